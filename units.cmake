@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Whole folders as one source each. Headers and templates are then read once for a folder and not once for a file, which more than halves the
 # time of a build from nothing; a changed file costs its folder. So `./dev build` and `./dev test` use it, and who changes code configures with
 # -DDEUTERON_UNITS=OFF, which also shows a file that forgets an include.

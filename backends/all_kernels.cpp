@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The complete table of kernels and backends. A firmware links a generated table instead, with only the kernels that its models call.
 #include "backends/neutron_delegate/delegate.h"
 #include "backends/portable/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CHECK: our own mistakes. Prints both values and where, then ends the process with exit code 3; in a thread with a Watch it throws a Fault
 // (base/watch.h). Never for the user's input.
 #pragma once

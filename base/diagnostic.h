@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user is told: collected, never thrown. Every message says what was found, where, what is allowed and what to do.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that may come from a file, made fit for a terminal and for a file of text. Diagnostics go through it.
 #pragma once
 #include <string>

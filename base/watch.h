@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long work tells whoever waits for it where it is, and learns that nobody waits any longer. A program that has the compiler inside
 // gives a Watch to the thread that works; in a thread without one nothing happens.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Benches that are programs of their own: `ninja -C build neutron_cycles`.
 if(TARGET neutron_model)
   add_executable(neutron_cycles EXCLUDE_FROM_ALL bench/neutron_cycles.cpp)

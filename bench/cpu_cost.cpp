@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What [cpu.cost] and [cpu.cycles] are fitted to and judged by: a line for each kernel call of each model, with the instructions that it
 // took on an emulated board, the cycles that they are estimated to take on the target's core (0: no model of it), and what the target's
 // cost model predicts of both. docs/cpu-cost.md

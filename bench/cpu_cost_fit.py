@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fits [cpu.cost] and [cpu.cycles] to what build/cpu_cost prints, and prints what the fit is worth. docs/cpu-cost.md
 
     python3 bench/cpu_cost_fit.py fit calls.csv...      the lines of [cpu.cost]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes networks of random layers, in the text form, for the lines of [cpu.cost] of our own kernels. docs/cpu-cost.md
 
     python3 bench/cpu_cost_shapes.py FOLDER [FILES] [SEED]      networks of four layers each; default: 80 of seed 1

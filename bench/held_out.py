@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
 
     build/venv/bin/python bench/held_out.py --int16 | --int16-layer NAME .. [--splits 8]

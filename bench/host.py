@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images a second of one thread of this host: our programs on our runtime, beside TFLite with XNNPACK in the same run.
 
     build/venv/bin/python bench/host.py [--tool build/deuteron] [--shared ../shared] [--rounds 10] [--samples 500]

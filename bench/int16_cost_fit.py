@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fits the lines of the int16 kernels in targets/base-*.toml to what emulated boards count.
 
     build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared] [--tflite N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What weights of four bits save and cost: bytes of weights and of the file, planned RAM, instructions on emulated boards, and accuracy on samples that calibration has not seen.
 
     build/venv/bin/python bench/int4.py [--tool build/deuteron] [--shared ../shared] [--orders 1] [--models A,B] [--max-loss 1] [--no-boards]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions and bytes on the chip, beside those of a peer. Prints its tables for docs/results.md.
 
     python3 bench/kernels.py [build/deuteron] [../shared]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How little planned RAM `--max-ram least` reaches, and what it costs. Prints its table for docs/results.md.
 
     python3 bench/least_ram.py [build/deuteron] [../shared]

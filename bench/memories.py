@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the reference models lie on boards with several memories, and what that is worth. Prints its table for docs/results.md.
 
     python3 bench/memories.py [build/deuteron] [../shared]

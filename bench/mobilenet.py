@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MobileNetV2 and V3 on a Cortex-M55: operators, memory, time and accuracy, beside PT2E with the same calibration.
 
     build/venv/bin/python bench/mobilenet.py [build/deuteron] [../shared]

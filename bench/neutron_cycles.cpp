@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the machine's cycles by kernel for MobileNetV1 1.0 at 224, next to the published measurement, and how long the model takes on this
 // host. The table of docs/neutron-machine.md. With an argument N: N bytes a cycle * 256 that constants are fetched with.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimated cycles of another program than ours on an emulated board, by the same rules (bench/cycles.py).
 //   price_blocks IMAGE.elf BLOCKS CORE     BLOCKS: what boards/cycles/block_counts.c wrote, for one call; prints instructions and cycles
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiling an ExportedProgram in memory from Python, beside the command line on its file: time, peak memory, bytes.
 
     build/venv/bin/python bench/python_compile.py [--runs N] [MODEL]

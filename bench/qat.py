@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantization-aware training of the two digit models with deuteron.Quantizer.
 
     PYTHONPATH=build/python build/venv/bin/python bench/qat.py [--models A,B] [--targets A,B] [--seeds 1,2,3] [--validate FOLD] [--write]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs every measurement of docs/results.md, in order.
 
     python3 bench/results.py [--write] [--only TITLE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the main job on the six reference models and prints its tables for docs/results.md.
 
     python3 bench/spine.py [build/deuteron] [../shared]

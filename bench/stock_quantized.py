@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise of lowering: how far a quantized program is from PT2E's simulation of the same quantized graph, ours beside ExecuTorch's own flow.
 
     build/venv/bin/pip install tosa-tools==2026.2.1      # what the stock passes import

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sweep of the fixtures on two workers, one of which is killed twice, beside one worker; shards; and a sweep that is wholly cached.
 
     build/venv/bin/python bench/sweep.py [--models A,B] [--targets N] [--options N] [--shared ../shared] [--repeat 3]

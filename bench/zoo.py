@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A zoo of architectures: which compile, which become wholly int8, how exact they are beside PT2E, and what compiling takes.
 
     zoo/bin/python bench/zoo.py [--tool build/deuteron] [--cache DIR] [--only NAME,NAME] [--resume] [--no-pt2e] [--failures FILE] [--write]

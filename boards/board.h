@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The boards: the rows of boards.txt.
 #pragma once
 #include <cstdint>

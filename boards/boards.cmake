@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds one runner image for each emulated board of boards.txt with the cross compiler and puts all of them into the program (boards/emulate.h).
 # Ninja compiles the sources of all boards in parallel; header dependencies come from the compiler. Included by the root CMakeLists.txt
 # after RUNTIME_SOURCES are known.

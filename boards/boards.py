@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """boards.txt for the tests and benches that run on every board."""
 import pathlib
 import typing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See emulate.h. The job goes in and the outputs come back through nameless files that QEMU inherits; text comes over a pipe.
 #include "boards/emulate.h"
 

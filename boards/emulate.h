@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a compiled program on an emulated bare-metal board (QEMU) with the board runner that is carried inside this program.
 // Exact instruction counts; always ends within a limit; leaves nothing behind. Thread-safe; several may run at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated boards: counts are exact, and whatever goes wrong there ends with one clear message.
 #include "boards/emulate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* boards.txt, and the runners that the build has put into this program (boards/boards.cmake). */
 #pragma once
 #ifdef __cplusplus

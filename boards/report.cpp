@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See report.h. The lines are written by boards/runner/runner.cpp and runtime/ports/start.cpp.
 #include "boards/report.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runner on a board says, line by line, and what the user is told when a run does not end well.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user reads, for each line that a runner can end with.
 #include "boards/report.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See symbols.h. The image is our own, but every offset is checked all the same. Source: the ELF specification, 32-bit little-endian.
 #include "boards/symbols.h"
 

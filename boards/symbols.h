@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which function of a board's image an address lies in, for messages about faults.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See watched_process.h.
 #include "boards/watched_process.h"
 

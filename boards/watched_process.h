@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program with given files as its descriptors 3, 4, ..., reads its text line by line, and ends it when its time is up.
 // No shell, no terminal, no files on disk; the child dies with us. Linux only. Thread-safe.
 #pragma once

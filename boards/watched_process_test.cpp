@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a child process may do, and that it always ends.
 #include "boards/watched_process.h"
 

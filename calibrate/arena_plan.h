@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places the float values of a graph in one block of memory, so that running a sample allocates nothing and dead values are reused.
 #pragma once
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observes every value of a float graph over all samples and chooses quantization parameters.
 #pragma once
 #include <optional>

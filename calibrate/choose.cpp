@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The range of an activation: as seen, or the one with the lowest expected squared error.
 #include <algorithm>
 #include <array>

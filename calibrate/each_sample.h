@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a function for each sample, several at once, each within its own thread.
 #pragma once
 #include <tbb/blocked_range.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "calibrate/each_sample.h"
 
 #include <gtest/gtest.h>

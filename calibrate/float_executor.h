@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a graph in float32 on the host: one sample at a time, one thread for each sample, so that results do not depend on the number of
 // threads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the weights of a layer meet: mean and products of its inputs over windows drawn from calibration samples. They say what an error of
 // several weights together does to the layer's results, and so how to round them (quantize/round_weights.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histograms on other ranges than the ones they were counted on.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two passes over the calibration samples.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float input data for a graph: what calibration, comparison and evaluation run on.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that share 1 out along an axis, as softmax does, and how far below the largest number of a row they see: what lies further down
 // shows in no int8 result.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of a model with state: steps of one sequence, in their order.
 #pragma once
 #include "calibrate/samples.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds small graphs for tests: shapes are inferred, every node has an origin.
 #pragma once
 #include <gtest/gtest.h>

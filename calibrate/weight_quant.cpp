@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symmetric scales of weights.
 #include <algorithm>
 #include <cmath>

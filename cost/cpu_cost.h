@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] and [cpu.cycles] of the target file.
 // docs/cpu-cost.md
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cost/crossing_cost.h"
 
 #include "backends/neutron_delegate/payload.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it costs to cross the border between the CPU and the NPU, beside the kernels of both.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cost/npu_cost.h"
 
 #include "backends/neutron/converter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NPU's side of the cost model, on the open model of the machine: docs/neutron-machine.md.
 #pragma once
 #include <optional>

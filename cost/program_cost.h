@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a whole program costs by the cost models of both sides, and what crosses the border between them.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers read from a file, before anyone asked what they are for: element type, shape and dense row-major bytes of the host.
 #pragma once
 #include <cstddef>

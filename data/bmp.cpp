@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows bitmaps without compression: 1, 4 and 8 bits with a palette, 24 and 32 bits. Layout: Microsoft, "Bitmap Storage"
 // (https://learn.microsoft.com/windows/win32/gdi/bitmap-storage).
 #include <fmt/format.h>

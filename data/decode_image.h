@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The decoders behind read_image(). Each is strict: what is cut short, has a wrong checksum or was repaired on the way is a fault.
 #pragma once
 #include <functional>

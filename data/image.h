@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Photographs and drawings as input: PNG, JPEG and BMP.
 #pragma once
 #include <cstddef>

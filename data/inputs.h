@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one reader of input data: what --calibrate, --input and --inputs take. Rules for the user: docs/command-line.md, "Input data".
 #pragma once
 #include <cstddef>

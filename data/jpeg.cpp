@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libjpeg (turbo) tells faults by longjmp: between setjmp and its calls there is nothing here that has a destructor.
 #include <csetjmp>
 #include <cstdio>

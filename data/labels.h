@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The right answers of a classification: class numbers, one for each sample.
 #pragma once
 #include <optional>

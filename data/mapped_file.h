@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file mapped into memory, read-only, until the last owner is gone.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's array files, versions 1.0 to 3.0. Format: numpy.lib.format
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's archives of arrays (`numpy.savez`, `numpy.savez_compressed`): a zip of `.npy` files.
 #pragma once
 #include <cstddef>

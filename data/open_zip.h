@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zip archives in memory, and what libzip says of one that it cannot read.
 #pragma once
 #include <zip.h>

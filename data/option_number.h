@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that the user writes for an option: plain decimals within a range.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole files of the user's, with a diagnostic for everything that can be wrong about one.
 #pragma once
 #include <cstddef>

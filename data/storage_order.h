@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the order in which the user writes a tensor (row-major in its own axes) and the order in which it lies in memory.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of our own, in the system's folder for such; gone with everything in it at the end of the scope, or when the process is told to
 // end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files and folders that are not in their place yet: gone when the process is told to end before they are.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a file whole or not at all: beside the target under a temporary name, synced, then renamed.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the table of docs/operators-neutron.md from what the compiler itself says.
 
     python3 docs/operators-neutron.py [build/deuteron]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a user can change about a refusal, as data: rows beside the operators (ops/*/advice.inc), and for all of them (npu_advice.inc).
 #pragma once
 #include <span>

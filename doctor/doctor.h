@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps a compiled model off the NPU, out of RAM, slow, big in flash or inaccurate: examinations of what the compilation recorded.
 #pragma once
 #include <optional>

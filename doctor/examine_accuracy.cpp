@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes the program inaccurate, as far as the samples show it.
 #include <fmt/format.h>
 

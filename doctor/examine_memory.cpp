@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takes RAM and flash.
 #include <fmt/format.h>
 

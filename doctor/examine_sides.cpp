@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the NPU did not take, and what runs in float.
 #include <fmt/format.h>
 

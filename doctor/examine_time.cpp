@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takes time wherever it runs.
 #include <fmt/format.h>
 

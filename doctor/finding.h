@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the doctor finds: one thing that costs, where it is, why, and what to change.
 #pragma once
 #include <string>

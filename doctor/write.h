@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings as text for a person and as JSON.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

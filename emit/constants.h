@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constant segment of a program: every constant 16-aligned, equal bytes once, a constant with which another one begins not at all.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bytes of a program's input stand for, as a note in its file: a string value that no call refers to.
 //   deuteron:u8=INPUT;SCALE;MEAN,..;STD,..      (byte * SCALE - MEAN) / STD; lists of one number, or one for each channel; empty: 0 and 1
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the load plan of a program behind its file, which our runtime then loads without reading the FlatBuffer. Format:
 // runtime/load_plan.h.
 #pragma once

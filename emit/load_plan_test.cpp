@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Load plans: the calls they come to are those of the file; damaged ones are not used, forged ones stay inside their memory.
 #include "emit/load_plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a lowered and planned graph as an ExecuTorch program (`.pte`). Format: docs/formats-pte.md.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of hand-made graphs: read back with FlatBuffers' own verifier, checked against the rules of every loader, loaded and run.
 #include "emit/pte.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signed files: the runtime and the host take what a key has signed, and nothing else.
 #include "emit/signature.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The value table of a program under construction: each distinct literal, list, tensor and vector is written once.
 #pragma once
 #include <map>

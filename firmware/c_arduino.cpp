@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An Arduino library: a folder for `libraries/` of a sketchbook.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CMSIS-Pack: a folder with its description (.pdsc, schema 1.7), which `cpackget add` takes as it stands or zipped as a .pack. A
 // component for each model and one for the kernels. Format: Open-CMSIS-Pack specification, chapter "Pack Description Format".
 #include <fmt/format.h>

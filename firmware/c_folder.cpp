@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of a C output: what stands in it beside the C itself.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The border between the C of a model and the kernels, which are C++: a header of structs and functions for C, and their definitions, which
 // hold the structs against those of the kernels.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C of one model: its header, its run, its weights.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

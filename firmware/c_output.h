@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs as C: `deuteron compile --emit c`, `deuteron firmware --as`. docs/c-output.md says what the files are.
 #pragma once
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and comments of a C output carry no code, and the features of cores are those of the flags.
 #include "firmware/c_output.h"
 

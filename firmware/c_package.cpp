@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/c_package.h"
 
 #include <fmt/format.h>

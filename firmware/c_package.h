@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C output as a library of another build system: `deuteron firmware --as arduino`. docs/c-output.md says what the files are.
 #pragma once
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/c_program.h"
 
 #include <fmt/format.h>

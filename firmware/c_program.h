@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program as calls of kernels with constant arguments: what the C output prints. Made by the checks that the loader runs, asked for
 // another core (ops/device/record_call.h); no operator is known here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Zephyr module: zephyr/module.yml tells the build system where its CMakeLists.txt and Kconfig are; a sample runs the first model.
 // Format: Zephyr's documentation, "Modules (External projects)" and "CMake extensions".
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One C++17 header that is a model: `deuteron compile --emit hpp`. The declarations of the C output; and, where NAME_IMPLEMENTATION is
 // defined, its functions, its constants and the kernels that it calls, joined into one text that stands in a namespace of the model's own.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How sources are joined to one header: order, what stays outside the model's namespace, assembly, names of assembly, macros.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Puts the runtime's sources into the program (firmware/embedded.h), so that `deuteron firmware` needs no checkout. Included by the root CMakeLists.txt
 # after boards/boards.cmake.
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a firmware project is made of, put into this program by the build (firmware/embed.cmake). */
 #pragma once
 #ifdef __cplusplus

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the build has put into this program, as the functions of sources.h want it. For programs that link it.
 #pragma once
 #include "firmware/embedded.h"

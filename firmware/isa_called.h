@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instruction set by the name that files and boards have for it.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/kernel_list.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of a firmware, for the CPU and for the NPU, as one text file (a selection): read by people, by `deuteron firmware --kernels`
 // and by `compile --firmware-ops`. Files of several models merge into one.
 //

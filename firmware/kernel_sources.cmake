@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the C table of firmware/embedded.h: which source defines a constant of the runtime, a kernel above all. The runtime's objects say
 # it, so no list can be stale and no way to write a definition is missed. `nm` prints lines such as
 #   .../deuteron_runtime.dir/ops/add/bind.cpp.o:0000 R _ZN8deuteron13kQuantizedAddE

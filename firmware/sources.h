@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the runtime's sources a firmware needs: those of its kernels, and what they include.
 #pragma once
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which sources a kernel needs: complete, by the symbols of the board's own object files, and no more than that.
 #include "firmware/sources.h"
 

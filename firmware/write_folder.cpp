@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of files, whole or not at all: made beside its place under a temporary name, then renamed.
 #include <fmt/format.h>
 #include <unistd.h>

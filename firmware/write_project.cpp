@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/write_project.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A firmware project as files: the runtime's sources that the models need, one table of kernels, the models as constants, a main program
 // and what builds them with Debian's cross compiler.
 #pragma once

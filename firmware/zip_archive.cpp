@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source: PKWARE's .ZIP File Format Specification (APPNOTE.TXT), 4.3.7, 4.3.12, 4.3.16.
 #include "firmware/zip_archive.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/name_states.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State that the user names: an input and an output of the model that are one value from call to call.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model file of any kind that we read becomes a Graph.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/read_graph.h"
 
 #include <gmock/gmock.h>

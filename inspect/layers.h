@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a quantized program departs from its float model: every value that both have, side by side.
 #pragma once
 #include <cstddef>

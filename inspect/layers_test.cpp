@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of operators against what is known of the whole program.
 #include "inspect/layers.h"
 

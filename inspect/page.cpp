@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "inspect/page.h"
 
 #include "data/write_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of `--html FILE`: one file without a network, for a trace (`inspect`) and for what a compilation came to (`compile`, `analyze`).
 // Its sources are in inspect/page/; the build makes one text of them, into which the data are put as JSON.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A profile as a trace for ui.perfetto.dev and chrome://tracing: the JSON "Trace Event Format", object form.
 #pragma once
 #include <string>

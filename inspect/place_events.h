@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the events of a run lie in time and inside one another: from that comes what each took for itself.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trace attributed: by kernel, by the user's operators, by module. Every tick is in exactly one row of each table, so each table's
 // totals add up to the whole.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One table of a profile while it is filled: what each row sums up, and the order of the rows at the end.
 #pragma once
 #include <map>

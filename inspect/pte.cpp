@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads through the loader's own checked view of the file, so that what is printed is what would be loaded.
 #include "inspect/pte.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a `.pte` file contains, in words: for `deuteron inspect`. Needs none of the kernels that the program calls.
 #pragma once
 #include <optional>

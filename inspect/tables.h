@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A profile in words: tables for people, CSV for spreadsheets, JSON for scripts and for the page.
 #pragma once
 #include <nlohmann/json.hpp>

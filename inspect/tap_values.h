@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that gives out the values on its way too: those of the CPU and those that never leave the NPU.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A place in a text with line and column; reads words, numbers and strings. The first thing that is not as expected is reported once for
 // its line; from then on every read of that line gives a default, so that the grammar needs no error paths.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building a graph, asking who uses what, and taking out what nobody needs.
 #include "ir/graph.h"
 

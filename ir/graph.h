@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program: values, nodes in execution order, and where each node comes from. A Graph is a plain value; edges are integer ids.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to graph, one statement a line, by recursive descent. Grammar: docs/text-form.md.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph as text. Constants stand before the first node that reads them; names that occur twice get a number.
 #include <fmt/format.h>
 

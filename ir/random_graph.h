@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs for tests, grown from a seed: chains and joins of most operators over small odd shapes, with quantize pairs, odd names and merged
 // origins.
 #pragma once

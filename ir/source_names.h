@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's names for what nodes compute, as messages and reports spell them.
 #pragma once
 #include <string>

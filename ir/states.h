@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lives from one call to the next: what a graph's states are, and which of them are none.
 #pragma once
 #include <optional>

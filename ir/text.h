@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of a graph: prints and parses; golden tests, --intermediates and reproducers use it. Grammar: docs/text-form.md.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the text form needs to print a name or a constant's bytes and to read them again.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a line of the text form that need nothing of the graph: types, constants, and what operators say of themselves. What is not
 // as expected is reported by the cursor; a read then gives a default.
 #pragma once

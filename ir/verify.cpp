@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each function returns the first fault it finds, or nothing; nothing here trusts an index before it is checked.
 #include "ir/verify.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that a graph is well formed; runs after every pass, always.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests only: lowered graphs written by hand, a line for each call.
 #pragma once
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which values of a lowered graph need no memory of their own: views of another value, and parts that are written straight into the whole.
 #pragma once
 #include <vector>

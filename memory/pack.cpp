@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packer's way: cut into independent stretches of time, reduce each to what matters, try heuristics, then search for less with a proof.
 // Items that are alive in pieces may lie over one another; for them there are the heuristics only, beside a packing that takes them whole.
 #include "memory/pack.h"

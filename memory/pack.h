@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs intervals of time into as little memory as possible: the two-dimensional problem "dynamic storage allocation", solved exactly
 // where the budget of steps allows. Knows nothing of graphs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Internal to the packer: one independent stretch of time, with everything rounded to whole units and time cut down to the moments that
 // matter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constructive heuristics of the packer: what solves nearly every network at once, and gives the search a first answer to improve.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a life: what the packer and the plan have in common.
 #pragma once
 #include <cstdint>

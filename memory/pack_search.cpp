@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branch and bound of the packer. Blocks are placed from the bottom up: in the order of their offsets, each resting on what lies below.
 // Ideas (facts only) from "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023, sections 4
 // and 5.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packer against brute force on small instances, against known optima on cut rectangles, and on many tensors.
 #include "memory/pack.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The placing as a whole: ways for what begins and ends to live, the knapsack for what lives always, and the packer's word on both.
 #include "memory/place.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives things with lives a memory each, of several with a size and a cost, so that the sum of costs is least and each memory's packing
 // fits. Knows nothing of graphs. Model, algorithm and what is proved: docs/memory-planner.md.
 #pragma once

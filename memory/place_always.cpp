@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The things that live always, of which each takes its bytes from one memory for good. With one memory that ends a table over its room is
 // exact for every room at once; with several, branch and bound.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The things that begin and end to live, moment by moment. A state is where those lie that are alive now, how high each memory has been
 // filled so far, and what that has cost. Of two states with the same things in the same memories the one that is as high and as dear or
 // more is dropped. A network has few things alive at once, so that few states are left; a budget cuts where that is not so.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of place(): the things that live always are a knapsack of several memories; the others are walked through in time.
 #pragma once
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placing against brute force on small instances, and its own rules on larger ones.
 #include "memory/place.h"
 

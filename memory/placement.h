@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the target's memories each tensor and each constant lies in: passes/place_memories.cpp decides it.
 #pragma once
 #include <string>

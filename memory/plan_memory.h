@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives every value of a lowered graph its place in the planned memory.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planner on graphs whose best plan can be found by hand, and its promises on random ones.
 #include "memory/plan_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order the nodes of a graph leave least alive.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of nodes: what is alive, by hand; the least of all orders, on random graphs that are small enough to try them all.
 #include "memory/schedule.h"
 

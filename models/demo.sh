@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the trained digits model, runs it on the host and on an emulated Cortex-M55, and prints what it costs and how accurate it is.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of a tensor that lie in a file beside the model.
 #pragma once
 #include <map>

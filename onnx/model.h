@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ONNX model as plain data: what the import uses of the file, checked for kind and size, nothing interpreted.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See open.h. The only file that sees protobuf's classes.
 #include "onnx/open.h"
 

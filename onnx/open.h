@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads an ONNX file (protobuf, and files of external data beside it) into plain data.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reading a protobuf would cost, found before it is read: a few bytes of a file can ask for many objects.
 #pragma once
 #include <cstdint>

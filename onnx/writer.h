@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes small ONNX models byte by byte, for tests and the seeds of the fuzzer: sound ones, and such as no library would write.
 #pragma once
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator. A new one adds its header here and its row to ops/operators.inc.
 #pragma once
 #include <variant>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attribute types that several operators use.
 #pragma once
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of the operators that move, combine or window elements, against definitions written element by element.
 #include "calibrate/test_graph.h"
 

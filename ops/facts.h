@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pass asks of an operator before it asks which one it is. Each operator answers in its OpDef.
 #pragma once
 #include <optional>

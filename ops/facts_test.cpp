@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators say of themselves, held against what they compute: every example of every operator, in float.
 #include "ops/families.h"
 

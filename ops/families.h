@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions about an operator of any kind, answered from the facts of its OpDef.
 #pragma once
 #include "ops/all.h"

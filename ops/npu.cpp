@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of an operator, evaluated for a node or written as constraints.
 #include <fmt/format.h>
 

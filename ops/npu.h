@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an NPU takes: rows of measured against limit. The formulas are the operator's, the limits are the target's.
 #pragma once
 #include <optional>

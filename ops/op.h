@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every operator must bring: one OpDef, all members given. A missing member does not compile.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the operands and the result of an operator are quantized, as data.
 #pragma once
 #include "tensor/type.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a tensor along one axis: some of them, and several parts one behind the other.
 #pragma once
 #include "ops/all.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of post-training quantization is asked for, and told by the names of the imported graph. A value keeps its name through the
 // passes; one that is gone was inside an operator now, unless its numbers were only moved: then they are still those of what they came
 // from.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a float model would be quantized for a target, by the names of the model: what a quantizer of another tool annotates before training.
 #pragma once
 #include <optional>

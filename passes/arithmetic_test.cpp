@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic, reductions and normalization in int8, end to end: float graphs are calibrated, compiled and run by the kernels, on targets of
 // each instruction set. Every operator must be one of the dialect, and the result near that of the float graph. Extents differ, batches are
 // above 1, either operand broadcasts.

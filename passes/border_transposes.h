@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposes where tensors cross the border of the NPU: a kernel of the NPU does them, or the CPU inside the delegate's call, at a flag of
 // the payload. Facts: the compile spec `use_neutron_for_format_conversion` of ExecuTorch's NXP backend, which chooses for all at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which transposes at the NPU's border become flags of the payload, and what the flags say.
 #include "passes/border_transposes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lowering's result becomes a node of the graph.
 #pragma once
 #include <string>

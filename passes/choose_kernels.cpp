@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings int8 operators to the forms that the dialect has a kernel for.
 #include "passes/pass.h"
 #include "quantize/recurrent.h"

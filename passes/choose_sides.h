@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --prefer fastest: which of the operators that the NPU takes run there, so that the program costs least by the cost models.
 #pragma once
 #include <functional>

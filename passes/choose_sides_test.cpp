@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cheapest sides: against trying them all on small graphs, and never worse than the two extremes.
 #include "passes/choose_sides.h"
 

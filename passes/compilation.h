@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the passes make of a model: the program, what it is measured against, and what was decided on the way.
 #pragma once
 #include <vector>

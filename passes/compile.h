@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole way from a float or quantized graph to a program file, without touching any file.
 #pragma once
 #include <optional>

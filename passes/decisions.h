@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What passes decided, as data. Sentences about it are made in report/.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan needs the tensors that are alive and the scratch of the call that runs. The stock dialect fixes how much scratch a call has. In a
 // program that only our runtime takes, a call gets what its kernel uses, but no more than lies free under the peak: scratch alone never
 // makes a program larger. Kernels that want more work in smaller pieces, with the same bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratch as our own kernels need it, where no stock kernel will read the program.
 #pragma once
 #include "ir/graph.h"

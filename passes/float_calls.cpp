@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float form of every operator that has one: a kernel of ATen, for the operators that int8 has no kernel for.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of ATen for operators in float: what no int8 kernel takes runs on them.
 #pragma once
 #include "ops/all.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants behind a dequantize, as the floats that they stand for.
 #pragma once
 #include "rewrite/patch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What depends on constants alone is computed here, weights get their storage order, and movements that undo each other go.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/fold_number_calls.h"
 
 #include <algorithm>

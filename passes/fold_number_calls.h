@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of portable kernels that do no arithmetic (ops/kernel_call/number_calls.h) between dequantize and quantize, on int8.
 #pragma once
 #include "rewrite/patch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize -> operator -> quantize   becomes   the operator on int8. Rounding of operators that must keep their operand's parameters
 // stays where the model had it: a change of parameters behind them becomes an operator of its own.
 #include <fmt/format.h>

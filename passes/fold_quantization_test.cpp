@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands between dequantize and quantize becomes int8, by text: the operators that are left, and the numbers against the float graph.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

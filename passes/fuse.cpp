@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts operators into one another, so that fewer are left: bounds, padding, factors and element-wise functions.
 #include <span>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution whose result nothing but an addition reads becomes one call with it. Its result is written over the addition's other
 // operand, so that two tensors are alive where there were three: the peak of a residual network.
 //   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y = deuteron::packed_conv2d_add(x, other)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that never vary, ranges below the finest
 // scale.
 #include "calibrate/test_graph.h"

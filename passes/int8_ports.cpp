@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --io int8: the quantize at an input and the dequantize at an output are the caller's business. A state is int8 where both ends can be.
 //   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
 #include "ops/families.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels-last throughout: permutes sink towards the outputs, where they meet their opposites and vanish. What reaches an output or hangs
 // on an input becomes a dim order of that port. Only a permute that nobody can absorb stays and costs time.
 #include <algorithm>

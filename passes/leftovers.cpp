@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An int8 operator that no kernel takes runs in float, between explicit dequantize and quantize. For stock firmware our own kernels do not
 // count; what then has no float form either is refused at the end (--dialect stock).
 #include "passes/float_calls.h"

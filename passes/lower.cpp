@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
 #include <fmt/format.h>
 

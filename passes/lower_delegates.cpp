@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every part that the NPU runs becomes a call of its delegate: body -> Neutron IR -> converter -> payload.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a target's memories takes what: everything that is planned lies in one of them, which everybody who touches it reaches.
 #pragma once
 #include "ir/graph.h"

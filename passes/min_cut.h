@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cheapest way to part a set of nodes in two, where each node has a price on either side and neighbours on different sides pay.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one element that the NPU has no builtin for become the builtins that they are made of: silu is a product with a sigmoid, the
 // square of x is x * x. Both targets with an NPU do so alike: a table on the CPU is one step and exact to half of one, but each crossing to
 // the CPU and back divides the model, and what an operator computes must not depend on what stands beside the NPU.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions as the NPU computes them, for float models (npu_forms.cpp) and for quantized ones (npu_forms_quantized.cpp).
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized models: functions and layer norms that stand between dequantize and quantize, in parts that the NPU has. Nobody has told the
 // ranges of the values between; they follow from the parameters around them.
 #include <algorithm>

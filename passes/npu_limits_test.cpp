@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every limit of the NPU: a case at it, which is taken, and one past it, which is refused by that rule's name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user keeps off the NPU, and how what goes there is compiled.
 #pragma once
 #include <string>

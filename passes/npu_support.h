@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the NPU of a target runs of a graph, and why it does not run the rest.
 #pragma once
 #include <string>

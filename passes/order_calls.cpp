@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of a model's calls is that in which the user wrote them. Where branches lie beside each other another order may need less
 // memory:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between fully connected layers stand units whose order is nobody's business:
 //
 //   x -> linear, relu -> [a b c d] -> linear      becomes      x -> linear, relu -> [c a d b] -> linear

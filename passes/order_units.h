@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of units between fully connected layers.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Units that stand in another order are the same network: the same bits, fewer zeros in front. And where the order stays.
 #include "passes/order_units.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dense call with packed weights.
 #pragma once
 #include "ir/graph.h"

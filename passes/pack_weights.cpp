@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights become what the kernels of our runtime read: after lowering, so that every way to a dense call is served, with the numbers that
 // the plain call has.
 #include <fmt/format.h>

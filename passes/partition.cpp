@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the NPU takes becomes delegates: as few and as large parts as there can be without a cycle.
 //
 // Every path through the graph is a row of stretches on the NPU and on the CPU in turn. The level of a node is the number of changes from

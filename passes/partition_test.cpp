@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes go to the NPU together: as many as can, never in a circle, and nothing that does not pay.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pass gets: the graph and everything it may report to. The list of passes is passes/pipeline.cpp.
 #pragma once
 #include "base/diagnostic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes keep the numbers: every graph here runs in float before and after the float passes, on the same data in the user's axes; and they
 // leave exactly the operators that they should.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of contents of the compiler: every pass, in the order in which it runs, and what holds from there on.
 #include "passes/pipeline.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pass list and its driver.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the lowered program that compute in float, because no int8 kernel takes the operator.
 #pragma once
 #include <string_view>

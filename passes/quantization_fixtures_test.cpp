@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What post-training quantization reaches on trained models, on samples that it has not seen: each third of a model's samples is held out
 // once while the others calibrate. The bar is what PT2E reaches on the same thirds. Needs the fixtures beside the checkout.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float models get their int8 parameters from calibration; quantized models keep theirs.
 #include <fmt/format.h>
 

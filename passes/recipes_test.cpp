@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recipes of one chip on the fixture models: memory, cost and the border between the two sides.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent layers from the float graph to the program: float results against torch, int8 against float, shapes and forms all different.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales that came out as zero or infinity: float32 cannot hold every product of the scales that a model and its data bring.
 #pragma once
 #include "base/diagnostic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph that computes operators band by band, and the chains of operators that can be.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chain is walked from its last operator to its first for each band: what the readers of a result compute says which rows of it they
 // need. With rows kept, only those are computed that no band before has; without, all of them again.
 #include "passes/row_plan.h"

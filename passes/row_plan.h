@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rows the operators of a chain compute, band after band, and which they keep from one band for the next. The columns of an image of
 // one row are such rows, too: band_axis of ops/facts.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row that a step reads lies there when it reads it, and with rows kept none is computed twice: on random chains with residual
 // blocks, any number of bands, from the first row and from the last.
 #include "passes/row_plan.h"

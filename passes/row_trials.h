@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program would be with operators in bands of rows: each is lowered once, however often a search comes back to it.
 #pragma once
 #include <map>

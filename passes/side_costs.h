@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one operator costs on either side when it stands alone. What neighbours share (fused bounds, one delegate's call) is not in it.
 #pragma once
 #include "passes/pass.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the plan of the lowered program is larger than the memory, the operators at the peak are computed in bands of rows: a band's
 // operands are views of rows, its results are written where the whole lies, which may be over rows that no later band needs, and what lies
 // between is alive for one band at a time. Rows that two bands need are computed twice or kept, whatever serves better. The bits are those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits operators into bands of rows where the plan of memory is too large.
 #pragma once
 #include <compare>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all
 // strides, paddings, dilations, depthwise and grouped), pools, sums and residual blocks, for each instruction set; and in bands of columns
 // where images have one row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --stream: a network over a window becomes one step, which computes what is new and keeps what the next step reads again. Behind the step
 // the window has moved on by its frames, and the results are those of the whole window at its new place, bit for bit.
 //   conv2d(x)   becomes   rows = concat(kept, x); conv2d(rows); kept of the next step: the last rows

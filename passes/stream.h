@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --stream AXIS[=FRAMES]: what the user asks for.
 #pragma once
 #include <optional>

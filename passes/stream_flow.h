@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a network over a window of frames becomes one over the newest frames alone: what of each value is new in a step, and how much of it
 // the operators read. passes/stream.cpp makes the graph of it.
 #pragma once

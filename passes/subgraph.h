@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Some nodes of a graph as a graph of their own.
 #pragma once
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --input-format: an input that comes as bytes, as cameras and other sensors give them. The program looks up the int8 step of each byte; in
 // the model the byte stands for (byte * scale - mean) / std, as a pixel of an image does.
 //   input (f32) -> cortex_m::quantize_per_tensor -> ..   becomes   input (u8) -> deuteron::quantize_bytes -> ..

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: what a compiled program gives, loaded and run by the runtime.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of the pipeline on a graph of its own, of which the user hears nothing: what would come of it.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user's own operators read, give and cost, taken from the graph as it was imported: later passes keep only ids of them.
 #pragma once
 #include <vector>

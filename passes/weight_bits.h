@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which layers have weights of four bits: --weight-bits, --int4-layer.
 #pragma once
 #include "passes/pass.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension of the Python package `deuteron`: the verbs of the command line, and a loaded program to run. Data comes and goes as plain
 // Python objects; python/deuteron/*.py makes the interface of them.
 #include <nanobind/nanobind.h>

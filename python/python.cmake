@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Python package: what pyproject.toml installs into a wheel. The compiler is one shared library that the extension and the program link.
 # Included by the root CMakeLists.txt after the target `deuteron`. The module needs nanobind, which the interpreter DEUTERON_PYTHON_EXECUTABLE has.
 if(NOT DEUTERON_PYTHON)

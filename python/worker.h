@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs C++ work in a thread of its own while the caller's waits without the GIL, so that Ctrl-C and a progress callback get through.
 #pragma once
 #include <nanobind/nanobind.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs that an operator with fixed steps makes (softmax, sigmoid, tanh), and what it reads. Where such an output lies near its bound,
 // nothing shows in it of what quantization does to the network: a picture that is certain comes out as 255/256 whatever its logits lost.
 // Another one, which is not certain, shows it. So those who compare networks look before the operator, too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quantize/candidate.h"
 
 #include "calibrate/float_executor.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A way to quantize a network, and what it costs at its outputs.
 #pragma once
 #include <memory>

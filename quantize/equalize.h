@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives the channels of an image like ranges, so that one scale suits them all.
 #pragma once
 #include <vector>

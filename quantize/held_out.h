@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a quantized network may give on other data, from samples that its ranges were not chosen on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
 #pragma once
 #include <functional>

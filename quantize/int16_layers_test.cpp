@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes int16 of a network some layers of which, or all, work on it.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of int16 weights: for each filter the finest with which no sum of its products leaves int32, whatever x is within its range.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that are steep where a tensor has most of its numbers: the logarithm of a power. Half of the first step of int8 is all that
 // many of them reach, and a table has one entry for them.
 #pragma once

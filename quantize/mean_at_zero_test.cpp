@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quantize/mean_at_zero.h"
 
 #include <gtest/gtest.h>

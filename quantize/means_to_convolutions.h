@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An average over a whole image as depthwise convolutions.
 //   x [n,h,w,c] -> avg_pool2d -> y [n,1,1,c]   becomes   x -> conv2d 1xw -> conv2d hx1 -> y
 // The kernel of average pooling keeps its operand's scale, but means are much smaller than the largest pixel: they get few of the 256

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quantize/means_to_convolutions.h"
 
 #include <gtest/gtest.h>

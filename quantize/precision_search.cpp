@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quantize/precision_search.h"
 
 #include <fmt/format.h>

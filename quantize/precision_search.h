@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the layers of an int8 network that are worth int16: what each gains on samples that nothing was chosen on, against what it costs
 // the whole program.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which values of a float graph become int8, and which of them must have the same parameters.
 #pragma once
 #include <optional>

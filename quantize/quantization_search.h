@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses among ways to quantize a network by what they cost at its outputs: each is simulated in float on the calibration samples.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recurrent layer that a model's quantizer left in float has no int8 ranges: they come from samples.
 //   quantize(lstm(x))   becomes   quantize(lstm(dequantize(quantize(x))))
 #include <algorithm>

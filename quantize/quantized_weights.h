@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer weights and biases of convolution and linear.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the passes must know of recurrent layers.
 #pragma once
 #include "base/diagnostic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds the weights of a filter together. Rounded one by one, their errors meet inputs that are alike (neighbouring pixels) and add up.
 // Here each weight is rounded so as to take back what the ones before it did to the layer's result: the nearest-plane step of Babai in the
 // geometry of the inputs, known from post-training quantization as optimal brain quantization and GPTQ.

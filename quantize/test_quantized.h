@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph and what quantization makes of it, for tests.
 #pragma once
 #include <algorithm>

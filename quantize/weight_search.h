@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the layers of an int8 network whose weights can do with four bits (quantize/int4_weights.h): what each loses on samples that
 // nothing was chosen on, against the bytes that it saves.
 #pragma once

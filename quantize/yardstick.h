@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well a quantized network answers on samples that its ranges were not chosen on: cross-validation over the calibration samples.
 #pragma once
 #include <algorithm>

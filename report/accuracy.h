@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the program is from the model that it was made of.
 #pragma once
 #include "calibrate/samples.h"

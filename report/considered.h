@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator as the partition met it, in words: what was asked about it and where it went.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why one operator of the user's model went where it did: `--explain NODE` of compile and analyze.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

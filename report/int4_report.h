@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which layers of a program have weights of four bits, and how many bytes that saves.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as reports spell them.
 #pragma once
 #include <string>

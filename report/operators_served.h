@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the user's operators a kernel works for: those that it computes, else those that what the compiler added stands before or
 // behind.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From every call of a program, and every kernel inside a delegate, back to the user's operators: what profiles, pages and records are made
 // of. The map follows the origins that the compiler keeps; nothing is matched by name or tensor.
 //

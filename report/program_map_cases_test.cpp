@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs whose map is easy to get wrong, each with the whole map that it must have: which kernels compute which operators, what was added
 // (+), which operators need no kernel (-) and why.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a map says of a program, key by key; report/program_map_cases_test.cpp has the cases that are easy to get wrong.
 #include "report/program_map.h"
 

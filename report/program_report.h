@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What became of every operator of the user's model, and what the whole program costs: made from what the passes decided.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a compilation came to: as JSON for scripts and as a short text for people.
 #pragma once
 #include <optional>

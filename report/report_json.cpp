@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as one JSON object. Its keys: docs/report.md.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as a short text for people: a line for each subject.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user is told when the runtime refuses a program: one text for the host, the boards and the inspector.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests only: compiles a graph given as text and prints its program map, a line for each call and kernel.
 #pragma once
 #include <gtest/gtest.h>

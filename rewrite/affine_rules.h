@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for products and sums with constants, an element for each channel.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between float and int8: what stands behind a dequantize, and before a quantize.
 #pragma once
 #include "rewrite/patch.h"

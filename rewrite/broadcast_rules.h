@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that bring int8 operators with broadcast operands to what the dialect's kernels take.
 #pragma once
 #include <span>

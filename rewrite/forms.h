@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts what an operator becomes (ops/form.h) into the place of its node.
 #pragma once
 #include "ops/families.h"

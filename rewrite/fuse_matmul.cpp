@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A factor before or behind a matrix product is part of its multiplier.
 #include <cmath>
 

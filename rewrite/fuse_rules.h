@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that put one operator into another, for float and int8 operators alike.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 operators that run as another operator, and those that run in float.
 #pragma once
 #include "rewrite/patch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every int8 form that the rules make fits its kernel, keeps the type of what it replaces, and moves the elements that it should.
 #include "rewrite/forms.h"
 

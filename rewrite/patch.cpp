@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Patches are written here; rewrite/rewrite.cpp applies them.
 #include "rewrite/patch.h"
 

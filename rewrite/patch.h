@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewriting: a rule looks at a node and answers with a patch, a plain value; applying it refuses a change of type and keeps the origins.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise operators whose only operand that is not a number is the same value: chains, and diamonds such as x * sigmoid(x). Quantized,
 // each is one table, exact to half a step, where single operators would round after every one.
 #include "rewrite/pointwise_rules.h"

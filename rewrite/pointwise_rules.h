@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that make one table of every function of one element.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Means and sums are layers whose weights are all the same: sums are exact in int32 and the result has a scale of its own, where average
 // pooling would round to steps of its operand's scale, which are coarse beside a mean of many elements. Extremes are max pooling.
 // Beside an NPU and for our own runtime reductions are quantized as they are: one kernel reduces any neighbouring axes at once, where pools

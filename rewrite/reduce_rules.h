@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions as the kernels of the CPU can do them, and the NPU.
 #pragma once
 #include "rewrite/patch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // While patches are applied the graph's nodes are a linked list over g.nodes with order keys, and Uses is kept up to date; the vector is
 // put in order once at the end.
 #include "rewrite/patch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about operators that only move or rename elements. Several passes use them; each is a picture and a function.
 #pragma once
 #include <span>

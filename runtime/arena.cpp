@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bump allocator over the caller's memory.
 #include "runtime/kernel.h"
 

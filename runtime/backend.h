@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a backend is to the runtime: the name that delegates of a file have, a check of their payloads, and functions that drive the library
 // behind it. Shared by the loader and by every backends/<name>_delegate/.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of a program file: the instruction, its operator, its arguments against the kernel's schema, and their decoding.
 #include "runtime/plan.h"
 #include "runtime/schema.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as decimal text, for code that has no library to do it.
 #pragma once
 #include <cstdint>

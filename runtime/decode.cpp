@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads values of a program file that check_values has passed: what each one is, and where a tensor lies.
 #include <initializer_list>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of delegates in a program file: the payload, the options and the arguments, as a backend sees them; starting and stopping backends.
 #include "runtime/plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime's public interface: load a `.pte` in place, set inputs, run, read outputs.
 // C++17, no heap, no exceptions, no RTTI, nothing runs before main. Not thread-safe; one Program is one thread's.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See etdump.h. Small code counts here, not speed: hence what is not to be inlined. The layout of the file, all of it known before the
 // first byte goes out:
 //

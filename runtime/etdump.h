@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes what a Trace holds as an ETDump, the profile format of ExecuTorch, which its Inspector and `deuteron inspect` read. One pass, no
 // memory of its own: the bytes go out in order, so that a board can send them as it writes them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks behind every access to a FlatBuffer.
 #include "runtime/flatbuffer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reader of FlatBuffers that trusts no offset: every access is checked for bounds and alignment against the whole buffer.
 // A fault is remembered (the first one) and answered with zero or emptiness, so that callers may look at `fault` when it suits them.
 // The number of tables read is limited, so that a hostile file cannot keep a board busy for ever.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FNV-1a, 64 bits: what names a program in its profile and record, and compares outputs of a board with the host's.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A short, repeatable fuzz of the loader: files cut at any byte and with bytes or words overwritten. Nothing may crash, hang or touch
 // memory outside (run it with the sanitizers); what loads must run. tests/fuzz/pte_fuzz.cpp is the long one.
 #include <gtest/gtest.h>

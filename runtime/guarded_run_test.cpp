@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle of the fuzzers sees what it is for: kernels with a fault each, whose effect nothing but the guard notices.
 #include <gtest/gtest.h>
 

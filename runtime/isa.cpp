@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of instruction sets, and which this build accepts in a program file.
 #include "runtime/isa.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruction sets: whose conventions a program follows, and which ones this build knows.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel is to the runtime: a name, an argument list, a check at load and a function that cannot fail.
 // Shared by the loader, by every ops/<op>/bind.cpp and by the adapter that registers our kernels in another runtime.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading: the checks in their order, the tables in the caller's memory, and what they need.
 #include <initializer_list>
 #include <new>

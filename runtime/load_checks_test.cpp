@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the loader refuses. The first suite has the checks that the stock loader lacks (numbers as in the notes on the program format,
 // section 3.6), the second the other faults that a file can have. Each is one change to a file that loads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a load plan. Nothing in it is believed: each part, shape, tensor and argument is checked against the file, the planned memory and
 // the kernel's schema before it is used, so that a plan made by somebody else can only make a program that loads no better than a file.
 #include "runtime/load_plan.h"

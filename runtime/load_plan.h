@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A load plan: the calls of a program with their arguments decoded, which the compiler writes behind the segments of a `.pte` file
 // (emit/load_plan.h). Loading from it reads no FlatBuffer. Format and guarantees: docs/formats-pte.md.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs whose planned buffers lie in several memories, and constants that are read from a copy in one of them.
 #include "runtime/plan.h"
 

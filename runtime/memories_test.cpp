@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs in several memories: the same results wherever the buffers lie, constants read from their copies, and what is refused.
 #include <gtest/gtest.h>
 

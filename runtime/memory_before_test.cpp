@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results do not depend on what memory held before: programs that once read what nothing had written.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a program file: its prefix, its segments and the parts of the method `forward`.
 // Format: ExecuTorch schema/program.fbs and extended_header; offsets 8 to 40 of the file hold the extended header.
 #include "runtime/plan.h"

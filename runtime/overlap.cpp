@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program
 // once with a map of the planned memory: which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or,
 // for a tensor that nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors none of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The overlap rule: every read sees what its tensor (or, for a view, a tensor nested with it) wrote last. Checked on cases by hand, and
 // against a slow reference that keeps the writer of every byte, on random programs.
 #include <gtest/gtest.h>

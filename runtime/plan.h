@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Internal to the loader: a program file opened as a table of contents, and the decoding of one value or one call from it.
 // Nothing is copied out of the file; each decoding checks what it touches. Functions answer false, or something empty, after a fault,
 // and plan.reader then says what it was.

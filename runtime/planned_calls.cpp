@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes the calls of a load plan. Nothing in it is believed: number and kinds of the arguments are checked against the kernel's schema,
 // what a call reads and overwrites against what was written and what it may.
 #include "runtime/load_plan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loaded program: its inputs, running it, and looking at its calls.
 #include "runtime/load_plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading and running good programs: values of every kind, memory for what has none, tables of exactly the measured size.
 #include "runtime/deuteron.h"
 

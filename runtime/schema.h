@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The letters of Kernel::schema: which kinds of values each one takes.
 #pragma once
 #include "runtime/kernel.h"

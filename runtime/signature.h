@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signature at the end of a program file or of its record, and loading a program only where a key that you trust has signed it.
 // Format, and how to sign: docs/formats-pte.md. The runtime has no cryptography: the platform's checks the signature, through a pointer.
 // Firmware that does not call this has none of it but the loader's test for a load plan in front of a signature; load() of a signed file

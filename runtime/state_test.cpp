@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State: it begins as the file says, lives from run to run, begins anew when told, and nothing else may lie where it lies.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the status codes, as tools and boards print them.
 #include "runtime/status.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime says when it cannot load a program, or when the library behind a delegate fails while it runs. Kernels cannot fail.
 #pragma once
 #include <cstdint>

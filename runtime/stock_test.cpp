@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files made by ExecuTorch's own flow run here and give the bits that the stock runtime gave.
 #include <gtest/gtest.h>
 

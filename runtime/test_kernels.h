@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiny kernels for tests of the loader: what they do is easy to predict.
 #pragma once
 #include <cstring>

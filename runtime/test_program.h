@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Program files made by hand for tests: a small FlatBuffer writer whose tree can be tampered with before it is written, and memory
 // of exactly the right size, so that AddressSanitizer sees any access outside.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event tracer: when each call of a run began and ended, and each kernel inside a delegate. It stands beside Program, which knows
 // nothing of it: run() is the same code with and without the tracer, so a program that is not traced pays nothing, and firmware that calls
 // none of this has no byte of it. C++17, no heap; all memory is the caller's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tracer: clocks that go round, stand still or go back; full buffers; the same outputs; and the dump, read by another reader.
 #include "runtime/trace.h"
 

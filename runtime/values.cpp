@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of every value of a program file at load: after it, decode.cpp reads them without checks.
 #include <initializer_list>
 

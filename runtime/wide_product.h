@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that need not fit 32 bits, of counts that are small as a rule. Thumb-1 multiplies 32 bits to 32; the function with which
 // compilers multiply 64 there takes forty instructions, and loading a program would spend a sixth of its time in it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a call of a CPU kernel costs, as lines of the target file. The formula stands beside its data: docs/cpu-cost.md.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turns the target files into one C++ source, so that the program needs no files beside itself.
 # cmake -DOUT=builtin_targets.cpp "-DFILES=a.toml;b.toml" -P embed.cmake
 set(code "// Made by targets/embed.cmake.\n#include \"targets/builtin.h\"\n\nnamespace deuteron {\nstatic constexpr BuiltinTarget kFiles[] = {\n")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `extends`: a target file takes from others what it does not say itself.
 #pragma once
 #include <toml++/toml.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user may have meant: the known names nearest to one that is not known.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a target file and checks it against what is known of the cores.
 #include "targets/target.h"
 

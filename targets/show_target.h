@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A target in full, with all that it extends: as a file that reads back to the same target, and as JSON.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets by name: built in, or a file of the user's own.
 #include "targets/target.h"
 

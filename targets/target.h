@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a target is: a recipe, data read from a `.toml` file, built in or the user's own. docs/recipes.md
 #pragma once
 #include <optional>

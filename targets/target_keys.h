@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a target file's tables of numbers, and the fields that they set: for reading and for showing.
 #pragma once
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of axes: axis k of the result is axis perm[k] of the operand.
 #pragma once
 #include "tensor/type.h"

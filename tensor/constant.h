@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of a weight: shared, read-only, possibly a part of a memory-mapped file that `owner` keeps open.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of a tensor as numbers on the host, and back; and how minus infinity is written.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements and numbers of every dtype, with and without quantization parameters.
 #include "tensor/elements.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How large what a model file asks for may be, whatever its format.
 #pragma once
 #include "tensor/type.h"

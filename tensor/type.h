@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a value is: dtype, shape in storage order, and, once quantized, scale and zero point.
 #pragma once
 #include <cstdint>

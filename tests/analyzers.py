@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runtime under analysers that read code: clang-tidy's bugprone and cert checks, and gcc's -fanalyzer. Nothing may be said.
 
     analyzers.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arduino libraries: built as Arduino's builder does, all of src/ with one include folder and no flags of the library's own, by a host's compiler and
 those of a Cortex-M4 and a Cortex-M55; the example with a stand-in of its core. What it prints on the host, of a digit, against `deuteron run`.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`compile --board` says of a program's image what a build of `deuteron firmware` says, part for part, before there is a project.
 
     board_fit.py DEUTERON SOURCE_DIR"""

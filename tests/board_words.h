@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of the command line that an image of a test gets on a board.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives a headless Chromium through a pair of pipes (its DevTools protocol): no other package is needed."""
 import base64
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs whose input comes as bytes (--input-format u8) give the bits of the program that takes the numbers for which the bytes stand.
 
     byte_inputs.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C output: models as C, and as one C++ header, for a computer and for every kind of core, built with warnings as errors, run, and compared with
 `deuteron run`, bit for bit; the sizes of the C against tests/c_output/sizes.json.
 

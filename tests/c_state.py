@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with state as C: step by step the bits of `deuteron run`, twice from the beginning, in an arena that is full of other bytes.
 
     c_state.py DEUTERON SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts what a test checks and names what fails."""
 import shutil
 import sys

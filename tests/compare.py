@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`deuteron compare` has its table of operators on every target and whatever options compiled the program.
 
     compare.py DEUTERON SHARED

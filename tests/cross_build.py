@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests share that build projects for boards."""
 import os
 import shutil

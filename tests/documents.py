@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs what the documents show: their commands and their Python, and compares what is printed with what the page says is printed.
 
     documents.py DEUTERON PACKAGE [PAGE..] [--write]

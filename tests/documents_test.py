@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small pages with one fault in each: tests/documents.py finds it, and passes the page without it.
 
     documents_test.py

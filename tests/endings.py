@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """However a command ends, nothing half-made stays: signals, limits on the size of files, of memory and of time, full disks.
 
     endings.py DEUTERON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads an ETDump: blocks of events, and what the metadata of Program::load_method say (runtime/etdump.h). Standard library only."""
 import struct
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes ETDump traces of a text, for golden tests: a block at the margin, its events below, what an event says below that.
 
     load

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every verb on the models of the golden texts, for several targets and with options: whatever becomes of them, nothing ends with an internal
 fault or a signal, and nothing hangs.
 

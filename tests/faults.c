@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A library that is loaded before the program (LD_PRELOAD) and lets one thing fail, for tests/faults.py:
  *   FAULTS_COUNT=FILE     nothing fails; FILE gets the number of allocations and of writes
  *   FAULTS_MEMORY=N       the N-th allocation of C++ (operator new) fails

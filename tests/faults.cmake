@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the system may refuse, at any point (tests/faults.py). Sanitizers have an operator new of their own.
 if(NOT DEUTERON_FUZZ AND NOT DEUTERON_SANITIZE)
   add_library(faults MODULE EXCLUDE_FROM_ALL tests/faults.c)

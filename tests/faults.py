@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An allocation fails, a disk is full, a write is short or interrupted, the process is killed: nothing half-written, one diagnostic, exit code 1.
 
     faults.py DEUTERON FAULTS [--every STEP] [--kills N] [--jobs N]

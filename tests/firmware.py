@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Projects of `deuteron firmware`, built with the cross compiler alone and run in QEMU: the bits of `deuteron run`, and refusals by name.
 
     firmware.py DEUTERON SOURCE_DIR BUILD_DIR"""

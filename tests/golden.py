@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Golden tests: a file in tests/golden is a command, its input, and exactly what it prints.
 
   python3 tests/golden.py [--deuteron build/deuteron] [--write] [NAME ...]      NAME: files whose names contain it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a model carry no code into what is made from it: HTML, CSV, C and its packages, CMake, JSON, a shell, the file system, a terminal.
 
     hostile_names.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all kernels of one instruction set take of flash, as the boards are built: C++ and assembly, linked or not. At most 40 KB for those
 of int8 operators; those that only int16, four-bit weights and TFLite's own roundings need are counted apart.
 

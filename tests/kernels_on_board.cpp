@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases of a kernel test as one program on an emulated board (ops/device/kernel_test.h).
 #include <unistd.h>
 

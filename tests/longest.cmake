@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The longest tests, the longest first: ctest starts them first, so that no long one is left for one processor while another has nothing to do.
 # (It remembers how long a test took, but a fresh clone does not know it.)
 set(LONGEST_TESTS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs of --precision mixed give the same bits on the host, on every emulated board and as C: kernels of each instruction set at both sides
 of the borders between int8 and int16.
 

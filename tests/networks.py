@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks, compiled in every way that must not change a bit of what they compute (tests/fuzz/same_bits.h says which).
 
     networks.py NETWORKS [--seeds N] [--from SEED] [--seconds S] [--boards EVERY] [--jobs N] [--keep DIR]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy on the 719 real test images of the digits: float, quantized after training, trained quantized; on both sides of the border and across it.
 
     neutron_accuracy.py DEUTERON SOURCE_DIR SHARED

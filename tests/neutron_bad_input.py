@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong at the borders to the vendor's parts, at the command line: one message with the step, exit code 1, and no file left.
 
     neutron_bad_input.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small graphs whose border between NPU and CPU lies where it is awkward: on the host and on an emulated Cortex-M33.
 
     neutron_borders.py DEUTERON

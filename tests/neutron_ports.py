@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Partitions with as many inputs or outputs as a payload can count, and one more: 253 to 256 of them.
 
     neutron_ports.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is in the programs of every fixture model, for every kind of target.
 
     neutron_programs.py DEUTERON SHARED

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks divided between NPU and CPU in every way: each operator kept off the NPU in turn, and seeded random subsets.
 
     neutron_splits.py DEUTERON SHARED [MODEL...]

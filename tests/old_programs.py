@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that earlier versions compiled run with the bits that they gave then; what a later version might write is refused by its name.
 
     old_programs.py DEUTERON [--write]

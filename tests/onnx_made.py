@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes .onnx files of a text, for golden tests. Standard library only; messages and numbers come from onnx/onnx.proto.
 
     opset 17                                      and `ir 8`: what stands there unless the text says otherwise; `opset com.microsoft 1` adds one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles and runs every single-operator case of ../shared/fixtures/ops, and prints what became of each.
 
     python3 tests/op_cases.py [build/deuteron] [../shared] [--boards | --every-board] [--list]

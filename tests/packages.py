@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Zephyr modules and CMSIS-Packs of `deuteron firmware --as`: built as their builders would, for a host and a Cortex-M, run on the host, and what the
 sample prints against `deuteron run`.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of --html in a headless Chromium: a trace, a report, a large graph, on a phone and in a large window, light and dark.
 
 page.py DEUTERON SHARED [FOLDER for pictures]

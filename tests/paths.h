@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where tests find what they read. The build writes paths.cpp, so no test's own code changes with the folder that it is built in.
 #pragma once
 #include <string>

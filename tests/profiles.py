@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Profiles of whole models through the command line: compile, profile, inspect. Every table adds up, the NPU's ticks are what the machine model
 predicted, every event is in the record; and what does not belong together is refused.
 

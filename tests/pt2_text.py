@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model of torch.export written as text, for golden tests: the archive that torch.export.save would write, made without torch.
 
     input x : f32[1,3,5,7]                     strides=105,35,7,1 if they are not those of the shape

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every layer of a quantized model alone: given the int8 inputs that PT2E's simulation has there, our kernels give its result within one
 // step, and almost always the same.
 #include <gtest/gtest.h>

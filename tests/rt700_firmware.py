@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The firmware project of the MIMXRT700-EVK, built over a stand-in for the SDK, and over the SDK itself where MCUX_SDK says where it is:
 what lies in which of the chip's memories, and, linked for the memories of an emulated board, what it prints.
 

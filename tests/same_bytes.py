@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same inputs give the same files: in another folder, language, time zone, environment and user mask, with other numbers of threads.
 
     same_bytes.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The software bills of materials name what is really in the program, in a firmware project and in a wheel (tools/sbom.py).
 
     sbom.py DEUTERON BUILD [WHEEL]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A firmware that takes signed programs alone, on emulated boards: what the key has signed runs with the host's bits, all else is refused by name.
 
     signed_firmware.py DEUTERON

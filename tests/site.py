@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents as a site: builds it, follows every link, weighs every page, and looks at it in a headless Chromium.
 
     site.py DEUTERON FIXTURES PYTHON [FOLDER for pictures]

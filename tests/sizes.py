@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The size gate: bytes of the file, of planned RAM and of constants of every fixture model, and of code, data and zeroed memory of firmware
 images, as recorded in tests/sizes.json; and the instructions that emulated boards take to load programs from their load plans. Float models are
 quantized by plain histograms: the search for ranges would take most of the time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A ctest entry for each suite of a gtest program, not for each test: under the sanitizers a process takes a tenth of a second to start and to look for
 # leaks, and there are over a thousand tests. Included by the root CMakeLists.txt, and by ctest, which asks the program for its suites.
 include("${CMAKE_CURRENT_LIST_DIR}/longest.cmake")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints what failed and what was left out in runs of ctest, and closes with one line that counts all tests.
 
     summarize_ctest.py LOG FOLDER [LOG FOLDER...]

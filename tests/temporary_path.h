@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a test puts a file or folder that no other test, and no other run of the same test, uses.
 #pragma once
 

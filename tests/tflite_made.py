@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes .tflite files of a text, for golden tests. Standard library only; tables and numbers come from tflite/tflite.fbs.
 
     version 3                                     and `subgraphs 1`: what stands there unless the text says otherwise

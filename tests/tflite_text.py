@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints the operators of a .tflite file, a line each, for golden tests. Standard library only."""
 import re
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that several versions of torch have exported compile to the same program.
 
     python tests/torch_versions.py build/deuteron tests/carried/torch_versions

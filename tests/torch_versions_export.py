@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports the same 12 models with whatever torch this Python has (2.6 and newer):
 
     python tests/torch_versions_export.py FOLDER        writes FOLDER/NAME.pt2 and FOLDER/torch.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a profile says, and what it costs: maps and sums of four networks for four targets, the same events on boards and host, the same
 bits, the tracer's price in instructions, and what is wrong with clocks and buffers.
 

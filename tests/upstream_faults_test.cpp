@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ExecuTorch 1.5's Cortex-M flow gets silently wrong, or cannot run: here it is right, on every instruction set. Each case is a graph,
 // random samples, and the program that comes of it beside the float model; the bound is in steps of 1/255 of the output's range.
 #include <fmt/format.h>

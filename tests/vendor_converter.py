@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vendor's way, whole: five networks through a stand-in for the vendor's converter (tests/stand_ins/neutron_converter.cpp), against the
 same networks through ours: the map of kernels, the selection of kernels, costs, bits, ticks. Then every way in which a converter fails.
 

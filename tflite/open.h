@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TFLite flatbuffer, verified: subgraphs whose tensors, buffers and operators can be read without further checks of indices.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes small TFLite models, operator by operator: for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every verb of the command line, in the order of its help.
 #include "tools/command_line.h"
 #include "tools/verb.h"

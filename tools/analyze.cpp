@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron analyze: what `compile` would do and what it would cost, without writing a program.
 #include <nlohmann/json.hpp>
 

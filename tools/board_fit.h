@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether an image of a program fits a board, before anything is flashed: the image is built here, as the user's own build of
 // `deuteron firmware` would build it, and what its linker counted is compared with the memory.
 #pragma once

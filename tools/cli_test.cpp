@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line as a user meets it: the built program is run as a process, without a shell.
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: verbs, their options, and what --help says of them. A thin front of CLI11, whose headers only command_line.cpp
 // includes: they cost each file five seconds.
 #pragma once

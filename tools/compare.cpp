@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron compare: how far the program is from the float model, at its outputs and at every operator on the way.
 // A program file has no names and no scales. Compiling is deterministic, so the model is compiled once more: when that gives the very bytes
 // of the file, all that the compiler knows is known of the file too.

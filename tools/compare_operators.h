@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far each operator of a program is from the float model's.
 #pragma once
 #include <optional>

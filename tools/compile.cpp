@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron compile: a model becomes a program file.
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `compile` and `analyze` have in common: their options, and the way from a model file to a Compilation.
 #pragma once
 #include <optional>

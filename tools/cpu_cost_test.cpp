@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU's cost model against exact counts on the emulated boards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

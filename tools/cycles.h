@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --cycles: the estimated cycles of a run on an emulated board, call by call and function by function.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `deuteron`: one verb for each thing that a user wants.
 #include <cstdio>
 #include <exception>

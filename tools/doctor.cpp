@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron doctor: what a model's program costs needlessly, and what to change.
 #include "doctor/doctor.h"
 

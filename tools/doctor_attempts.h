@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `deuteron doctor --try`: the model compiled again with options that may help, each alone, and what it came to.
 #pragma once
 #include <vector>

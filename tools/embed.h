@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs inside another program: the same options and the same code as on the command line, with nothing printed.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs as C or as a C++ header: what `compile --emit c`, `--emit hpp` and `firmware --as` have in common.
 #pragma once
 #include <optional>

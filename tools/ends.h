@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ends of a process that do not come from the verb itself: a signal, a limit of time, and no memory.
 #pragma once
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron evaluate: how often the program is right, and the float model beside it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vendor's Neutron converter, played by shell scripts: whatever it does, one message that names the step, and no file left behind.
 #include "backends/neutron_converter/external_converter.h"
 

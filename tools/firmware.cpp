@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron firmware: programs become a project that builds an image for a board; or several selections of kernels become one.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

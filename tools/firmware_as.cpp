@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
 #include "tools/firmware_as.h"
 

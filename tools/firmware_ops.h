@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels a firmware has, so that a program that would not load there is refused on the host.
 #pragma once
 #include <optional>

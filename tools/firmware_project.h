@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A firmware project from programs: what `deuteron firmware` writes, and `compile --board` builds to measure it.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float model beside its program: what `evaluate` and `compare` measure against.
 #pragma once
 #include <optional>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the shape of the code and fails where a figure is over its bound.
 
   tools/house.py              every figure with its bound; exit code 1 if one is over

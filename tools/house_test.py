@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small made-up trees with one fault in each: every figure of tools/house.py must find its own. A check that cannot fail is a defect."""
 import contextlib
 import io

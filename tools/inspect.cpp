@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron inspect: what is in a file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

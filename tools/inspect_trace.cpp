@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/inspect_trace.h"
 
 #include <fmt/format.h>

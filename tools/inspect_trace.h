@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron inspect on a trace: tables, CSV, JSON, a Perfetto trace, a page, a comparison.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the tests notice a fault? Makes random small changes of product code, one at a time, and lists those that no test fails for.
 
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...

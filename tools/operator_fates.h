@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of each operator of torch on a target: every example (frontends/pt2_examples/) goes the whole way that a model goes.
 #pragma once
 #include <string>

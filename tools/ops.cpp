@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron ops: every operator, how it is quantized and which kernel it becomes on a target; and the kernels of the runtime.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that several verbs have, so that they are called and explained the same everywhere.
 #pragma once
 #include <string>

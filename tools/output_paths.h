@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refuses to write over what a verb reads, or over what it has just written.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A profile of runs on this machine: the runtime's tracer with this machine's clock, and the dump that it comes to.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A `.pte` that the user named: its bytes, what it takes and gives, and how to run it on this machine.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
 #include "tools/report_model.h"
 #include "inspect/page.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `compile` and `analyze` say of a compiled model.
 #pragma once
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron run: a program on this machine or on an emulated board. deuteron profile: the same, for the times alone.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is in the program, in a firmware project or in a wheel, as an SPDX 2.3 document (JSON): for audits, and to know what a fault elsewhere means here.
 
     sbom.py program BUILD [-o FILE]      BUILD: the folder in which `deuteron` was built by ninja

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron sign: a program or a record becomes one of which others can see who made it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron targets: what can be compiled for, and what a target's file says.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys that verbs take: to sign what they write, and to check who made what they read.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the verbs of the command line share: how they are registered, and how each of them ends.
 #pragma once
 #include <nlohmann/json_fwd.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vendor's Neutron converter as a watched process: what convert_externally() runs it with.
 #pragma once
 #include "backends/neutron_converter/external_converter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads ETDump files: the traces of `deuteron run --profile`, `deuteron profile` and of the stock runtime.
 #pragma once
 #include <cstddef>

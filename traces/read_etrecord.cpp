@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries and keys: the published form of the file, as the stock package 1.5 writes it. Stock records may be compressed.
 #include "traces/read_etrecord.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads ETRecord files: what a program was made from. Ours carry the whole program map; of a stock record the names of nodes, their
 // operators and modules are used, by debug handle.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program map (report/program_map.h) as the inspector reads it: from a record, from a report, or made up from what a stock record has.
 // Everything that it refers to by number is checked to exist.
 #pragma once

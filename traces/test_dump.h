@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes ETDump files for tests, with flatbuffers' own builder: neither our tracer's writer nor the stock one.
 #pragma once
 #include <flatbuffers/flatbuffers.h>

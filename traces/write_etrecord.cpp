@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "traces/write_etrecord.h"
 
 #include <fmt/format.h>

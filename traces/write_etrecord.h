@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an ETRecord: what ExecuTorch's Inspector, and `deuteron inspect`, need besides a profile to say which operators of the user's
 // model an event belongs to. A ZIP archive of JSON texts without compression; the same map gives the same bytes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record's archive: what every reader needs is in it, names are unique, and the same map is the same bytes. tests/stock/inspector.py
 // has ExecuTorch's own reader.
 #include "traces/write_etrecord.h"

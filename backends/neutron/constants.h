@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants of the kernel calls: their places in the weights section and, when they are fetched, in the SRAM weight scratch, with the
 // calls that fetch them.
 #pragma once

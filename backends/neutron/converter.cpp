@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See converter.h: the steps of the conversion, then the two files inside each other, microcode and TFLite.
 #include "backends/neutron/converter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter of the open machine: Neutron IR (an int8 TFLite model) to a TFLite model with the one custom operator `NeutronGraph`, which
 // carries microcode, weights and kernels. The vendor's converter has the same border; external_converter.h runs that one.
 #pragma once

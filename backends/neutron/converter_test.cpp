@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter over the machine model. Results against the TFLite interpreter: tests/stock/neutron_models.py.
 #include "backends/neutron/converter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See extract.h. Facts: ExecuTorch 1.5, backends/nxp, neutron_node_extraction.py: inputs, then microcode, weights and kernels; outputs,
 // then scratch [, profile, debug].
 #include "backends/neutron/extract.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the sections out of a TFLite model with one NeutronGraph, ours or the vendor's, and checks them.
 #pragma once
 #include <optional>

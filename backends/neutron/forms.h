@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings the operators of a partition to what Neutron IR has, one builtin for each node.
 #pragma once
 #include <optional>

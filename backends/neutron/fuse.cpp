@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See fuse.h. The rewrites themselves are their definitions'.
 #include "backends/neutron/fuse.h"
 

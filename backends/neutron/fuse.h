@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites the operations of a Neutron IR model into fewer ones that give the same bits.
 #pragma once
 #include "backends/neutron/operation_def.h"

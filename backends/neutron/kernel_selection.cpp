@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See kernel_selection.h. What reading looks at: the line of the version, the lines of the table.
 #include "backends/neutron/kernel_selection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NPU kernels that models need, as a C file: linked into a firmware it takes the place of the driver's table of all kernels
 // (backends/neutron_model/kernel_table.h), and the linker leaves the others out. Files of several models merge into one.
 #pragma once

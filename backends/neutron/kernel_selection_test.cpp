@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel selections: written, read, merged, compiled.
 #include "backends/neutron/kernel_selection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations as calls of the open machine's kernels: their packed constants and their operands' places. How a kind of operation is lowered
 // says its definition, with what is offered here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/neutron_ir.h"
 
 #include <fmt/format.h>

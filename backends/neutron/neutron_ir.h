@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neutron IR: a partition as a LiteRT (TFLite) model, int8, channels-last, that any interpreter of that format runs. It is what a
 // converter, ours or the vendor's, takes.
 #pragma once

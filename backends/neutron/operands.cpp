@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors, and what operators demand of their operands.
 #include <algorithm>
 #include <cmath>

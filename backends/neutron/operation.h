@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Neutron IR model computes, as the converter sees it: tensors, and operations in execution order. An operation becomes calls of
 // kernels, or disappears. What there is to know of a kind of operation says its definition (operation_def.h).
 #pragma once

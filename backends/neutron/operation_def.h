@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every kind of operation must bring: one OperationDef, all members given. A missing member does not compile. Each folder in
 // backends/neutron/kernels that has an operation defines it in its operation.cpp; reading, fusing, placing and lowering ask the definition.
 #pragma once

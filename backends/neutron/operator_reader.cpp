@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See operator_reader.h.
 #include "backends/neutron/operator_reader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the operators of a TFLite model over into operations, each checked against its operands. What a builtin demands is said beside its
 // operation (kernels/*/operation.cpp), with what is offered here.
 #pragma once

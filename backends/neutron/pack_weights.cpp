@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See pack_weights.h; the layouts are those of backends/neutron_model/microcode.h.
 #include "backends/neutron/pack_weights.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See payload.h.
 #include "backends/neutron/payload.h"
 

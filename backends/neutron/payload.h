@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes that the Neutron delegate gets: a header, then microcode, weights and kernels, each padded to 16 bytes. Facts: ExecuTorch's
 // backends/nxp/runtime/NeutronBackend.cpp and nxp_backend.py, version 1.5.
 #pragma once

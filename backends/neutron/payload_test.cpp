@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Payloads and converted models, right and damaged.
 #include "backends/neutron/payload.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See place.h.
 #include "backends/neutron/place.h"
 

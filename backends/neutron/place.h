@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tensors of a Neutron IR model lie: which share memory (views, parts of a concatenation, slices), which are written straight to
 // an output, and the offsets of the others in the scratch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See read_tflite.h: tensors first, then the operators in their order.
 #include "backends/neutron/read_tflite.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs what extract() gives on the driver that is linked: for tests, which link the machine model.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integers that several calls of the NPU have: those of ops/integer/ with TFLite's rounding.
 #pragma once
 #include "ops/integer/pair.h"

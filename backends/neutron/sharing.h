@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors share memory. Sharing is a forest: a tensor may lie inside one other. Decided in the order of the operations, refused where a
 // kernel could not follow.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See console_dump.h. One pass over the lines; what a line means depends on the part of the text and on what stood before it.
 #include "backends/neutron_converter/console_dump.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the vendor's converter prints with dumpAfterImport, dumpAfterGenerate, verbose and dumpMicrocode, as data. Only the places are read
 // that ExecuTorch's own reader of this text shows (backends/nxp, neutron_map.py, 1.5 and main of autumn 2026); whatever lies between them
 // is passed over. Nothing is concluded here: kernel_map.h does that.

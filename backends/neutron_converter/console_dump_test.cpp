@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron_converter/console_dump.h"
 
 #include <gmock/gmock.h>

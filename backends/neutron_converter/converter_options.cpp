@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See converter_options.h.
 #include "backends/neutron_converter/converter_options.h"
 

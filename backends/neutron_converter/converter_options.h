@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of the vendor's converter. ExecuTorch sets them by the names of the Python module (minNumOpsPerGraph); its command line has
 // the same words with hyphens (--min-num-ops-per-graph).
 #pragma once

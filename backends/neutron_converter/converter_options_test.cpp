@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron_converter/converter_options.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See external_converter.h. Options: NXP's public examples call the tool with --input, --output and --target.
 #include "backends/neutron_converter/external_converter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the vendor's Neutron converter as a child process in the place of ours: a file in, a file and a text out. Everything that can go
 // wrong is reported with the step at which it did, and the result is held against what was asked for.
 #pragma once

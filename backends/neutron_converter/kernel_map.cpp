@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See kernel_map.h: is the text of this model, what do the listed kernels compute (regions.h), which call is which listed kernel.
 #include "backends/neutron_converter/kernel_map.h"
 

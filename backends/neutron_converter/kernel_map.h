@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators of the model each kernel call of the vendor's microcode computes, from what the converter prints.
 //
 // A tensor that keeps its name through the conversion is the same value before and after, so it is an anchor. Kernel calls that hand

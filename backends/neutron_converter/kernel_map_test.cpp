@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map of the vendor's kernels, over texts that have each of the cases that ExecuTorch's discussion of profiling names.
 #include "backends/neutron_converter/kernel_map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See model_face.h.
 #include "backends/neutron_converter/model_face.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TFLite model from outside: its inputs, outputs and operators by name. What the converter was given is held against what it gives back.
 #pragma once
 #include <optional>

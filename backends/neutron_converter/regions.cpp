@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See regions.h and, for the rules, kernel_map.h.
 #include "backends/neutron_converter/regions.h"
 

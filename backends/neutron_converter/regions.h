@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that the converter lists, each with the operators that it computes: the part of kernel_map.h that looks at tensors.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the text of the vendor's converter for small models, in the shape that console_dump.h reads: for tests.
 #pragma once
 #include <fmt/format.h>

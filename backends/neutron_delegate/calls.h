@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel calls in a payload's microcode for the open machine model: to print them and to estimate how long they take.
 #pragma once
 #include "backends/neutron_delegate/payload.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend `NeutronBackend`: runs the payloads of Neutron delegates through the driver interface of backends/neutron_model/driver.h,
 // whoever implements it. No heap: handle and pointers lie in the program's tables; scratch, profile, debug, fetched weights and transposed
 // copies in the delegate's scratch argument, or in planned memory behind the file's buffers (payload.h).

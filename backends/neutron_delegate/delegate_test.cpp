@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delegates in programs, over a driver that can fail at any step: results in every memory order, where scratch lies, and that nothing is
 // left half-done.
 #include "backends/neutron_delegate/delegate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend over the driver that is linked in: the vendor's library, or `neutron_model`.
 #include "backends/neutron_delegate/delegate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which NPU kernel a firmware was linked without, when the open machine model refuses a payload for that reason.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The name of a kernel that the driver was linked without, from the number of the call in its answer.
 #include "backends/neutron_delegate/missing_kernel.h"
 

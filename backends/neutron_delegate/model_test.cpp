@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delegates over the driver that is linked in, the open machine model.
 #include <gtest/gtest.h>
 

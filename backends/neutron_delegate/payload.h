@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The payload of a Neutron delegate: a small header, then microcode, weights and kernels, each beginning at a multiple of 16. Layout as the
 // stock `NeutronBackend` of ExecuTorch 1.5 has it (backends/nxp/runtime/NeutronBackend.cpp); header bytes:
 //   nI  nO  nArgs  flags of nI inputs  flags of nO outputs  map of nI inputs  map of nO outputs  version  zeros to a multiple of 16

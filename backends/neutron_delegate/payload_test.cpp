@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading payloads: good ones of both versions, each kind of damage, and every byte changed in every way that matters.
 #include "backends/neutron_delegate/payload.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of 16 bytes: the event when a piece of work began and the one when it stopped, each event code, op code, function code, timestamp
 // code (a byte each) and 32 bits of time. Only work whose stop has the op code of a kernel's call is a kernel; what lies between two
 // kernels (prefetches) is charged to the later one, as the stock delegate does. The last record is the dump of the profile itself.

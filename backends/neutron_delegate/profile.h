@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profile that a Neutron delegate's last run has left: for Trace::delegate_events (runtime/trace.h).
 #pragma once
 #include "backends/neutron_delegate/delegate.h"

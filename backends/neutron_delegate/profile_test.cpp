@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profile records of Neutron delegates, of the open model and as the vendor's driver leaves them, as events of a trace.
 #include "backends/neutron_delegate/profile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron_delegate/reorder.h"
 
 namespace deuteron {

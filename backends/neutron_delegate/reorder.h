@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a tensor from one memory order to another: the transposition flags of Neutron payloads.
 #pragma once
 #include "runtime/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between memory orders, against an index computed element by element.
 #include "backends/neutron_delegate/reorder.h"
 

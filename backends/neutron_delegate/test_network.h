@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program with a delegate for the open machine model, made by hand, that goes through everything a delegate has: transposed and plain
 // ports, a constant that is fetched, scratch, a profile. For tests of the loader, of other runtimes, and as a seed of the fuzzer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Payloads of Neutron delegates made by hand, and a driver that runs them: what it does is easy to predict, and it can be told to fail at
 // any step. For tests.
 #pragma once

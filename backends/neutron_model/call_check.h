@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rules of a kernel's call are written with. A call that passes them reads and writes within its operands' memories, divides by
 // nothing that is zero and leaves no integer's range.
 #pragma once

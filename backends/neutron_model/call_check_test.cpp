@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rules of calls are written with: gaps, counts and spans at their bounds.
 #include "backends/neutron_model/call_check.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the header of a microcode and checks every word of it, so that a run can trust it.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every call of a microcode: that it is whole, and that it keeps its kernel's rules.
 #include "backends/neutron_model/check.h"
 #include "backends/neutron_model/kernel_def.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycles of a kernel call on the open machine, from its record and the machine's parameters. One function for the converter's choices,
 // the compiler's prediction and the driver's profile, so that they agree. The model, its sources and what is assumed:
 // docs/neutron-machine.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle model: small calls counted by hand, and the one published measurement.
 #include "backends/neutron_model/cycles.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The driver's C interface, as NXP's Neutron driver has it (ExecuTorch 1.5, backends/nxp/runtime/NeutronDriver.h; field order and types are
    the binary interface). Two libraries implement it: the vendor's, and `neutron_model` in this folder, which computes on an open model of
    the machine. Which one a program gets is decided when it is linked. The functions that only Neutron-S has are left out. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the driver refuses and with which category and reason; handles, profile, debug buffer, timeout, clock gating.
 #include <algorithm>
 

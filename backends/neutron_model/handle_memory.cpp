@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the heap of a computer's operating system; there is none on a microcontroller.
 #include "backends/neutron_model/handle_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for a handle when the caller brings none.
 #pragma once
 #include <cstddef>

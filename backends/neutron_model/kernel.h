@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels have in common: how they are defined, and the end of every sum. Scalar results only; the loops are each kernel's own.
 #pragma once
 #include <cstdint>

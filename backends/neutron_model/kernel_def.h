@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the driver, the compiler and the reports must know of a kernel's call, beside the kernel itself (kernel_table.h). Each folder in
 // backends/neutron/kernels defines one; what is missing does not compile or does not link.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default table: every kernel. Weak, so that a table of the application's own replaces it.
 #include "backends/neutron_model/kernel_table.h"
 

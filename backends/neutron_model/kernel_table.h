@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The kernels of the machine model as a table that the linker can replace: a firmware that links the table which the compiler writes for
    its models (`kernel selection`) holds only the kernels named there. Index: the kernel kind of microcode.h; null: not linked. */
 #ifndef DEUTERON_NEUTRON_KERNEL_TABLE_H

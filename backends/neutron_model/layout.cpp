@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header, the I/O table and the machine's parameters.
 #include <cstring>
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine's limits. The converter refuses what is past them, and the driver checks every call against them. A target file may set lower
 // ones for what the compiler gives the NPU ([npu.limits]).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of the machine, as a target file gives them and as they stand in the microcode.
 #pragma once
 #include <cstdint>

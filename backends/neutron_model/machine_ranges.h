@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each parameter may be: of a target file, and of microcode. Cycles are products of them and of extents, which stay within int64.
 #pragma once
 #include "backends/neutron_model/microcode.h"

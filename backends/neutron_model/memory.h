@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the operands of a run lie, and the walk over tensors with strides that several kernels share.
 #pragma once
 #include <cstdint>

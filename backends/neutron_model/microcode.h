@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The microcode of the open machine model: what the converter writes and the driver reads. Little-endian 32-bit words; every structure here
 // is plain int32_t, so that encoding and decoding are memcpy. Words 0 and 6 to 14 lie where the vendor's runtime reads them; the rest is
 // ours.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's C interface over the open machine model.
 #include <cstring>
 #include <initializer_list>

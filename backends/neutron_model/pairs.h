@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk of kernels that take two operands, element by element.
 #pragma once
 #include "backends/neutron_model/memory.h"

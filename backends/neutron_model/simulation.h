@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who runs the machine's work. Where there is no machine the CPU does it, and whoever counts the CPU's instructions wants that apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine of the i.MX RT700, for tests and benchmarks that read no target file. targets/target_test.cpp holds it against the target's.
 #pragma once
 #include "backends/neutron_model/machine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MobileNetV1 1.0 at 224x224, int8, 1001 classes, as calls of the machine: the network of the one published measurement of this NPU
 // (docs/neutron-machine.md). Constants are fetched to SRAM before each kernel, as in that measurement. Host only, for a test and a bench.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds a microcode call by call, prepares it and runs it. Host only, for tests and benches.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extents, strides and results of kernels' calls, for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes that a kernel call's operands have, each counted once: activations read and written, weights, parameters, tables. Not what the
 // machine streams (cycles.h says how long that takes), so the figure is the same for every machine.
 #pragma once

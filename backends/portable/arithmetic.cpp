@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two tensors, element by element: add, sub, mul, div; and choosing by a condition: where, masked_fill. Floats are computed as float,
 // integers as int64.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable arithmetic against loops over logical indexes, on shapes whose extents all differ and on mixed memory orders.
 #include <cmath>
 #include <functional>

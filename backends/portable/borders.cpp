@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that are enlarged at their borders, or turned around: constant, reflection and replication padding, roll.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"

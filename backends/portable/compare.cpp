@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons and other questions with a yes or no for each element, and logical and bitwise operators.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float convolution of one or two spatial dimensions, grouped, dilated, transposed, in any memory order: what the dialect does not take.
 #include <initializer_list>
 

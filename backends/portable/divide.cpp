@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divisions that round and their remainders. An integer divided by 0 gives 0 (a remainder too): data cannot stop a run.
 #include <cmath>
 #include <cstring>

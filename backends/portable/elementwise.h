@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element by element, with broadcasting over any memory order: up to three inputs, one out.
 #pragma once
 #include "backends/portable/strided.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest and the smallest element over dimensions, where they are, and whether any element is not 0.
 #include "backends/portable/kernels.h"
 #include "backends/portable/reduce.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors made from numbers alone: full, ones, zeros, fill, scalar_tensor, arange, empty.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements picked or placed by indexes that are data: gather, index, embedding, index_select; scatter, index_put. A wrong index must
 // neither read nor write outside: what reads clamps it into the dimension, what writes leaves it out.
 #include "backends/portable/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that go along one dimension, line by line: any memory order, up to two outs.
 #pragma once
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float matrix products: mm, bmm, addmm, linear. Any memory order.
 #include <initializer_list>
 

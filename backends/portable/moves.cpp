@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick or repeat elements: permute, slice, select, expand, repeat, flip, split, cat.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"

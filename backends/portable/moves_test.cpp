@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only move elements, on shapes whose extents all differ and on every memory order.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float normalisation: layer norm, group norm, batch norm with known statistics.
 #include <cmath>
 #include <initializer_list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: a program of one call, run through the loader, with tensors given and read in logical order whatever their memory order.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop behind every operator of two operands, and what it asks of their dtypes.
 #include "backends/portable/pairwise.h"
 

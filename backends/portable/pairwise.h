@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two operands, tensors of any dtype and memory order or a number, element by element with broadcasting: one loop for all operators, which
 // differ in a function alone. Two integers are computed as int64, all else as float.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of two operands against torch 2.13's values and definitions, on tensors of several dtypes and memory orders and on numbers.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors put together from others, taken apart, and cut into views: stack, split, unbind, transpose, pixel shuffle, windows, diagonal.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"

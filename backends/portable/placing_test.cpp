@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What picks, places, pads and rearranges elements, against values of torch 2.13: the input is 0, 1, 2, ... throughout.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling outside the dialect: average (also adaptive) on float, maximum with positions on float and int8. Any memory order.
 #include <initializer_list>
 

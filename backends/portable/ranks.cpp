@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Along one dimension: running sums, the largest or smallest few, one half gated by the other.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over any dimensions: sum, product, mean, variance.
 #include "backends/portable/reduce.h"
 

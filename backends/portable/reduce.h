@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all reductions over any dimensions share: which elements of the input belong to which result, in any memory order.
 #pragma once
 #include "backends/portable/strided.h"

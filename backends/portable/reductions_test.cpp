@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, what goes along one dimension, products and normalisation against values of torch 2.13, in several memory orders.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The portable kernels keep to their tensors whatever their arguments, and refuse what is recorded (ops/device/test_spoiled_calls.h).
 #include <algorithm>
 #include <span>

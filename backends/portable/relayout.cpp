@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies that keep the logical elements: clone, to another memory order or dtype, view.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic with a number as operand, powers, the smaller and the larger of two, and the angle of two.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The strided copy behind every operator that only moves elements, and access to elements of any type.
 #include "backends/portable/strided.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking through tensors whose memory order is any permutation of their dimensions. Slow and general: portable kernels stand in where
 // no dialect kernel exists.
 #pragma once

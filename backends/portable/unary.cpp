@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One tensor, element by element. Functions with values between the integers read any dtype and write float; those that keep integers
 // whole (abs, neg, sign, rounding) write the input's dtype.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one tensor against values computed by torch 2.13 in double and rounded to float.
 #include <algorithm>
 #include <cmath>

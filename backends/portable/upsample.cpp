@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enlarging images: nearest neighbour and bilinear, float or int8 (nearest only), any memory order.
 #include <cmath>
 #include <initializer_list>

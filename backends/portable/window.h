@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images as portable kernels see them: [n, c, h, w] or [n, c, w], any memory order; a missing height counts as 1.
 #pragma once
 #include "backends/portable/strided.h"

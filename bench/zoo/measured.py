@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command under limits and writes what it took: measured.py SECONDS BYTES RESULT.json COMMAND..
 
 A process of its own, because Linux counts the memory of the process that starts a command as that command's.

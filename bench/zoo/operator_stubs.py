@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lets torchvision and torchaudio be imported without their C parts: PyPI has those only for CUDA.
 
 torchvision gives shape rules to operators of its C part, which fails where nobody has declared them. torchaudio loads its C part because the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Architectures of torchvision, timm, transformers and torchaudio: the packages' own code, random weights, sizes for a microcontroller."""
 import operator_stubs  # noqa: F401  before torchvision
 

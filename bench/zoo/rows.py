@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a row of the zoo is, and the data that its inputs get: seeded, and shaped like what a sensor gives."""
 import dataclasses
 import typing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small networks for sound, motion, biosignals, time series, text and sets, as users of microcontrollers write them."""
 import math
 

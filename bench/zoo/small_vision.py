@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small networks for images, as users of microcontrollers write them."""
 import torch
 import torch.nn.functional as F

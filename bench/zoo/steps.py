@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done with a row of the zoo: export, compile, run on data that calibration has not seen, and the same through PT2E.
 
 Each step is a process of its own and leaves files in the row's folder of the cache: model.pt2, calibrate*.npy, held*.npy and expected*.npy of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A plugin of QEMU's code generator: how often each translated block runs, for each call of a program (marks.h). Inside a block everything
    runs once each time, so this tells which instructions ran how often, at a small cost.
    Debian's QEMU 7.2 loads plugins and ships no header for them: what is used of version 1 of its interface is declared here.

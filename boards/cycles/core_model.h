@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What llvm-mca is told of a core, and what its models leave out.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates the cycles of a run on an emulated board: how often each block of instructions ran (block_counts.c), times what llvm-mca says
 // that the block takes when it is repeated. An estimate, never a measurement: no wait states of memories, no overlap between blocks, a
 // fixed price for each branch, and LLVM's model of the core (core_model.h). Needs llvm-objdump-19 and llvm-mca-19 (Debian: llvm-19).

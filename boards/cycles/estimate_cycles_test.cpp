@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles: every instruction of a call is counted once, and what is priced is what ran.
 #include "boards/cycles/estimate_cycles.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Instructions by which a board's runner shows the emulator what to count (block_counts.c).
    NOP-compatible hints that no compiler emits: every Cortex-M executes them as NOP (Armv7-M Architecture Reference Manual, A7.7.88;
    Armv6-M, A6.7.40), and so does QEMU. */

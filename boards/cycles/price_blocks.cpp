@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See price_blocks.h. The image is disassembled once; the blocks become regions of one file for llvm-mca.
 #include "boards/cycles/price_blocks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of one turn of each block of an image, by llvm-mca.
 #pragma once
 #include <compare>

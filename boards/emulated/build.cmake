@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A firmware for an emulated board: our own start-up, loaded where it runs; `cmake --build build --target run` starts it in QEMU.
 target_compile_definitions(firmware PRIVATE DEUTERON_BOARD_MAP="boards/${BOARD}/map.h")
 set(LINKER_FOLDERS ${ports} ${CMAKE_CURRENT_SOURCE_DIR}/deuteron)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Firmware projects on the emulated boards: exact counts, text and files by semihosting. What the board's own processor does to play the
 // NPU is counted apart.
 #include "runtime/ports/firmware_port.h"

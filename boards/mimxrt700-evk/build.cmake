@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A firmware for the MIMXRT700-EVK: start-up, clocks, power and console are the MCUXpresso SDK's, which stays where it is.
 set(MCUX_SDK "" CACHE PATH "the MCUXpresso SDK (west workspace: its folder mcuxsdk): has devices/, drivers/, components/, examples/")
 set(device devices/RT/RT700/MIMXRT798S)

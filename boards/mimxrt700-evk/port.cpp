@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Firmware projects on the MIMXRT700-EVK, over the MCUXpresso SDK's board files: power and clocks as its examples for the NPU set them,
 // text on the debug console, cycles of the processor.
 #include "runtime/ports/firmware_port.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program that an emulated board runs: reads a job file, loads the program, runs every sample, writes outputs and counts.
 // Command line: JOB OUTPUT PROFILE. One image serves every program; nothing is compiled for a run. Without DEUTERON_TRACE it has no tracer.
 #include <cstring>

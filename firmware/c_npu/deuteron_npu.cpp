@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the NPU from C, through the same backend that the runtime has. What the loader proves was proved when this was made.
 #include "deuteron_npu.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The parts of a model that the NPU runs, as C sees them. The driver of the NPU is the vendor's library or the open model of the machine:
    whichever is linked. */
 #ifndef DEUTERON_NPU_H

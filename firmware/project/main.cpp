@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads every model, runs each once on the inputs that lie beside it, and prints a checksum of each output.
 // Text goes to the board's console (deuteron/boards/*/port.cpp); replace that, and the inputs, by what your board has.
 #include "model.h"

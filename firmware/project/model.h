@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of this firmware: models.cpp and models.S define them.
 #pragma once
 #include <cstdint>

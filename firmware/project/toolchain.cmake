@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm's compiler for bare metal, as Debian packages it.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the nodes of the model in their order and asks the import table for each. What a refused node makes is broken: nothing more is said
 // of what reads it.
 #include "frontends/onnx/import.h"

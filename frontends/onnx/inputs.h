@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of an ONNX model, with the sizes that are fixed for the program.
 #pragma once
 #include "frontends/onnx/import.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names within a function or a branch: what is written out in the place of a call must not meet the names outside.
 #pragma once
 #include <map>

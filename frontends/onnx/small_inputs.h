@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of uint8 and int8: numbers, positions, or steps of a quantized tensor, by what reads them.
 #pragma once
 #include <string>

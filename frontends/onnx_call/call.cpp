@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx_call/call.h"
 
 #include <fmt/format.h>

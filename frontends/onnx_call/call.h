@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator of an ONNX model while it is imported: its attributes, operands and results, and the operators of torch that it is written
 // as. What the functions of the import table work with.
 #pragma once

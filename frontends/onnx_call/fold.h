@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers and truth values that are known at import: exporters compute shapes, axes and positions by chains of operators on them.
 #pragma once
 #include "frontends/onnx_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one import of an ONNX model. Its operators are written as those of torch, whose import makes the graph: shapes, padding,
 // layouts and compositions are known in one place, and a model gives one graph whether it comes as .pt2 or as .onnx.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on two or more tensors, element by element: arithmetic, comparisons, logic.
 #include <fmt/format.h>
 

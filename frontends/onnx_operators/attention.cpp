@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention, as torch's where it has no more than that, else as its parts; and the rotation of queries and keys by their positions.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cache of past steps that is written at a position of its own for each sequence.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution over time that sees no later step, and keeps its last steps for the next call.
 #include <fmt/format.h>
 

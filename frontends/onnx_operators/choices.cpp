@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that choose: by a mask, by a triangle, by positions, the largest ones.
 #include <fmt/format.h>
 

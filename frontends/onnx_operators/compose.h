@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short spellings for importers that compose an operator of ONNX from several of torch.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over one to three axes, plain and transposed.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of an image that are added where they overlap.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that are sampled at the points of a grid, and grids that are affine maps of an image's points.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which function imports which operator of ONNX. Each file of this folder holds the functions of one subject and ends with their rows.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on steps: written out as dequantize, the operator on real numbers, quantize, which the compiler computes on steps again.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers with a weight, as their float and their integer forms share them: the operands are float32, the attributes the node's.
 #pragma once
 #include "frontends/onnx_call/call.h"

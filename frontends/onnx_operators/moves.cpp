@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick, join or pad whole elements: slice, split, concat, gather, pad.
 #include <fmt/format.h>
 

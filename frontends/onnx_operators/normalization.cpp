@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization: by statistics that the model holds, or by those of each sample.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows over signals, images and volumes: average, maximum and norm pooling, and pooling over everything.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements that are picked, moved or written at positions, most of which the model holds.
 #include <fmt/format.h>
 

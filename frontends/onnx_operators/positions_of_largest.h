@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The second result of MaxPool: where the largest elements lie.
 #pragma once
 #include "frontends/onnx_operators/window.h"

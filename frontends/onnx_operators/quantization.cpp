@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear and DequantizeLinear. uint8 constants become int8 by subtracting 128 from elements and zero point, which changes no real
 // value; computed uint8 steps become int8 in the same way where torch's operators are imported.
 #include <fmt/format.h>

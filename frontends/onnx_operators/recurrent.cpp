@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and the plain RNN. Their weights are those of torch with the gates in another order.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, means, extremes and the like over some axes; positions of extremes; running sums.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing of images and signals. What torch has is torch's; everything else picks elements along each axis, and weighs them.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only say how elements are arranged: views, permutes, repetition.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of a known length, as products with constant matrices; windows and mel weights, which are constants.
 #include <fmt/format.h>
 

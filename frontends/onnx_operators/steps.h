@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps, as quantized tensors hold them, and the real numbers that they stand for.
 #pragma once
 #include "frontends/onnx_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Positions of the largest elements that MaxPool gives, and MaxUnpool, which puts elements back there. torch counts positions within an
 // image, row by row; ONNX within the whole tensor, in MaxPool also column by column.
 #include <fmt/format.h>

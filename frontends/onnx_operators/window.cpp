@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx_operators/window.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of convolutions and pools: kernel, strides, dilations and padding, with `auto_pad` worked out.
 #pragma once
 #include "frontends/onnx_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks under torch.no_grad() and torch.autocast: graphs that an operator calls.
 #include <cmath>
 

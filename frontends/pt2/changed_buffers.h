@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which buffers a model writes: they are its state.
 #pragma once
 #include <string>

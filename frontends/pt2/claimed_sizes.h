@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors as large as the file that speaks of them warrants.
 #pragma once
 #include "base/diagnostic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are damaged in every way that is cheap to enumerate: an answer each time, never a crash. tests/fuzz/pt2_fuzz.cpp looks for
 // more.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/pt2/fixed_sizes.h"
 
 #include <fmt/format.h>

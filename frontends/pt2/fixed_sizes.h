@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program whose sizes were left open becomes one of fixed sizes.
 #pragma once
 #include "base/diagnostic.h"

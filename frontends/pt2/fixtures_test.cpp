@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The proof of the front end: what torch computed, from what the imported graph computes. Needs the fixtures beside the checkout.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that follow from the elements of constants: the walk over the nodes finds them at the node that makes them, and needs them behind
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the nodes of the model in their order and asks the import table for each. A refused node gets a stand-in of the declared type, so
 // that everything after it is still looked at; the graph is given back only when nothing was refused.
 #include "frontends/pt2/import.h"

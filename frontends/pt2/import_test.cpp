@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds after an import, on programs of a few operators. That the numbers are torch's is shown by fixtures_test.cpp.
 #include "frontends/pt2/import.h"
 

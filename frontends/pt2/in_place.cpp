@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/pt2/in_place.h"
 
 #include <fmt/format.h>

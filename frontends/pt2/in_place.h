@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators in place, and the views of the memory that they change.
 //
 // A view is what its operator makes of the tensor that it views. So when memory changes, its views are made again by their operators, each

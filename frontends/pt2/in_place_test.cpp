@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators in place on tensors and on views of them, as torch computes them.
 #include <numeric>
 

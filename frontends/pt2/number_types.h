@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of numbers that the program computes in another type.
 #pragma once
 #include "base/diagnostic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small .pt2 archives for tests, byte for byte as torch lays them out: no sizes in local headers, data at multiples of 64, a zip64 end
 // record.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The central directory is read here because libzip does not tell where an entry's bytes lie; libzip then judges the same directory again
 // and computes checksums. Record layouts: PKWARE APPNOTE.TXT 6.3, sections 4.3.7 (local header), 4.3.12 (central), 4.3.14 to 4.3.16 (end).
 #include "frontends/pt2_archive/archive.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zip container of a `.pt2` file: entries are stored, never compressed, so their bytes are used where the file is mapped.
 // Nothing is copied and nothing is allocated in proportion to a size that the file claims.
 #pragma once

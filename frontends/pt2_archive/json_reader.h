@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked access to a JSON document: whatever is not as expected is reported with its path, once.
 #pragma once
 #include <fmt/format.h>

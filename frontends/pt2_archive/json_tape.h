@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as one flat tape of values: cheap to build, small to keep, and every place can be named in a message.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/pt2_archive/open_sizes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of a program that are computed of symbols. They become numbers as the symbols are found: from the sizes of the inputs, and, where a
 // size follows from the elements of constants, at the node that makes it.
 #pragma once

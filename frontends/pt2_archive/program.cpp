@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which entries of the archive hold the program, and whether they are what was written.
 #include "frontends/pt2_archive/program.h"
 

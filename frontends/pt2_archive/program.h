@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program inside a `.pt2` archive as plain data: every field that the import uses, checked for kind and size, nothing interpreted.
 #pragma once
 #include <memory>

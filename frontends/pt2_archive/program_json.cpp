@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torch._export.serde.schema, major version 8.
 #include "frontends/pt2_archive/program_json.h"
 

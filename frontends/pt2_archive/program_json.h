@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program from its JSON: which member becomes which field, each checked for kind and size.
 #pragma once
 #include <optional>

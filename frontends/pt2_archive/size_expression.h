@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes as torch.export writes them: SymPy's own notation, "Add(Mul(Integer(2), Symbol('s0', integer=True)), Integer(1))".
 #pragma once
 #include <map>

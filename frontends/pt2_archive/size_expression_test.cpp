@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/pt2_archive/size_expression.h"
 
 #include <gtest/gtest.h>

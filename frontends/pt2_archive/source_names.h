@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's own names for an operator: module path and stack, from the strings that torch keeps with each node.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order a tensor's axes lie in memory, read from its strides.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions: Python's Lib/pickletools.py, protocol 2. What torch.save writes: torch/serialization.py (persistent_id), torch/_utils.py
 // (_rebuild_tensor_v2, _rebuild_parameter).
 #include "frontends/pt2_archive/tensor_pickle.h"

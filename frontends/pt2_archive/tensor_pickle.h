@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of tensors that torch.save writes before torch 2.10: a Python pickle. It is read as data: a machine that knows the few
 // instructions and names that torch.save uses for a dict of tensors. Nothing is looked up or executed, everything else is refused.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One parameter, buffer or constant of the model as a Constant.
 #pragma once
 #include "frontends/pt2_archive/archive.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator of the model while it is imported: its arguments, operands and results. What the functions of the import table work with.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call's arguments: found by name, checked for kind and range.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call's complex operands and results: two values each.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which results show the memory of an operand.
 #include <algorithm>
 #include <initializer_list>

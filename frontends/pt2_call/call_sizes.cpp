@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of a call's results: as the model says them, or as they turn out to be.
 #include <fmt/format.h>
 

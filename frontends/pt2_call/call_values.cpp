@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call's operands, the values that it makes, and its result.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one import: what the tensors' names stand for, and the graph so far.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call's arguments against torch's schema of its operator.
 #pragma once
 #include <optional>

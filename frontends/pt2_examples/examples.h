@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small model for every operator of torch that can be imported: what `deuteron ops` shows the fate of. torch_examples.inc holds them as
 // make_examples.py wrote them.
 #pragma once

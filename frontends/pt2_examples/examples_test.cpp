@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator that can be imported has an example, which imports; and the reader of their text.
 #include "frontends/pt2_examples/examples.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes torch_examples.inc: a small model for every operator of torch that frontends/pt2_operators imports. Needs torch; ./dev makes build/venv with it.
 
   make_examples.py            writes the file
@@ -269,7 +270,8 @@ def main():
         print(f"{target}: own_examples.py has one, and nothing imports it")
     if "--check" not in sys.argv:
         blocks = "\n\n".join("# %s\n%s" % (t, found[t].strip()) for t in targets if t in found)
-        FILE.write_text("// Written by make_examples.py from torch's own examples, and from own_examples.py.\n" + 'R"torch(\n' + blocks + '\n)torch"\n')
+        head = "// SPDX-License-Identifier: Apache-2.0\n// Written by make_examples.py from torch's own examples, and from own_examples.py.\n"
+        FILE.write_text(head + 'R"torch(\n' + blocks + '\n)torch"\n')
     print(f"{len(targets) - len(missing)} of {len(targets)} operators have an example, {len(ours)} of them our own")
     return 1 if missing else 0
 

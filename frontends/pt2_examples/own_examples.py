@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Examples for operators that torch's own do not reach: a function of tensors, and their shapes or the tensors themselves. Parameters whose names begin with `w`
 are weights of the model. make_examples.py traces them."""
 import torch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model of torch.export from lines of text: the statements of tests/pt2_text.py, without those that make damaged files.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importing an operator that takes one operand and one of its axes, and is in the graph as it is in torch: all it needs is a row.
 #pragma once
 #include "frontends/pt2_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and products of two tensors, or of a tensor and a number.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scaled_dot_product_attention as its parts: softmax(scale * q k' + mask) v. The factor goes into the first product.
 #include <fmt/format.h>
 

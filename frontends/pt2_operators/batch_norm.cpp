@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalization with the statistics of training; the operator works over the last axis, torch's over axis 1.
 #include "frontends/pt2_archive/storage_order.h"
 #include "frontends/pt2_operators/import_table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that choose between values by a mask: where, masked_fill, triangles of matrices, one-hot codes. With a mask that is known, they
 // are sums and products with constants; with a computed one, calls of portable kernels.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choosing between values by a mask that is computed.
 #pragma once
 #include "frontends/pt2_call/call.h"

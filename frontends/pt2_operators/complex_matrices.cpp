@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of complex matrices: beamformers, transforms by a matrix.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complex tensors: two real ones. Most operators work on either part alone; products, magnitudes and angles are compositions of both.
 #include <fmt/format.h>
 

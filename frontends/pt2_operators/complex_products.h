@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of complex tensors, as real ones.
 #pragma once
 #include <string_view>

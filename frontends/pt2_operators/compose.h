@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short spellings for importers that compose an operator of torch from others.
 #pragma once
 #include <limits>

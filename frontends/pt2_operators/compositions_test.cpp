@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers are those of torch 2.13 for x = -3, -1.25, -0.5, 0, 0.75, 2.5.
 #include <cmath>
 

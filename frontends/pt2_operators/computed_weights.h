@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions whose weight is computed from the model's inputs: windows of the image as rows of a matrix, times the weight as another.
 #pragma once
 #include "frontends/pt2_call/call.h"

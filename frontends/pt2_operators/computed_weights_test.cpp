@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution gives the same numbers whether its weight is a parameter or an input of the model.
 #include <fmt/format.h>
 

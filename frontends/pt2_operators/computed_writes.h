@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing to slices along an axis at positions that the model computes: a cache of keys and values, a ring of samples.
 #pragma once
 #include "frontends/pt2_call/call.h"

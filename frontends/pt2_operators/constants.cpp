@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that the model makes from nothing: they become constants.
 #include <fmt/format.h>
 

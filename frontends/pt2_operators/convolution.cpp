@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over one and two axes, plain and transposed, in all their spellings. Over three: volumes.cpp.
 #include <fmt/format.h>
 

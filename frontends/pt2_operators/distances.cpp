@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms of vectors, distances and angles between them, and sums of exponentials.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // einsum as permutes, sums and matrix products: operands are joined from the left, two at a time.
 #include "frontends/pt2_operators/einsum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // einsum of real or complex operands.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling an image at points between its pixels: affine_grid and grid_sample. At known points the samples are weighted sums of pixels; at
 // computed ones they are matrix products with the weights of rows and of columns, max(0, 1 - distance), which are computed too.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pass their operand on. They get no node; the walk records them as folded.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the user's image axes, [n,c,h,w] or [c,h,w] without a batch, and the [n,h,w,c] that image operators work on. A signal of one
 // axis, [n,c,l] or [c,l], is an image one element wide, [n,l,1,c].
 #pragma once

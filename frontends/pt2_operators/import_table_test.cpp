@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of all files against each other, against torch's schemas and against the portable kernels.
 #include "frontends/pt2_operators/import_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing at positions that several axes, or a mask, name: index_put, masked_scatter, diagonal_scatter.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of computed integers: counters, positions, and what models make of them.
 #include "frontends/pt2_operators/integers.h"
 

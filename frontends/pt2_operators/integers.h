@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which calls compute integers from the model's inputs: portable kernels compute them exactly, as float32 would not.
 #pragma once
 #include <string_view>

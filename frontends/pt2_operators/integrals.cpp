@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integrals by trapezoids and derivatives by differences along an axis: weighted sums of its elements.
 #include <fmt/format.h>
 

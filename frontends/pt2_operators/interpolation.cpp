@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing by weighted sums along one axis after the other: bicubic, trilinear, with or without a filter against aliases; and nearest over
 // three axes.
 #include <fmt/format.h>

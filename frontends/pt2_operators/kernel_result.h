@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call of a portable kernel with one result, as importers that need one spell it.
 #pragma once
 #include <initializer_list>

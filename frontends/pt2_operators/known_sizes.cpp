@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose results have as many elements as the elements of an operand say: nonzero, masked_select, repeat_interleave, bincount,
 // unique. Constants are computed here, and the sizes that the model leaves open are what comes out; computed operands are refused.
 #include "frontends/pt2_operators/known_sizes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose results have as many elements as the elements of an operand say: with constants there, the sizes are known.
 #pragma once
 #include <vector>

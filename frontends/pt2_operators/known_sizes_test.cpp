@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that follow from the elements of constants. Expected numbers are torch's.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators without a form of their own in the graph: they become calls of portable kernels, in float. A kernel takes torch's parameters in
 // torch's order and then the results, so a row is how torch calls the operator and the kernel's name.
 #include "frontends/pt2_operators/leftovers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that become calls of portable kernels.
 #pragma once
 #include <span>

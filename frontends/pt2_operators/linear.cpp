@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layers: linear, and matrix products with a parameter on one side. Products of computed matrices: matrix_product.cpp.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looking up: in which interval a number lies, and bags of rows of a table.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expected numbers are torch's.
 #include "frontends/pt2_operators/torch_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses as results: what a model that scores its input by its own reconstruction computes.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagonals, blocks and further products of vectors and matrices.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of matrices that several operators are made of.
 #pragma once
 #include "frontends/pt2_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torch.matmul of any two ranks, as Linear where one side is a parameter that all matrices share, else as Matmul.
 #pragma once
 #include "frontends/pt2_call/call.h"

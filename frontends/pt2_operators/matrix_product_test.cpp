@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of any ranks against sums written out, and what is refused. That the numbers are torch's is shown by fixtures_test.cpp.
 #include "frontends/pt2_operators/matrix_product.h"
 

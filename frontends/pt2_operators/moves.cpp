@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll and their relatives.
 #include <fmt/format.h>
 

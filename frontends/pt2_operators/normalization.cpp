@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization with the statistics of the values themselves: layer and RMS norm; group and instance norm, from operators that have int8
 // forms.
 #include <algorithm>

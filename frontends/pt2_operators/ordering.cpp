@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that put the elements along an axis in order: sorting is the kernel of topk with all of them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorting, its positions, and elements by their rank, as torch has them.
 #include "frontends/pt2_operators/torch_case.h"
 

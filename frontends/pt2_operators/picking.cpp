@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick elements by tables of positions, known or computed: index, index_select, take_along_dim. Known positions are gathers.
 #include <fmt/format.h>
 

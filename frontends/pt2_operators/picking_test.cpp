@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements by tables of positions, known and computed; integers and tensors of no elements on the way to them.
 #include "frontends/pt2_operators/test_run.h"
 

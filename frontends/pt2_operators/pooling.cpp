@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows over images: average and maximum pooling, adaptive pooling.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing at positions, element by element or slice by slice: scatter, gather and their relatives. Most are for positions that
 // are known; computed ones are for kernels.
 #include <fmt/format.h>

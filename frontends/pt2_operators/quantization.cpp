@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of PT2E. Their parameters go into the types; uint8 becomes int8 by subtracting 128 from values, zero point and range, which
 // changes no real value.
 #include <fmt/format.h>

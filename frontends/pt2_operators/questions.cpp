@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Questions with a yes or no for each element: is it finite, close to another, one of several; and how many are not 0.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Further spellings of picking, joining and repeating elements: what is a permute, a reshape, a gather or a concatenation.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and the plain RNN of torch.nn: one node for each layer, both directions in it.
 #include <fmt/format.h>
 

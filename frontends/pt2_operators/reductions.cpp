@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Means, sums, extremes and variances over some axes.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of operators that reduce over axes.
 #pragma once
 #include "frontends/pt2_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that change an image's extents: nearest and bilinear resizing, padding by mirrored, repeated or
 // wrapped elements, and shuffles between channels and pixels.
 #include "frontends/pt2_operators/resampling.h"

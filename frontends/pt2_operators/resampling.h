@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of operators that change an image's extents.
 #pragma once
 #include <vector>

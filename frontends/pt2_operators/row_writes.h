@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a matrix that are written to rows of another one, at positions that are known. What is written over is a gather from the matrix
 // with the new rows behind it; what is added is a product with a matrix of ones, or a few gathers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products and running results along an axis, in as many steps as the extent has bits: each element takes in the one that lies 1, 2, 4, ..
 // before it.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running products and extremes. The numbers are those of torch 2.13.
 #include "frontends/pt2_operators/test_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of a fixed length: products with constant matrices. The short-time transform is a convolution with windowed sines and
 // cosines, and back a transposed one.
 #include <fmt/format.h>

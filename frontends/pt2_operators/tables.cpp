@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that are made of the elements of a tensor: powers, all pairs, a histogram.
 #include <fmt/format.h>
 

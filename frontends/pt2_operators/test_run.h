@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports small models in tests and runs them in float.
 #pragma once
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of an operator against what torch answers. Inputs are made by a rule, so that a case is a few lines.
 #pragma once
 #include "frontends/pt2_archive/program.h"

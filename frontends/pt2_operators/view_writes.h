@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing a part of a tensor: what scatter by slices does, and what an operator in place on a view does to the tensor that is viewed.
 #pragma once
 #include "frontends/pt2_call/call.h"

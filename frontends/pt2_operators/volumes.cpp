@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution and pooling over three axes, [n,c,d,h,w], as operators of images: a convolution sees the slices of its depth side by side as
 // channels of one image, so that its sum stays one sum; a pool works over height and width, then over depth.
 #include "frontends/pt2_operators/volumes.h"

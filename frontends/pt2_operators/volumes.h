@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over three axes.
 #pragma once
 #include "frontends/pt2_call/call.h"

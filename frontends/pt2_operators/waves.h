@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The angle 2 pi k t / n, from what the product leaves of n: as exact for a large product. Fourier transforms of a known length are made of
 // it.
 #pragma once

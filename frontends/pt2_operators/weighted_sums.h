@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weighted sums along one axis: what resizing, uneven pooling and transforms of a fixed length are.
 #pragma once
 #include <string_view>

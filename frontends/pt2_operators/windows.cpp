@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sliding blocks of an image as columns, and back: torch.nn.Unfold and torch.nn.Fold.
 #include <fmt/format.h>
 

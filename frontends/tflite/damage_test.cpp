@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with every field overwritten: an answer each time, never a crash. tests/fuzz/tflite_fuzz.cpp looks for more.
 #include <gtest/gtest.h>
 

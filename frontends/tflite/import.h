@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A .tflite model (TensorFlow Lite, LiteRT; schema version 3) becomes a Graph. docs/formats-tflite.md has the builtins.
 #pragma once
 #include <cstddef>

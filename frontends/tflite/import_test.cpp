@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the import makes of single operators: operands, windows and numbers, against what TFLite defines.
 #include "frontends/tflite/import.h"
 

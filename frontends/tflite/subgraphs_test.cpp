@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches and loops become operators in a row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a `.tflite` file holds, without importing it: for `deuteron inspect`. Works for models whose operators are not supported, too.
 #pragma once
 #include <optional>

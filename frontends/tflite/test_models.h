@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small models that together go most ways through the reader: what damage is done to, and where the fuzzer begins.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where an operator stands, and what is said of it.
 #include "frontends/tflite_call/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators make of constants alone, where not all of them are float32: shapes, positions, truth values. They steer the import of
 // other operators, so they are computed at once, and exactly.
 #pragma once

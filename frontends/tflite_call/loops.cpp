@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop whose turns are known: each turn stands in the program.
 #include <fmt/format.h>
 

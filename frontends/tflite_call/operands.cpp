@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator reads: its tensors as values of the graph, and what constants say.
 #include "frontends/tflite_call/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator becomes: new values of the graph, and its results.
 #include "frontends/tflite_call/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the steps of quantized tensors and the real values that operators work with.
 #include <fmt/format.h>
 

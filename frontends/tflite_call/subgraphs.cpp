@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A subgraph in the place of an operator: a branch, or a turn of a loop.
 #include <fmt/format.h>
 

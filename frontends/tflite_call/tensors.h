@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of a .tflite model: what the file says of them, and what stands for them in the graph.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables of a .tflite model: a handle names one, and every operator with that handle reads or writes it when its turn comes.
 #include <fmt/format.h>
 

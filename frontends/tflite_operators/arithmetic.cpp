@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, products, comparisons and choices of two tensors.
 #include <fmt/format.h>
 

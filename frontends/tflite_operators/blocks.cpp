@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of an image become channels or batches, and back.
 #include <fmt/format.h>
 

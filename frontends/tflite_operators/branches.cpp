@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that run a subgraph.
 #include "frontends/tflite_operators/import_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of portable kernels, for what has no operator of its own: truth values, plain integers, functions without an int8 form.
 #pragma once
 #include "frontends/tflite_call/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of type or parameters: QUANTIZE and DEQUANTIZE.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, fully connected layers and products of matrices.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LSTM of a sequence, as the file has it: its operands, and its two forms.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: shapes, orders, parts and repetitions.
 #include <fmt/format.h>
 

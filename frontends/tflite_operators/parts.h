@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a tensor along one axis, by positions that are known.
 #pragma once
 #include "frontends/tflite_call/call.h"

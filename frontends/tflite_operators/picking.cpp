@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that pick rows or put them back, by positions.
 #include <fmt/format.h>
 

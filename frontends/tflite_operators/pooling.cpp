@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling and resizing of images.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LSTM of a sequence. It goes on with the states of the call before, which are variable tensors.
 #include <fmt/format.h>
 

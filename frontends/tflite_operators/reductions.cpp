@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Means, sums and extremes over some axes, what holds for all or any of them, positions of extremes, and running sums.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer LSTM: gates, states and results as TFLite's kernel computes them.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes as numbers, tensors of one number, repetitions, and changes of the type of numbers.
 #include <fmt/format.h>
 

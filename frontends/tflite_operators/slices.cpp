@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of slices along the last axis: softmax, and norms.
 #include <fmt/format.h>
 

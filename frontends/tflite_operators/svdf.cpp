@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVDF: one step of a layer that looks at features of the last steps. It keeps them in a variable tensor, which becomes a state.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables: what a model keeps from one call to the next. They become states of the graph.
 #include "frontends/tflite_operators/import_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators with a window, or with an activation in them, have in common.
 #pragma once
 #include "frontends/tflite_call/call.h"

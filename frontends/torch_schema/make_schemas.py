@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes torch_schemas.inc: what torch says of every operator that frontends/pt2_operators imports. Needs torch; ./dev makes build/venv with it.
 
   make_schemas.py            writes the file
@@ -60,7 +61,7 @@ def main():
             lines.append(line_of(target))
         except (AttributeError, RuntimeError):
             missing.append(target)
-    text = "// Written by make_schemas.py from torch's own schemas.\n" + 'R"torch(' + "\n" + "\n".join(lines) + '\n)torch"\n'
+    text = "// SPDX-License-Identifier: Apache-2.0\n// Written by make_schemas.py from torch's own schemas.\n" + 'R"torch(' + "\n" + "\n".join(lines) + '\n)torch"\n'
     for target in missing:
         print(f"{target}: torch {torch.__version__} has no such operator")
     if "--check" not in sys.argv:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/torch_schema/torch_schema.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torch's schemas of the operators that frontends/pt2_operators imports: the one place for the names, types and defaults of their parameters.
 // torch_schemas.inc holds them as make_schemas.py wrote them; tests/stock compares it with the installed torch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time by operator: a bar for each group of operators that share kernels.
 import { h, replace, section, tip } from "./dom.js";
 import { starred } from "./model.js";

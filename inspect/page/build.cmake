@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DNPM=npm -DNODE=node -DSOURCE=inspect/page -DWORK=folder -DOUT=page.html -P build.cmake
 # Packages are pinned with checksums in package-lock.json. Without them (no network) OUT is empty and old, so that the next build tries again;
 # the program then says that it has no page.

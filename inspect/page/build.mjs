@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // node build.mjs WORK OUT [--small]: one text from the files of this folder and the packages in WORK/node_modules, as the program carries it.
 // --small: with a layout of our own in the place of elkjs, for the site (tools/site/gallery.py).
 import { createRequire } from "node:module";

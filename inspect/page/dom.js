@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements from values. Text is only ever set as text, never as markup: names come from the user's model.
 const kSvg = "http://www.w3.org/2000/svg";
 

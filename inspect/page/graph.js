@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The user's operators as a graph, laid out by elkjs, coloured by placement or by time.
 import ELK from "elkjs/lib/elk.bundled.js";
 import { choice, h, replace, section, svg, tip } from "./dom.js";

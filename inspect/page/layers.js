@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small stand-in for elkjs, for pages that must be light: layers from the top by the longest way to each node, in the order of their readers.
 // The interface is that of elkjs which graph.js uses; a long graph becomes columns where it may be wrapped.
 const kGap = { x: 22, y: 30 }, kPad = 12;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: what is shown, in which order.
 import "./style.css";
 import { h } from "./dom.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory plan as rectangles, offset by call, and the bytes alive over the calls (uPlot).
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's data, joined: what each operator took or would take.
 export const kPlaces = {
   npu: { label: "NPU", color: "var(--npu)" },

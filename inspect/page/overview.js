@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures at the top.
 import { h, section } from "./dom.js";
 import { bytes, grouped, percent, plural, short, ticks, time } from "./numbers.js";

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The page of `--html`, bundled once and carried inside the program. Included by the root CMakeLists.txt; sets PAGE_CPP.
 find_program(NPM npm)
 find_program(NODE NAMES node nodejs)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything as tables that can be sorted and searched.
 import { choice, h, replace, section } from "./dom.js";
 import { grouped, percent } from "./numbers.js";

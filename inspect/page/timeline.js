@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runs on a time axis: a track for the CPU, with calls inside calls, and one for the NPU.
 import { h, replace, section, svg, tip } from "./dom.js";
 import { grouped, ticks } from "./numbers.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise sum with broadcasting as NumPy has it: y = bounds(a + alpha * b).
 // Operands  a, b     Result  y, of the broadcast shape
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_add: its arguments checked once, at load.
 #include "ops/add/kernel.h"
 #include "ops/device/kernels.h"

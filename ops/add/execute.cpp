@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Add.
 #include "ops/add/add.h"
 #include "ops/elementwise/elementwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/add/int16.h"
 
 #include "ops/add_s16/lower.h"

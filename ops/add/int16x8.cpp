@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum or a difference on int16 as TFLite computes it.
 #include <fmt/format.h>
 

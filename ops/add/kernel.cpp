@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable addition.
 #include "ops/add/kernel.h"
 

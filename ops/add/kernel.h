@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 addition of two tensors with their own scales.
 //   y[i] = clamp(y_zero + rq(rq((x[i] - x.zero) * 2^20, x) + rq((other[i mod period] - other.zero) * 2^20, other), y), y_min, y_max)
 //     rq(v, p) = requantize(v, p.multiplier, p.shift): ops/integer/requantize.h

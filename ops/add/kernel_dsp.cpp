@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition with the DSP extension.
 #include "ops/add/words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition element by element, without vectors. The high product of a doubled first factor rounds as
 // requantize() asks for, and the difference shifted left by 21 has room for that: 255 * 2^21 < 2^30.
 #pragma once

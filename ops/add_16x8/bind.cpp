@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::add_16x8 and deuteron::shifted_add_16x8: their arguments checked once, at load.
 #include "ops/add_16x8/kernel.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 sums and differences with TFLite's arithmetic (16x8).
 //   add_16x8      y[i] = clamp(requantize(term(x[i], x_multiplier, x_shift) + s * term(other[i], m, other_shift), y_multiplier, y_shift))
 //     term(v, ..) = requantize(v * 2^15, ..); m = |other_multiplier|, s its sign: a difference has a negative one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add_16x8, shifted_add_16x8 and their binding against the reference, bit for bit; and refusals.
 #include "ops/add_16x8/kernel.h"
 

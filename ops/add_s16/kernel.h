@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 addition of two tensors with their own scales, exact in int32 before it is rounded once.
 //   y[i] = clamp((x[i] * x_factor + other[i] * other_factor + 2^(shift-1)) >> shift, y_min, y_max)
 // Shapes   x, other, y [count]

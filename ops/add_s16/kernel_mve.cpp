@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 addition with the M-profile Vector Extension: four elements at a time.
 #include <arm_mve.h>
 

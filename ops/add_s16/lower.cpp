@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both factors share a shift, the largest with which no sum leaves int32.
 #include "ops/add_s16/lower.h"
 

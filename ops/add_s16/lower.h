@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of two int16 operands, each times a factor.
 #pragma once
 #include "ops/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The addition of kernel.h in 64 bits. Host only, for tests.
 #pragma once
 #include "ops/add_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/avg_pool2d/avg_pool2d.h"
 
 #include <algorithm>

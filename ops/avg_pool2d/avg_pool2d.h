@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average over a sliding window. A window that reaches past the padded image is cut there; padding counts as zeros when
 // count_include_pad, else it counts neither above nor below the line. `divisor` replaces the count when it is not 0. In int8 halves are
 // rounded away from zero; with halves_up they are rounded up, as TFLite's pool of uint8 has it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_avg_pool2d and deuteron::avg_pool2d_halves_up: their arguments checked once, at load. Zero point, multiplier and
 // shift of the first describe the input and are not needed: input and output share them.
 #include "ops/avg_pool2d/kernel.h"

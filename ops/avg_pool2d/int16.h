@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average pooling on int16 (ops/int16.h).
 #pragma once
 #include "ops/avg_pool2d/avg_pool2d.h"

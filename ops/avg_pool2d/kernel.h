@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 average pooling; padding counts neither as value nor as element.
 //   y[n,oh,ow,c] = base + round(sum / taps), halves away from zero; sum of x - base, and taps, over the window's elements that lie inside x
 //     trunc((sum + taps/2) / taps) where sum > 0, else trunc((sum - taps/2) / taps), taps/2 truncated

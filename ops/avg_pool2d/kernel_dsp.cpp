@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average pooling with the DSP extension.
 #include "ops/avg_pool2d/words.h"
 #include "ops/integer/sums_dsp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average pooling with the M-profile Vector Extension: the sums of 8 channels of an output pixel at a time, divided one by one.
 #include <arm_mve.h>
 

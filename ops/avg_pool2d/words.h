@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average pooling without vectors: the sums of 8 channels of an output pixel at a time, two in a word. They are divided by a product with the
 // reciprocal of the window's taps.
 #pragma once

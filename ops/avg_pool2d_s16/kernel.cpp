@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 average pooling: the sums of a block of channels lie on the stack, and each tap adds to all of them.
 #include "ops/avg_pool2d_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 average pooling with the M-profile Vector Extension: the sums of four channels of a place at a time, divided one by one.
 #include <arm_mve.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of an int16 average pooling, and what becomes of a sum.
 #pragma once
 #include "ops/avg_pool2d_s16/kernel.h"

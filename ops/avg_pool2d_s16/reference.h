@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The average of kernel.h, slow and obvious: that of int8, on int16. Host only, for tests.
 #pragma once
 #include "ops/avg_pool2d/reference.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/batch_norm/batch_norm.h"
 
 #include "ops/op.h"

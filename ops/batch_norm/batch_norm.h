@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch normalization with given statistics over the last axis: y = (x - mean) / sqrt(variance + epsilon) * weight + bias.
 // Operands  x [..,c], weight [c], bias [c], mean [c], variance [c]     Result  y, as x. Float only: folded before quantization.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = slope * x + offset: one element each, or one for each channel.
 #pragma once
 #include <span>

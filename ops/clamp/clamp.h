@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = min(max(x, low), high); without bounds a change of quantization parameters. relu, relu6, hardtanh and clamp are this.
 // Operands  x     Result  y, as x
 #pragma once

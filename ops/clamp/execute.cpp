@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Clamp.
 #include "ops/clamp/clamp.h"
 #include "ops/elementwise/elementwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum of the operand and nothing of it.
 #include "ops/clamp/int16.h"
 

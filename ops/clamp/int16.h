@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A clamp, or a change of steps, on int16 (ops/int16.h).
 #pragma once
 #include "ops/clamp/clamp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::compared_16x8: its arguments checked once, at load.
 #include "ops/compared_16x8/kernel.h"
 #include "ops/device/kernels.h"

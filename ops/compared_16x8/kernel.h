@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers that TFLite compares where EQUAL and NOT_EQUAL have int16 operands (16x8): of fine steps, several are one number.
 //   y[i] = requantize(x[i] * 256, multiplier, shift)
 // Shapes   x, y [count]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts its operands one behind the other along one axis. All other extents are equal.
 // Operands  x0, x1, ..     Result  y
 #pragma once

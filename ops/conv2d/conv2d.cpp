@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/conv2d/conv2d.h"
 
 #include <algorithm>

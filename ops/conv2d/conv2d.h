@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2-D convolution, grouped and depthwise included.
 //   y[n,oh,ow,oc] = bounds(bias[oc] + sum over kh,kw,c of x[n, oh*stride.h - pad_before.h + kh*dilation.h, .., group(oc)*cg + c] *
 //   weight[oc,kh,kw,c])

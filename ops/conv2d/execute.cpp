@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Conv2d.
 #include "ops/conv2d/conv2d.h"
 #include "ops/dense/dnn.h"

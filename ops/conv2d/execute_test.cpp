@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution and linear in float against plain sums in double, over shapes that oneDNN has code for and shapes that it lacks.
 #include "calibrate/test_graph.h"
 #include "ops/dense/dnn.h"

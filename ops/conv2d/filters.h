@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters of a group, for the inner loops that take them in pairs or fours (ops/dense/dot_dsp.h, ops/dense/dot_scalar.h).
 #pragma once
 #include "ops/conv2d/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution of int16 by int8 as TFLite computes it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable convolution: the window under one output position is gathered once as a row of int16, then met by every filter.
 #include "ops/conv2d/kernel.h"
 

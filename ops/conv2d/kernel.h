@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution, grouped too.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw,c of (x[n,ih,iw,g*kernel_c+c] + x_offset) * weight[oc,kh,kw,c]), y_min,
 //   y_max)

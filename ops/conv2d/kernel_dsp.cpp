@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with the DSP extension: four windows at a time are widened to int16 and meet one filter after the other, or two
 // windows two filters at a time where there is no room for four (ops/dense/dot_dsp.h).
 #include "ops/conv2d/windows_dsp.h"

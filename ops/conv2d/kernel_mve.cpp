@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with the M-profile Vector Extension: two windows at a time are gathered in turns of 16 elements and meet all filters, four by
 // four (ops/dense/dot_mve.h). Where there is one window, and it lies in one piece, it is read as it lies.
 #include <arm_mve.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution without vectors: four windows at a time are copied, element by element in turns, and meet the filters (tiles_thumb2.h,
 // tiles_thumb1.h).
 #include <cstring>

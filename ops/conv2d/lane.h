@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How one of the windows that a kernel without vectors meets together is copied (tiles_thumb2.h, tiles_thumb1.h).
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of scratch that the stock kernel of cortex_m::quantized_conv2d asks for on each instruction set. The compiler plans them, so that
 // stock firmware runs the file. Source: CMSIS-NN dbf45dbf, arm_convolve_wrapper_s8_get_buffer_size; checked against every such node of the
 // stock files.

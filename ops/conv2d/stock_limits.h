@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the stock kernel of cortex_m::quantized_conv2d does not compute the contract of kernel.h, so that the compiler lowers another way
 // there (a pad of its own, most often). Ours has none of these limits. Source: CMSIS-NN 99f736a, the functions named below; found and
 // confirmed by running both kernels on 41 000 seeded convolutions on x86-64, Cortex-M4 and Cortex-M55 (QEMU): none was missed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How conv2d_s8_scalar meets filters on Cortex-M0, M0+ and M23 (ops/dense/dot_thumb1_scalar.h): four windows as two pairs, or one as words.
 #pragma once
 #include "ops/conv2d/filters.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How conv2d_s8_scalar meets filters on Cortex-M3: windows widened to int16 with the offset added, four of them element by element in turns
 // with two filters (ops/dense/dot_scalar.h).
 #pragma once

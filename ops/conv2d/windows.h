@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the windows of a convolution lie in its input: what kernels of an instruction set decide by.
 #pragma once
 #include "ops/conv2d/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of a convolution, widened to int16 side by side for the DSP extension: what the kernels on plain and on packed weights gather.
 #pragma once
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2-D convolution of int16 by int8 with TFLite's arithmetic (16x8): plain, grouped and depthwise.
 //   v                  = first[oc] + sum over kh,kw,c of x[n,ih,iw,g*kernel_c+c] * weight[oc,kh,kw,c],  g = oc / (out_c / groups)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; taps outside of the image add nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution of int16 by int8 with the DSP extension: two filters at a time, two products in an instruction.
 #include "ops/conv2d_16x8/kernel.h"
 #include "ops/conv2d_16x8/windows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution of int16 by int8 with the M-profile Vector Extension: two filters at a time, eight products in an instruction; depthwise ones
 // eight channels at a time.
 #include "ops/conv2d_16x8/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_16x8, wide and narrow, and their binding against the reference, bit for bit, over shapes whose extents all differ; and refusals.
 #include "ops/conv2d_16x8/kernel.h"
 

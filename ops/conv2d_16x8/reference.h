@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of kernel.h, slow and obvious: one loop nest, every tap tested, 128 bits. Host only, for tests.
 #pragma once
 #include <cmath>

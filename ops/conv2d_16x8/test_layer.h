@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of convolutions with TFLite's int16 arithmetic have in common.
 #pragma once
 #include "ops/conv2d_16x8/reference.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution of int16 by int8 window by window: what its kernels have in common.
 #pragma once
 #include "ops/conv2d_16x8/kernel.h"

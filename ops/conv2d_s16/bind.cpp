@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::conv2d_s16: its arguments checked once, at load.
 #include "ops/conv2d_s16/kernel.h"
 #include "ops/device/kernels.h"

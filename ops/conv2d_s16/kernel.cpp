@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 convolution: four filters meet one window. The reference of the instruction sets, and what a host runs.
 #include "ops/conv2d_s16/kernel.h"
 

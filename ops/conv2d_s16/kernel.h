@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 2-D convolution with sums in int32; also fully connected layers: rows are then the image.
 //   y[n,oh,ow,oc] = clamp(rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), y_min, y_max)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = (v * multiplier[oc] + 2^30) >> 31: multiply_high()

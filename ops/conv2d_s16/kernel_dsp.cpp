@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 convolution with the DSP extension: four filters meet a window, two products an SMLAD. 26 instructions for 32 products.
 #include "ops/conv2d_s16/kernel.h"
 #include "ops/conv2d_s16/windows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 convolution with the M-profile Vector Extension: two windows meet four filters at a time, a single one eight.
 #include "ops/conv2d_s16/kernel.h"
 #include "ops/conv2d_s16/windows.h"

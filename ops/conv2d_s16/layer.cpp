@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and linear layers on int16: packed weights, and the proof that no sum leaves int32.
 #include "ops/conv2d_s16/layer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution on int16 as its kernels see it; a linear layer is a 1x1 convolution over its rows.
 #pragma once
 #include "ops/attributes.h"

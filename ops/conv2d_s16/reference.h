@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of kernel.h on plain weights, slow and obvious: one loop nest, 64-bit sums, every tap tested. Host only, for tests.
 #pragma once
 #include "ops/conv2d_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of an int16 convolution, as the inner loops want them: where they lie in x, or gathered in scratch.
 #pragma once
 #include <cstring>

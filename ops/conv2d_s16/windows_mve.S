@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Inner loops of int16 convolution for the M-profile Vector Extension: contracts in ops/conv2d_s16/windows_mve.h, blocks and loops in
 @ ops/dense/packed_mve.inc, whose vectors hold half as many elements here. Assembly, because gcc 12 spills where all sixteen registers are
 @ needed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int8 convolution with int16 results: four filters meet one window. The reference of the instruction sets, and what a host runs.
 #include "ops/conv2d_s8_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution with int16 results, on weights packed ahead of time; also fully connected layers: rows are then the image.
 //   y[n,oh,ow,oc] = clamp(rq((first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]) << shift), y_min, y_max)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = (v * multiplier[oc] + 2^30) >> 31: multiply_high()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 convolution with int16 results for the DSP extension: four elements of a window meet four filters, two products an SMLAD. 23
 // instructions for 16 products.
 #include "ops/conv2d_s8_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 convolution with int16 results for the M-profile Vector Extension: the loops of packed_conv2d with another end.
 #include "ops/conv2d_s8_s16/kernel.h"
 #include "ops/packed_conv2d/windows_mve.h"

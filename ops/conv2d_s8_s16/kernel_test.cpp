@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_s8_s16 and its binding against the reference, bit for bit, over shapes whose extents all differ; and what prepare() refuses.
 #include "ops/conv2d_s8_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/conv2d_s8_s16/layer.h"
 
 #include <fmt/format.h>

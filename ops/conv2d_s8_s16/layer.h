@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution or a linear layer on int8 whose result is int16.
 #pragma once
 #include "ops/conv2d_s16/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of a convolution on weights packed as mve_4x16, one at a time: where they lie in x, or gathered in scratch.
 #pragma once
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_transpose_conv2d: its arguments checked once, at load. operators.yaml of ExecuTorch 1.5 has the schema.
 #include "ops/conv_transpose2d/kernel.h"
 #include "ops/dense/conv_call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 
 #include <algorithm>

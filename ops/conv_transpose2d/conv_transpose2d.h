@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed 2-D convolution: every input pixel adds its filters to a window of the output.
 //   y[n,oh,ow,oc] = bounds(bias[oc] + sum over ih,kh with ih*stride.h + kh*dilation.h - pad.h = oh, iw and kw likewise, c of
 //                          x[n,ih,iw, group(oc)*cg + c] * weight[oc,kh,kw,c])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transposed convolution of int16 by int8 as TFLite computes it.
 #include "ops/conv_transpose2d/int16.h"
 #include "ops/image/window.h"

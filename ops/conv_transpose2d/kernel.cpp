@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable transposed convolution, gathered: for one output pixel the taps that reach it are those with the right remainder by the
 // stride, and each reads one input pixel. No sum is stored between pixels.
 #include "ops/conv_transpose2d/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 transposed 2-D convolution.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw,c of (x[n,ih,iw,c] + x_offset) * weight[oc,kh,kw,c]), y_min, y_max)
 //     over the taps with ih*stride_h + kh - pad_h = oh for some ih inside x, iw likewise

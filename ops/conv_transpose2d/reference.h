@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transposed convolution of kernel.h the other way round: every input element is scattered over the outputs that it reaches. Host
 // only, for tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of the two scratch tensors that the stock kernel of cortex_m::quantized_transpose_conv2d asks for on each instruction set. Source:
 // CMSIS-NN dbf45dbf, arm_transpose_conv_s8_get_buffer_size and ..._get_reverse_conv_buffer_size.
 #pragma once

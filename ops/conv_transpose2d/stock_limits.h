@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the stock kernel of cortex_m::quantized_transpose_conv2d does not compute the contract of kernel.h, or writes outside its tensors.
 // Ours has none of these limits. Source: CMSIS-NN dbf45dbf and 99f736a, arm_transpose_conv_s8 and arm_transpose_conv_wrapper_s8; found and
 // confirmed as in ops/conv2d/stock_limits.h.

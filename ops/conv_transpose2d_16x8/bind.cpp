@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::conv_transpose2d_16x8: its arguments checked once, at load. A bias of int32 makes it the narrow one.
 #include "ops/conv_transpose2d_16x8/kernel.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable transposed convolution of int16 by int8: each result gathers the taps that reach it.
 #include "ops/conv_transpose2d_16x8/kernel.h"
 

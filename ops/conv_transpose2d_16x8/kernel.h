@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed 2-D convolution of int16 by int8 with TFLite's arithmetic (16x8).
 //   v = first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]
 //     over the taps with ih*stride_h + kh - pad_h = oh for some ih inside x, iw likewise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_transpose2d_16x8, wide and narrow, and its binding against a reference that scatters, bit for bit; and refusals.
 #include "ops/conv_transpose2d_16x8/kernel.h"
 

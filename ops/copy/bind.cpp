@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::copy: a tensor as it lies, somewhere else. Its arguments checked once, at load.
 #include "ops/copy/kernel.h"
 #include "ops/device/kernels.h"

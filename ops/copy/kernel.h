@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors as they lie, somewhere else or in another order: how a program writes its state, joins, cuts and turns.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The call deuteron::copy: the bytes of any type and order; and refusals.
 #include "ops/copy/kernel.h"
 

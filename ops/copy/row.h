@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of bytes, some way apart. Rows are short, such as the channels of a pixel: finding out how one is aligned would cost more than
 // copying it.
 #pragma once

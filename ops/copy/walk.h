@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walking through several arrays whose elements of one index lie in any order.
 // Needs nothing of the runtime: C programs call kernels that use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::cumsum: its arguments checked once, at load. Input and output may be stored in any order, the same for both.
 #include "ops/cumsum/kernel.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/cumsum/cumsum.h"
 
 #include "ops/cumsum/kernel.h"

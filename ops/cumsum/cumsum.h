@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running sums along one axis: y[.., k, ..] = x[.., 0, ..] + .. + x[.., k, ..].
 // Operands  x     Result  y, as x
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Cumsum refuses, and the numbers that its lowering gives to the kernel.
 #include "ops/cumsum/cumsum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Cumsum; sums in double.
 #include "ops/cumsum/cumsum.h"
 #include "ops/op.h"

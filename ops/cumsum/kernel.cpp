@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable running sums, line by line.
 #include "ops/cumsum/kernel.h"
 

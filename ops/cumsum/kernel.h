@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running sums of int8 along one axis.
 //   y[o,k,i] = clamp(y_zero + requantize(sum over j = 0..k of (x[o,j,i] - x_zero), multiplier, shift), -128, 127)
 // Shapes   x, y [outer, length, inner], in storage order without gaps

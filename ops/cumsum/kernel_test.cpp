@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cumsum_s8 and its binding against the reference, bit for bit: every axis of every rank and layout, sums at the ends of int32, in place;
 // and refusals.
 #include "ops/cumsum/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The running sums of kernel.h, each from its beginning. Host only, for tests.
 #pragma once
 #include <algorithm>

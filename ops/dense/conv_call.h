@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prepare() of the three convolutions has in common. Their Args name the same things alike, and their argument lists have, from
 // `x_offset` on: x_offset, y_zero, multipliers, shifts, y_min, y_max.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution and inner product in float32 through oneDNN, with plain loops for what oneDNN lacks or does slowly.
 // A layer is prepared once (code generated, weights packed) and then run any number of times, from several threads at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Inner loops for the DSP extension: contracts in ops/dense/dot_dsp.h. Assembly, because gcc 12 keeps neither the fourteen registers of a tile nor
 @ the rotation of SXTB16.
   .syntax unified

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution and linear with the DSP extension (Cortex-M4, M7, M33, M35P): windows are widened to int16, with the
 // offset of the input added, and meet the weights as they lie in the file, two products an SMLAD. Sums wrap modulo 2^32. Nothing is read
 // beyond the operands. Schedules: ops/dense/dot_dsp.S.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters against windows of int8, on the host: what packed convolutions spend their time in. The instruction set is chosen at run time.
 // The bits are those of the portable kernels.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Inner loops for the M-profile Vector Extension: contracts in ops/dense/dot_mve.h. Assembly, because gcc 12 spills where all sixteen registers are
 @ needed: every even core register is a sum of VMLADAVA (which takes only even ones), every odd one a pointer or the counter.
 @

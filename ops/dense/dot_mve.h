@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution, linear and matrix product with the M-profile Vector Extension: 4 filters against 2 windows, or against
 // one. The weights are read as they lie in the file, a filter after the other; nothing is read behind them, nor behind the windows.
 // Sums wrap modulo 2^32, as in the portable kernels; the results are the same, bit for bit. Schedules: ops/dense/dot_mve.S.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of convolution, linear and matrix product: int8 rows of weights against one row of inputs that was widened to
 // int16 with its offset added, so that padding is zero and the loop is a plain dot product (pmaddwd on x86-64 with SSE2, smlabb on Arm).
 // Sums wrap modulo 2^32, as in the stock kernels; the order of the terms then makes no difference.

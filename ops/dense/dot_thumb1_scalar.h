@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution and linear for cores with Thumb-1 (Cortex-M0, M0+, M23), which multiply to 32 bits and have no multiply-
 // accumulate. Windows are met in pairs: a word is -x of one window and 65536 times -x of another, so that one product is two. Two such
 // products fit: 2 * 128 * 128 is 2^15, and with the sign turned it is the end that 16 bits have. Sums wrap modulo 2^32. Nothing is read

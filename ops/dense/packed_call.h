@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calls on packed weights have in common when they are checked at load.
 #pragma once
 #include "ops/dense/packing.h"

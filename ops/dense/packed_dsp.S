@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Inner loops on packed weights for the DSP extension: contracts in ops/dense/packed_dsp.h, loops and the proof in packed_dsp.inc; here the
 @ ends of tiles, and one window. Assembly, because gcc 12 does not keep the fourteen registers of a tile.
 #include "ops/dense/packed_dsp.inc"

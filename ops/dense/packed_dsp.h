@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution and linear on weights packed as dsp_4x4 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
 // one. Windows are widened as ops/dense/dot_dsp.h says, without an offset. Nothing is read beyond the operands. Schedules and the proof:
 // ops/dense/packed_dsp.inc.

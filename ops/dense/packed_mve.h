@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution and linear on weights packed as mve_4x16 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
 // one. Nothing is read behind the weights; a window is read in whole blocks, and what lies behind its last element does not count. Sums
 // wrap modulo 2^32, results saturate. Schedules: ops/dense/packed_mve.inc.

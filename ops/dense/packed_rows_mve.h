@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of convolution on weights packed as mve_4x16 (ops/dense/packing.h) for windows three columns wide, one column from each to
 // the next: four windows against the four filters of a tile. Sums wrap modulo 2^32, results saturate. Schedule:
 // ops/dense/packed_rows_mve.inc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ The same as packed_rows_mve.S for filters with shifts.
 #include "ops/dense/packed_rows_mve.inc"
 

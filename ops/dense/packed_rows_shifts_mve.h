@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of ops/dense/packed_rows_mve.h for tiles with shifts, -31..-1. Firmware without shifts has none of it.
 #pragma once
 #include "ops/dense/packed_rows_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Inner loops on packed weights with int16 results for the M-profile Vector Extension: contracts in ops/dense/packed_mve.h, loops and
 @ schedules in packed_mve.inc; here the ends of tiles. Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "ops/dense/packed_mve.inc"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of convolution and linear on weights packed as scalar_1x4 (ops/dense/packing.h), for cores with neither vectors nor the
 // DSP extension. Windows are met in pairs: a word is an element of one window and 65536 times that of another, so that one product is two,
 // and the products of two elements still fit halves of a word. Sums wrap modulo 2^32. Nothing is read beyond the operands. Schedules:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ The inner loop over many windows for filters with shifts: contract in ops/dense/packed_shifts_dsp.h, loops in packed_dsp.inc; here the end
 @ of a tile. Assembly, because gcc 12 does not keep the fourteen registers of a tile.
 #include "ops/dense/packed_dsp.inc"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop over many windows of ops/dense/packed_dsp.h for tiles with shifts, -23..-1. Firmware without shifts has none of it.
 #pragma once
 #include "ops/dense/packed_dsp.h"

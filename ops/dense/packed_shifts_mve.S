@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ The inner loop over many windows for filters with shifts: contract in ops/dense/packed_shifts_mve.h, loops and schedules in packed_mve.inc;
 @ here the end of a tile. Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "ops/dense/packed_mve.inc"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights packed ahead of time: in the order in which the inner loop of an instruction set reads them, with what it needs beside them. A
 // program says by the overload of a call which packing its weights have. A new packing is a row here, a layout below and its kernel.
 //

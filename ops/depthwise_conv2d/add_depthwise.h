@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product and a sum for each channel as a depthwise convolution, whose multipliers are exact for each.
 #pragma once
 #include "ops/all.h"

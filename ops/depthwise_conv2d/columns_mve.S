@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Depthwise windows of any size for the M-profile Vector Extension: contract in ops/depthwise_conv2d/columns_mve.h. Assembly, because gcc 12
 @ builds a vector of four sums through the stack and keeps a pointer for each window.
   .syntax unified

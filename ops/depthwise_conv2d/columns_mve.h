@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise windows of any size with the M-profile Vector Extension: 8 channels at a time, each as columns of taps that lie one after the
 // other, so that a window is one run of bytes and the next one begins `stride_w` columns behind it. VMLADAV multiplies 16 taps at once.
 // Schedule: ops/depthwise_conv2d/columns_mve.S.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ What becomes of the sums of depthwise channels, for the M-profile Vector Extension: contract in ops/depthwise_conv2d/finish_mve.h. Assembly,
 @ because gcc 12 moves four vectors through the stack on their way to VST4, which is much where a layer has few windows.
   .syntax unified

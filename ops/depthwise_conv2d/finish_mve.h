@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of the sums of depthwise channels with the M-profile Vector Extension.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable depthwise convolution: the sums of a block of output channels lie on the stack, and each tap adds to all of them.
 #include "ops/depthwise_conv2d/kernel.h"
 

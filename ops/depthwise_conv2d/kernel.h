@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 depthwise 2-D convolution; output channel oc reads input channel oc / depth_multiplier.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw of (x[n,ih,iw,oc/depth_multiplier] + x_offset) * weight[kh,kw,oc]), y_min,
 //   y_max)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels (planes_dsp.h). One input channel: a
 // convolution, with the filters turned. Else four channels of a pixel at a time (taps_dsp.h).
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A band of the padded image is copied, the columns of a row sorted by what is left of them when divided by the stride. Then an element and
 // its neighbour read neighbours under every tap, whatever the stride: a row of results is one list (row_host.h). Only where channels are
 // many, and no multiple of a block, is each window a list.

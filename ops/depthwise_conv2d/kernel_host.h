@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution by the vectors of a host's processor: the bits of depthwise_conv2d_s8() (kernel.h).
 #pragma once
 #include "ops/depthwise_conv2d/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of a strip (strip_mve.h), 16 channels at a
 // time. Else 8 channels at a time, by columns (columns_mve.h) or a tap after the other. One input channel: by columns or as a convolution,
 // with the filters turned.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h, planes_thumb1_scalar.h). One
 // input channel: a convolution, with the filters turned.
 #include <cstring>

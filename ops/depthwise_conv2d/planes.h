@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes of depthwise 3x3 without vectors (planes_dsp.h, planes_scalar.h, planes_thumb1_scalar.h): some rows of four channels on the stack.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Depthwise 3x3 for the DSP extension: contracts in ops/depthwise_conv2d/planes_dsp.h. Assembly, because gcc 12 spills the six words of
 @ weights and does not find SMLATB and SMLABT.
   .syntax unified

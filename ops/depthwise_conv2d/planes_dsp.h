@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise 3x3 with the DSP extension: 4 channels of some rows as planes of int16, x_offset added, so that neighbouring columns of a
 // channel are the halves of a word, for SMLAD. Rows of a plane are 32 elements.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise 3x3 for Cortex-M0, M0+ and M23: some rows of a channel as a plane of words, x_offset added. Rows of a plane are 18 elements.
 #pragma once
 #include "ops/depthwise_conv2d/planes.h"

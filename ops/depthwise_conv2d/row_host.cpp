@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/depthwise_conv2d/row_host.h"
 
 #include <cstring>

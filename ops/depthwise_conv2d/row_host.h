@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of depthwise results, on the host. The instruction set is chosen at run time. The bits are those of the portable kernels.
 //
 // The results of a row are one list, channels of windows side by side, and so is what a tap reads for them. Vectors lie over that list,

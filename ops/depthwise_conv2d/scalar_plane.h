@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A channel of depthwise 3x3 without vectors, and what becomes of its sums (planes_scalar.h, planes_thumb1_scalar.h).
 #pragma once
 #include <cstdint>

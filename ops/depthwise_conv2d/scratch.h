@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of scratch that the stock kernel of cortex_m::quantized_depthwise_conv2d asks for on each instruction set. Source: CMSIS-NN
 // dbf45dbf, arm_depthwise_conv_wrapper_s8_get_buffer_size, as ExecuTorch 1.5 calls it; checked against every such node of the stock files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the stock kernel of cortex_m::quantized_depthwise_conv2d does not compute the contract of kernel.h. Ours has none of these limits.
 // Source: CMSIS-NN 99f736a, the functions named below; found and confirmed as in ops/conv2d/stock_limits.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Depthwise 3x3 for the M-profile Vector Extension: contracts in ops/depthwise_conv2d/strip_mve.h. Assembly, because gcc 12 builds a vector
 @ of four sums through the stack.
   .syntax unified

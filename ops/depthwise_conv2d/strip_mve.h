@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise 3x3 with the M-profile Vector Extension. A strip is one or more rows of the input for 16 channels, [row group][column][channel]
 // and 4 rows as the 4 bytes of a word, so that the words of 4 neighbouring columns are a 4x4 patch of one channel: one vector, which
 // VMLADAV multiplies with a kernel and adds up. With stride 1 a patch gives 2x2 outputs, with stride 2 four patches give 4 of a row.

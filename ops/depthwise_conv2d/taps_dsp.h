@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution of any window with the DSP extension: four output channels of a pixel at a time, a tap after the other.
 #pragma once
 #include <arm_acle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which depthwise convolutions the vector and scalar kernels have a path of their own for.
 #pragma once
 #include "ops/depthwise_conv2d/kernel.h"

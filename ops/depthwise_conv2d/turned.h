@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution of one input channel, for an instruction set's kernel of conv2d: the filters are turned on the stack, so that the
 // taps of each lie together, and the windows lie behind them.
 #pragma once

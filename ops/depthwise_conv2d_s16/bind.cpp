@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::depthwise_conv2d_s16: its arguments checked once, at load.
 #include "ops/depthwise_conv2d_s16/read_call.h"
 #include "ops/device/kernels.h"

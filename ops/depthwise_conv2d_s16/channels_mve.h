@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eight channels of a depthwise convolution with int16 results, for the M-profile Vector Extension. Sums of channels with even and with odd
 // places lie apart.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 depthwise convolution: two neighbouring channels at a time.
 #include "ops/depthwise_conv2d_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 depthwise convolution with sums in int32: each channel by itself.
 //   y[n,oh,ow,c] = clamp(rq(first[c] + sum over kh,kw of x[n,ih,iw,c] * weight[kh,kw,c]), y_min, y_max)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = (v * multiplier[c] + 2^30) >> 31: multiply_high()

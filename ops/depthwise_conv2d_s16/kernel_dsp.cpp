@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 depthwise convolution with the DSP extension: four channels at a time, two in a word.
 #include <cstring>
 

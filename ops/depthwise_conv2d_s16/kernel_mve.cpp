@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 depthwise convolution with the M-profile Vector Extension: eight channels at all places, then the next eight. Sums of channels with
 // even and with odd places lie apart.
 #include "ops/depthwise_conv2d_s16/channels_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of an int16 depthwise convolution: what each result sees of the image.
 #pragma once
 #include "ops/depthwise_conv2d_s16/kernel.h"

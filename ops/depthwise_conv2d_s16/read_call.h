@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the depthwise convolutions with int16 results have in common when they are checked at load: all arguments but the first one's type.
 #pragma once
 #include "ops/depthwise_conv2d_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The depthwise convolution of kernel.h, slow and obvious, of int16 and of int8 with a zero point. Host only, for tests.
 #pragma once
 #include "ops/depthwise_conv2d_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable depthwise convolution of int8 with int16 results: four channels at a time.
 #include "ops/depthwise_conv2d_s8_s16/kernel.h"
 

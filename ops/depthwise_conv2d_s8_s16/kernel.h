@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution of int8 with int16 weights and results: each channel by itself, sums in int32.
 //   y[n,oh,ow,c] = clamp(rq(first[c] + sum over kh,kw of (x[n,ih,iw,c] - x_zero) * weight[kh,kw,c]), y_min, y_max)
 //     the rest as in ops/depthwise_conv2d_s16/kernel.h

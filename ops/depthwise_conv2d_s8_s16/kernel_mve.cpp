@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution of int8 with int16 results for the M-profile Vector Extension: eight channels at all places, then the next eight.
 #include "ops/depthwise_conv2d_s16/channels_mve.h"
 #include "ops/depthwise_conv2d_s16/pixels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_conv2d_s8_s16 and its binding against the reference, bit for bit; and what prepare() refuses.
 #include "ops/depthwise_conv2d_s8_s16/kernel.h"
 

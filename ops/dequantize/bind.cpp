@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::dequantize_per_tensor: its arguments checked once, at load.
 #include "ops/dequantize/kernel.h"
 #include "ops/device/float_argument.h"

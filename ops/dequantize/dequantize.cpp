@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/dequantize/dequantize.h"
 
 #include "ops/integer/refusals.h"

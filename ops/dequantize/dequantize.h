@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x = scale * (q - zero_point), with the parameters of the operand type.
 // Operands  x s8, s16 or s32     Result  y f32
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Dequantize: values stay real, so it is a copy.
 #include <algorithm>
 

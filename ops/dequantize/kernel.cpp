@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable dequantization.
 #include "ops/dequantize/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 or int16 to float32: y[i] = float32(x[i] - zero) * scale, one rounding.
 // Shapes   x, y [count]
 // Units    scale finite; zero in steps, within the type of x

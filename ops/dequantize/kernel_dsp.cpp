@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantization for cores with the DSP extension and single-precision floats: four elements a turn. Of a word of them SXTAB makes one less
 // the zero point, which gcc 12 does in two instructions.
 #include "ops/dequantize/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantization with the M-profile Vector Extension.
 #include "ops/dequantize/kernel.h"
 

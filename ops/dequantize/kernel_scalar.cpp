@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantization for cores without a floating-point unit: the distance from the zero point times the scale's 24 bits fits a word, and is
 // rounded to 24 bits as float32 does, to nearest with ties to even. 21 instructions an element on Cortex-M3; the compiler's library takes
 // 64. Scales at the ends of float32 have a loop of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize_s8 and dequantize_s16 against the reference on every value; and what prepare() refuses.
 #include "ops/dequantize/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dequantization of kernel.h: the exact product, rounded once. Host only, for tests.
 #pragma once
 #include "ops/dequantize/kernel.h"

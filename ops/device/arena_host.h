@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory where the kernels of a host keep weights in their own order, so that they need not bring them into it at every call. Whoever loads
 // a program lends it, or does not; the runtime's interface and a microcontroller know nothing of it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that is lent to the kernels of a host, and what they keep there: a call that found room does not read its weights again.
 #include "ops/device/arena_host.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CMSIS-NN that a stock firmware is built with. Its kernels compute what ours do, but for the limits in ops/*/stock_limits.h, and those
 // depend on the version.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of a kernel's argument struct by name, for what prints a call of the kernel (firmware/c_*.h). Beside the check that fills the
 // struct:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number of a call as float.
 #pragma once
 #include "runtime/kernel.h"

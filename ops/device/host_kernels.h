@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of one kernel for the vectors of a host's processor.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intel's names of vector instructions, for kernels of a host, and what several of them do with these.
 #pragma once
 #include <cstdint>

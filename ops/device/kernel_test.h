@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The harness of the kernel tests (ops/<operator>/kernel_test.cpp). A case is a line with a name:
 //   cases.run("1x1, stride", call);  cases.expect(13, expected);     the result, to the bit
 //   {13, "must have the batch of the input", size(13, 0, 1)},        a refusal: argument, message, what is wrong with the call

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the dialect: each keeps to its tensors whatever its arguments (test_spoiled_calls.h), and has the dialect's name. Our
 // own kernels (ops/operators.inc) have the same test in their folders.
 #include "ops/device/kernels.h"

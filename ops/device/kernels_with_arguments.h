@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For whoever asks what calls have, on a host.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four floats at a time, with the vector extension that gcc and clang share: loops with comparisons are not made into vectors by
 // themselves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prepare() asks of a call's arguments, in one wording for all kernels, and how it keeps what run needs.
 // A check named why_not_... gives null when all is well, else the words for Status::detail: no strings are made on a device.
 #pragma once

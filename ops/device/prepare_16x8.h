@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prepare() of the kernels with TFLite's int16 arithmetic has in common.
 #pragma once
 #include "ops/device/prepare_s16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prepare() of the int16 kernels has in common.
 #pragma once
 #include "ops/device/prepare.h"

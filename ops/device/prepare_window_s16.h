@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window of a convolution on int16, as its arguments say it.
 #pragma once
 #include "ops/device/prepare_s16.h"

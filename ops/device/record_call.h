@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel's call told instead of kept: what a program's calls come to on a core, found on a host by the checks that the core's loader
 // runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scratch sizes against what the stock flow wrote: every node of the stock files, and what its sizing functions say for more.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the stock kernels really did, against what the stock limits say of them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel's call as the loader would make it, for tests: arguments in order, memory of exactly the right size on the heap, so that
 // AddressSanitizer sees a read or write that leaves a tensor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever a file says, a kernel that prepare() has accepted stays inside its tensors. A valid call of it, as a line of words, is spoiled
 // at random and runs under AddressSanitizer and UndefinedBehaviorSanitizer; the memory of each tensor is exactly as large as its sizes say.
 // What is refused, at which argument and in which words, and how often, stands in tests/refusals: a check that is lost or moved shows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of int16 for kernel tests.
 #pragma once
 #include "ops/device/test_call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_div: its arguments checked once, at load. output_scale is the whole factor from quotients of steps to steps.
 #include "ops/device/float_argument.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Div.
 #include "ops/div/div.h"
 #include "ops/elementwise/elementwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Division on int16 (ops/int16.h): of models that came so.
 #pragma once
 #include "ops/div/div.h"

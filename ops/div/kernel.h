@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Division of two int8 or int16 tensors, in float32.
 //   q = float32(x[i] - x_zero) / float32(other[i] - other_zero), 0 where the denominator is 0
 //   y[i] = clamp(round(q * scale) + y_zero, ends of the type), halves away from zero; every operation rounded to float32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // div_s8 and div_s16 against the reference, bit for bit: all pairs of int8 values, int16 at random, in place; and refusals.
 #include "ops/div/kernel.h"
 

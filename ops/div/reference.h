@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The division of kernel.h, each float32 operation forced to round on its own. Host only, for tests.
 #pragma once
 #include <cmath>

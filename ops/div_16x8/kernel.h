@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 quotient of two tensors with TFLite's arithmetic (16x8): the product of the one and of the other's reciprocal in fixed point.
 //   y[i] = clamp(q, y_min, y_max), q = 0 where other[i] is 0, else with both signs turned where other[i] < 0
 //     q = round_shift_right(multiply_high(multiply_high(x[i] << n, r), multiplier), e + n - shift)

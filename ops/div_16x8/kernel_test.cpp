@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // div_16x8 and its binding against the reference, bit for bit; and refusals.
 #include "ops/div_16x8/kernel.h"
 

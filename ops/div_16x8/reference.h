@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The quotient of kernel.h in 64 bits, with gemmlowp's operations under their names. Host only, for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of element-wise operators with two operands, as NumPy broadcasts them.
 #pragma once
 #include "ops/op.h"

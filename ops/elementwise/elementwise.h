@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds of a result.
 #pragma once
 #include <type_traits>

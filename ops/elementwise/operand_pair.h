@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the two operands of add and mul meet: element for element, or one of them is [1,C,1,1] and meets every pixel of an image that is
 // stored channels-last. Both cases are loops over memory.
 #pragma once

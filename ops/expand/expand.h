@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repeats elements along axes of extent 1: y[i,..] = x[i or 0,..].
 // Operands  x, of the rank of `shape`     Result  y
 #pragma once

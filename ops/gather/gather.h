@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Picks slices of x along one axis by known positions: y[.., k, ..] = x[.., index[k], ..]. Flips, rolls and mirrored borders are gathers.
 // Operands  x     Result  y, extent index.size() along `axis`
 #pragma once

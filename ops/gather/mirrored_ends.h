@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers that mirror the ends of their axis, as reflection padding does: MIRROR_PAD of TFLite and of Neutron IR.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::gru: its arguments checked once, at load. docs/operators-own.md
 #include "ops/device/kernels.h"
 #include "ops/gru/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GRU cells over any inner loop (ops/recurrent/kernel.h).
 #pragma once
 #include "ops/gru/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GRU on int16 (ops/int16.h).
 #pragma once
 #include "ops/gru/gru.h"

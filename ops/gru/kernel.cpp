@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable GRU.
 #include "ops/gru/cells.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One layer of int8 GRU cells; both directions where there are two. Gates, shapes and limits: ops/recurrent/kernel.h, rows r, z, n.
 //   n = tanh(saturate16(in + round(r * st / 2^15)))     in, st: the input's and the state's part of that gate, each rounded by itself and
 //                                                       kept within +-2^30

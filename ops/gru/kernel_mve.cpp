@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GRU with the M-profile Vector Extension.
 #include "ops/gru/cells.h"
 #include "ops/recurrent/rows_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GRU on cores with neither vectors nor the DSP extension.
 #include "ops/gru/cells.h"
 #include "ops/recurrent/rows_scalar.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of the GRU kernels, checked at load.
 #pragma once
 #include "ops/gru/kernel.h"

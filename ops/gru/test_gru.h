@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of a GRU on int8 and on int16 have in common: its call, and its reference.
 #pragma once
 #include <limits>

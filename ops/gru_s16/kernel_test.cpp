@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gru_s16 and its binding against the reference, bit for bit; and refusals.
 #include "ops/gru_s16/kernel.h"
 

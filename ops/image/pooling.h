@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extents of pooling windows.
 #pragma once
 #include "ops/attributes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calls of all pools begin with, checked at load: the input, the window, its steps and the padding.
 #pragma once
 #include "ops/device/prepare.h"

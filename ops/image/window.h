@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window that slides over one axis of an image, and which of its taps lie inside. Padding is clipped away before the inner loops.
 #pragma once
 #include <cstdint>

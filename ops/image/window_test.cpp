@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which windows and steps kernels take, at their limits.
 #include "ops/image/window.h"
 

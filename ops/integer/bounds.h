@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bounds of a fused relu, relu6 or clamp as steps of the result.
 #pragma once
 #include "ops/attributes.h"

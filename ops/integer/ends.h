@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest and the largest of some int8: with the DSP extension four at a time.
 #pragma once
 #include "ops/integer/extremes_words.h"

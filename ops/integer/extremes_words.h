@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The larger and the smaller bytes of two words of int8. With the DSP extension SSUB8 notes for each which one is larger, and SEL picks.
 // Without, the bits below the signs are compared by a subtraction that borrows from no neighbour, and signs where they differ: 11
 // instructions with Thumb-2.

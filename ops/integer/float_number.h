@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float32 taken apart, for cores without a floating-point unit.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shift to the right that rounds to nearest, halves up, as VRSHL does.
 #pragma once
 #include "ops/integer/requantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lowerings of int16 operators share.
 #pragma once
 #include <optional>

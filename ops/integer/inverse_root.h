@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reciprocal of a square root as a multiplier, bit-exact with TFLite's: five steps of Newton's method in fixed point, without a
 // division.
 // Source: TFLite kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp, and gemmlowp's FixedPoint<int32_t, 3>.

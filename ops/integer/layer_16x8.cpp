@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/integer/layer_16x8.h"
 
 #include <fmt/format.h>

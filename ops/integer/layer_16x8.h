@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lowerings of layers on int16 with int8 weights share, with TFLite's arithmetic (deuteron::*_16x8).
 #pragma once
 #include <vector>

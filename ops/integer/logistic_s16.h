@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logistic function and tanh in 16-bit fixed point, bit-exact with gemmlowp's, which TFLite's integer LSTM uses. Products are Q0.15,
 // rounded half up; each quotient is three steps of Newton's method.
 // Source: gemmlowp fixedpoint/fixedpoint.h, FixedPoint<int16_t, b>: b bits before the point and 15 - b behind it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops/integer/logistic_s16.h for eight numbers with the M-profile Vector Extension. VQRDMULH is the product that all of it is made of.
 #pragma once
 #include <arm_mve.h>

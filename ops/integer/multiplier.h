@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real factors as the integers that kernels compute with: factor ~= value * 2^(shift - 31). Every multiplier of the CPU's kernels, of their
 // references and of the NPU's calls comes from here. Formulas: docs/numerics.md, section 2.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts: TFLite's preparation of ADD, SUB and MUL.
 #include "ops/integer/pair.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 arithmetic of two operands, element for element: add, sub, mul, maximum, minimum.
 //   add, sub   y = y_zero + rq_y(rq_x((a - x_zero) << left_shift) +- rq_other((b - other_zero) << left_shift))
 //   mul        y = y_zero + rq_y((a - x_zero) * (b - other_zero))

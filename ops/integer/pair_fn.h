@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of two operands that int8 computes element for element (ops/integer/pair.h).
 #pragma once
 #include <cstdint>

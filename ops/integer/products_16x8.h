@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products of int16 and int8 in 64 bits.
 #pragma once
 #include <cstdint>

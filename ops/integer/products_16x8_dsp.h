@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of ops/integer/products_16x8.h with the DSP extension: two in an instruction, with sums of 64 bits.
 #pragma once
 #include <cstdint>

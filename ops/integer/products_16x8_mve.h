@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of ops/integer/products_16x8.h with the M-profile Vector Extension: six instructions for sixteen, with sums of 64 bits.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reciprocals in fixed point by Newton's method, bit-exact with gemmlowp's one_over_one_plus_x_for_x_in_0_1. Qm.n has n bits behind the
 // point.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals that many int8 lowerings share; nothing when fine.
 #pragma once
 #include <optional>

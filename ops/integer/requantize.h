@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one definition of requantization: scale an int32 accumulator by multiplier * 2^(shift-31), rounding twice, bit-exact with
 // TFLite's reference (gemmlowp) and CMSIS-NN's default. docs/numerics.md, section 2.
 #pragma once

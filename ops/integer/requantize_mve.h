@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // requantize() of ops/integer/requantize.h for four numbers with the M-profile Vector Extension.
 #pragma once
 #include <arm_mve.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantization written from its definition, with 64-bit integers and no bit tricks. Host only, for tests: it shares nothing with
 // ops/integer/requantize.h, so that a mistake there shows.
 #pragma once

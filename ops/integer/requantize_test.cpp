@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product by halves, which cores with 32-bit products use, against the product of 64 bits.
 #include "ops/integer/requantize.h"
 

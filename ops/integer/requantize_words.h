@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of requantize_to_s8() of ops/integer/requantize.h for one number at a time, in few instructions of Thumb.
 #pragma once
 #include <arm_acle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's way from a sum in 64 bits to int16: with a multiplier of 15 bits, rounded once.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of rows of int8 with the DSP extension: 4 neighbours at a time, two in a word as long as they fit int16.
 #pragma once
 #include <arm_acle.h>

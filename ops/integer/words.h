@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four int8 in a word, for cores without vectors. With Thumb-1 a word must be aligned.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zeros at the end of a row.
 #pragma once
 #include <cstdint>

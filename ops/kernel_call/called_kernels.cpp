@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/kernel_call/called_kernels.h"
 
 #include <fmt/ranges.h>

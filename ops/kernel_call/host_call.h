@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs or only checks a kernel call on the host, with the very kernels that the device has.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call of a device kernel: what every operator is lowered to. The memory planner, the writer and the report know only this.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable kernels that do no arithmetic: they move numbers as they are, or only compare them. They do that with steps of one scale and
 // zero point as they do it with numbers, so that nothing of them needs float.
 #pragma once

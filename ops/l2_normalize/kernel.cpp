@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable normalization of slices: one root, then a product for each element.
 #include "ops/l2_normalize/kernel.h"
 

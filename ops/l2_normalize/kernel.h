@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 slices brought to the length 1, as TFLite's L2_NORMALIZATION does.
 //   y[r,i] = clamp(rq(x[r,i] - x_zero), -128, 127), in steps of 1/128
 //     rq(v) = requantize(v, m, s + 7), of bytes requantize(128 * v, m, s); m, s: inverse_root(sum over i of (x[r,i] - x_zero)^2)

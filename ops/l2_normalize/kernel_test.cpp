@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // l2_normalize_s8 and its binding: against the real numbers, within what rounding twice leaves; both ways of TFLite, which
 // differ; in place; and refusals. tests/stock/tflite_import.py compares the bits with TFLite's.
 #include "ops/l2_normalize/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable normalization of rows. Products have 64 bits, but what is kept of them lies in the upper word, and roundings are added before
 // they are made: a multiply-accumulate and a shift for each.
 #include "ops/layer_norm/kernel.h"

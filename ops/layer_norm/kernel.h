@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 normalization of rows, exact up to one rounding at the end.
 //   q[i] = x[r,i] - x_zero, n = columns, S = sum of q (0 unless centered)
 //   V    = (n * sum of q^2 - S^2) * 2^epsilon_bits + epsilon                    n^2 (variance + epsilon), in squares of steps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // layer_norm_s8 and its binding against the reference, bit for bit: sizes up to the limit, constant rows, ends of every range; and
 // refusals.
 #include "ops/layer_norm/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/layer_norm/layer_norm.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formula of kernel.h with wider integers, number by number. Host only, for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_linear: its arguments checked once, at load. The maximum of the activation stands before the minimum.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Linear.
 #include "ops/dense/dnn.h"
 #include "ops/linear/linear.h"

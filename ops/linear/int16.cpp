@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/linear/int16.h"
 
 #include "ops/conv2d_s16/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable fully connected layer: a row of inputs is widened once, or in pieces when it is long, and meets every row of weights.
 #include "ops/linear/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 fully connected layer.
 //   y[r,o] = clamp(y_zero + rq(first[o] + sum over i of (x[r,i] + x_offset) * (weight[o,i] + weight_offset)), y_min, y_max)
 //     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer with the DSP extension: a row of inputs meets three rows of weights at a time (ops/linear/rows_dsp.h), or all is a
 // convolution.
 #include "ops/integer/zeros_dsp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer with the M-profile Vector Extension: a row of inputs meets four rows of weights at a time (ops/dense/dot_mve.h).
 #include <arm_mve.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer on cores with neither vectors nor the DSP extension.
 #include "ops/linear/row_of_conv.h"
 #include "runtime/instruction_set.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_s8 in both forms of its first summand against the reference, bit for bit; and what prepare() refuses.
 #include "ops/linear/kernel.h"
 

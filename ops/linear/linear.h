@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer over the last axis.
 //   y[..,o] = bounds(bias[o] + sum over i of x[..,i] * weight[o,i])
 // Operands  x [..,in], weight [out,in], optional bias [out]     Result  y [..,out]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fully connected layer of kernel.h in its bias form, slow and obvious. Host only, for tests.
 #pragma once
 #include "ops/linear/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fully connected layer as a convolution of one tap, for an instruction set's kernel of conv2d. The rows are the image where they may be:
 // where the outputs are few, and the weights have no offset. Else each row is one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ One window against three rows of plain weights, for the DSP extension: contract in ops/linear/rows_dsp.h. Assembly, because the loop takes
 @ all fourteen registers, and gcc 12 keeps no rotation of SXTB16.
 @

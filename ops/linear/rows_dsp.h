@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of linear with the DSP extension: one window, widened to int16 with the offset of the input added, meets three rows of
 // weights at a time as they lie in the file. Sums wrap modulo 2^32, results saturate. Nothing is read beyond the operands. Schedule:
 // ops/linear/rows_dsp.S.

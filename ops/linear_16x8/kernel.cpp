@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/linear_16x8/kernel.h"
 #include "ops/integer/products_16x8.h"
 #include "ops/linear_16x8/rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer of int16 by int8 with TFLite's arithmetic (16x8), which brings sums to the result's steps in double.
 //   v                  = first[o] + sum over i of x[r,i] * weight[o,i]
 //   linear_16x8        y[r,o] = clamp(round(double(v) * scale[o]), y_min, y_max), v in 64 bits; ties away from zero

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer of int16 by int8 with the DSP extension: two products in an instruction.
 #include "ops/integer/products_16x8_dsp.h"
 #include "ops/linear_16x8/kernel.h"

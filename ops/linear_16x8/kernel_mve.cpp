@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer of int16 by int8 with the M-profile Vector Extension: eight products in an instruction.
 #include "ops/integer/products_16x8_mve.h"
 #include "ops/linear_16x8/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_16x8, wide and narrow, and their binding against the reference, bit for bit; ties; and refusals.
 #include "ops/linear_16x8/kernel.h"
 

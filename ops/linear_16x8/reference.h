@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from a sum to int16 of kernel.h, in integers. Host only, for tests.
 #pragma once
 #include <cmath>

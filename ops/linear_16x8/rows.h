@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fully connected layer of int16 by int8 row by row: what its kernels have in common.
 #pragma once
 #include "ops/integer/sum_16x8.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // round(double(v) * scale), ties away from zero, in integers: doubles of the compiler's library take 400 instructions for it on cores
 // without them. The result is the same for any v and any scale that is positive and finite: the product is rounded to 53 bits first, to
 // even.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::linear_add and deuteron::linear_add.q21: their arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"

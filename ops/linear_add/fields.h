@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of the arguments, for the calls that have the addition in them.
 #pragma once
 #include "ops/device/fields.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable addition in one step.
 #include "ops/linear_add/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 addition of two tensors with their own scales, in one step: cortex_m::quantized_add where the compiler has proved that both give the
 // same bits for all 65 536 pairs of values (ops/linear_add/linear_form.h).
 //   y[i] = clamp((x[i] * x_factor + other[i mod period] * other_factor + first) >> 20, -128, 127)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition in one step with the DSP extension.
 #include "ops/linear_add/words.h"
 

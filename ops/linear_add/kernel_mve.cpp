@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition in one step with the M-profile Vector Extension (ops/linear_add/row_mve.S).
 #include "ops/linear_add/kernel.h"
 #include "ops/linear_add/row_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition in one step on cores with neither vectors nor the DSP extension.
 #include "ops/linear_add/words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::linear_add and its binding against its formula: all pairs of values, both kinds of operands, in place; and refusals.
 #include "ops/linear_add/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/linear_add/linear_form.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An addition in one step gives the bits of the one that rounds three times, or it is refused.
 #include "ops/linear_add/linear_form.h"
 

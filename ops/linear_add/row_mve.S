@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @ Addition in one step for the M-profile Vector Extension: contract in ops/linear_add/row_mve.h. Assembly, because gcc 12 copies what an
 @ instruction would change and adds to pointers beside the loads that do: 25 instructions for eight elements instead of 17.
   .syntax unified

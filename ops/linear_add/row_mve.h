@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of addition in one step for the M-profile Vector Extension.
 #pragma once
 #include <cstdint>

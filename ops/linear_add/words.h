@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addition in one step, element by element, without vectors. In Thumb-2 SSAT shifts too, so that an element is two loads, two
 // multiply-accumulates, SSAT and a store.
 #pragma once

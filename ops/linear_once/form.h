@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fully connected layer whose sums are rounded once (kernel.h), for what lowers one.
 #pragma once
 #include <optional>

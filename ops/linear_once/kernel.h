@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 fully connected layer whose sums are rounded once, as TFLite's FULLY_CONNECTED has it: for those of which no multiplier that
 // linear_s8() rounds by gives the same steps.
 //   y[r,o] = clamp(y_zero + rq(first[o] + sum over i of x[r,i] * weight[o,i]), y_min, y_max)

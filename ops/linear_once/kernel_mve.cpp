@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer that rounds once with the M-profile Vector Extension: 16 products in an instruction.
 #include "ops/linear_once/kernel.h"
 #include "ops/linear_once/rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_once_s8 and its binding against the reference, bit for bit; every rounding next to a tie; and refusals.
 #include "ops/linear_once/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract of kernel.h, rounding in 64 bits. Host only, for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fully connected layer that rounds once, four outputs at a time: what its kernels have in common.
 #pragma once
 #include "ops/integer/requantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any function of one int16 value, as a table of 513 entries with straight lines between them.
 //   k = (x[i] >> 7) + 256, part = x[i] & 127
 //   y[i] = table[k] + ((table[k+1] - table[k]) * part + 64 >> 7)

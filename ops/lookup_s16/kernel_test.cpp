@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lookup_s16 and its binding against the reference, bit for bit; the compiler's tables against the functions, within the bound that the
 // formula has; and refusals.
 #include "ops/lookup_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lookup of kernel.h with divisions. Host only, for tests.
 #pragma once
 #include "ops/lookup_s16/kernel.h"

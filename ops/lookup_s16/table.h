@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of kernel.h for a function of real numbers, and how far its lines may miss it.
 #pragma once
 #include <fmt/format.h>

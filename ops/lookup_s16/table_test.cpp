@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of lookup_s16 against the functions that they stand for, on every number.
 #include "ops/lookup_s16/table.h"
 

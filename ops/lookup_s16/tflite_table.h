@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of kernel.h as TFLite makes it.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM cells over any inner loop (ops/recurrent/kernel.h).
 #pragma once
 #include "ops/lstm/kernel.h"

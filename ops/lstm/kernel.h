@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One layer of int8 LSTM cells; both directions where there are two. Gates, shapes and limits: ops/recurrent/kernel.h, rows i, f, g, o.
 //   c   = saturate16(round((f * c + ((i * g) >> (15 - cell_bits))) / 2^15))      int16 with cell_bits behind the point
 //   y   = clamp(y_zero + rq(o * tanh(c as Q3.12)), -128, 127)                    rq(v) = requantize(v, y_multiplier, y_shift), v in 2^-30

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM with the DSP extension.
 #include "ops/lstm/cells.h"
 #include "ops/recurrent/rows_dsp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lstm_s8 and its binding against the reference, bit for bit, and against real numbers; the tables; and refusals.
 #include "ops/lstm/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of the LSTM kernels, checked at load.
 #pragma once
 #include "ops/lstm/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::lstm_s16: its arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/lstm/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 LSTM.
 #include "ops/lstm_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_batch_matmul: its arguments checked once, at load. Its lhs_zero_point and rhs_zero_point are offsets, the negated
 // zero points; output_zero_point is one.
 #include "ops/device/kernels.h"

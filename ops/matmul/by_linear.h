@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of matrices by an instruction set's kernel of linear: each pair of matrices is a fully connected layer whose weights are the
 // second one.
 #pragma once

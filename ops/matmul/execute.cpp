@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Matmul. A sum has eight parts, of every eighth product, whichever way it is computed: its bits do not depend on it.
 #define DEUTERON_HOST_KERNELS  // no device has this file
 #include <algorithm>

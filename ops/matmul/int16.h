@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product on int16 (ops/int16.h).
 #pragma once
 #include "ops/matmul/matmul.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product on int16 as TFLite computes it.
 #include "ops/integer/int16.h"
 #include "ops/integer/layer_16x8.h"

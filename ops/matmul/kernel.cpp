@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable matrix product.
 #include "ops/device/host_clones.h"
 #include "ops/matmul/by_linear.h"

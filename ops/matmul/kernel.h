@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 product of two series of matrices, the second one transposed.
 //   y[b,m,n] = clamp(y_zero + rq(sum over k of (x[b,m,k] + x_offset) * (other[b,n,k] + other_offset)), -128, 127)
 //     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h

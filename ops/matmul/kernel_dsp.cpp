@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix product with the DSP extension.
 #include "ops/matmul/by_linear.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix product with the M-profile Vector Extension.
 #include "ops/matmul/by_linear.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix product on cores with neither vectors nor the DSP extension.
 #include "ops/matmul/by_linear.h"
 #include "runtime/instruction_set.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
 #include "ops/matmul/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of two series of matrices, the second one transposed, as the kernel takes it.
 //   y[b,m,n] = scale * sum over k of x[b,m,k] * other[b,n,k]
 // Operands  x [b,m,k], other [b,n,k]     Result  y [b,m,n]

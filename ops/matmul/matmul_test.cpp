@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Matmul refuses, its float execution, and the numbers that its lowering gives to the kernel.
 #include "ops/matmul/matmul.h"
 

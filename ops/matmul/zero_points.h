@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix product of operands with zero points as one of operands without, to the last bit: longer rows, in which steps and numbers take
 // turns.
 //   sum (x - zx) (o - zo)  =  sum x o  +  sum (-zx) o  +  sum x (-zo)  +  inner zx zo

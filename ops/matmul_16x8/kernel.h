@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 product of two series of matrices, the second one transposed, with TFLite's arithmetic (16x8).
 //   y[b,m,n] = clamp((v * multiplier + 2^(shift-1)) >> shift, y_min, y_max), v = sum over k of x[b,m,k] * other[b,n,k] in 64 bits
 // Shapes   x [batch,rows,inner]   other [batch,columns,inner]   y [batch,rows,columns]   storage order, no gaps

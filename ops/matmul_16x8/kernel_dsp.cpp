@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Product of matrices of int16 with the DSP extension: two products in an instruction.
 #include "ops/integer/products_16x8_dsp.h"
 #include "ops/matmul_16x8/kernel.h"

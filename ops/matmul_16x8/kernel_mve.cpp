@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Product of matrices of int16 with the M-profile Vector Extension: eight products in an instruction.
 #include "ops/integer/products_16x8_mve.h"
 #include "ops/matmul_16x8/kernel.h"

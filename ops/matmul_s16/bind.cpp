@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::matmul_s16: its arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"

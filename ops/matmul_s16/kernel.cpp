@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul_s16/kernel.h"
 
 #include "ops/integer/halves_up.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 product of two series of matrices, the second one transposed; sums in int64.
 //   y[b,m,n] = clamp((rq((sum over k of x[b,m,k] * other[b,n,k]) + 2^(first-1) >> first) + 2^(shift-1)) >> shift, y_min, y_max)
 //     rq(v) = (v * multiplier + 2^30) >> 31: multiply_high(); a shift of 0 adds nothing

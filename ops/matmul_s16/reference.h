@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of kernel.h with divisions. Host only, for tests.
 #pragma once
 #include "ops/matmul_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_max_pool2d: its arguments checked once, at load. The output's extents say how many windows there are, so
 // ceil_mode needs no rule here.
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/max_pool2d/int16.h"
 
 #include "ops/integer/bounds.h"

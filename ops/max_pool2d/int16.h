@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum pooling on int16 (ops/int16.h).
 #pragma once
 #include "ops/max_pool2d/max_pool2d.h"

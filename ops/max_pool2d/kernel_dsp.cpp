@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum pooling with the DSP extension.
 #include "ops/max_pool2d/words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/max_pool2d/max_pool2d.h"
 
 #include <algorithm>

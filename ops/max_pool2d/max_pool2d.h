@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Largest element of a sliding window; padding never wins. y = bounds(max)
 // Operands  x [n,h,w,c]     Result  y [n,oh,ow,c]
 #pragma once

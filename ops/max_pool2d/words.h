@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum pooling by words of four channels, without vectors: up to 16 channels of an output pixel at a time.
 #pragma once
 #include "ops/image/window.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 maximum pooling: every tap raises all channels of the output pixel, which begins at y_min; the upper bound comes last.
 #include "ops/max_pool2d_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of an int16 maximum pooling: what each result sees of the image.
 #pragma once
 #include "ops/image/window.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pooling of kernel.h, slow and obvious: every tap tested. Host only, for tests.
 #pragma once
 #include "ops/max_pool2d_s16/kernel.h"

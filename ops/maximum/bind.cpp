@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::maximum: the other half of ops/minimum.
 #include "ops/device/kernels.h"
 #include "ops/minimum/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The larger of two elements, with broadcasting as NumPy has it: y = max(a, b). Quantized, all three share their parameters.
 // Operands  a, b     Result  y, of the broadcast shape
 #pragma once

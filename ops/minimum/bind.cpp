@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::minimum, and what cortex_m::maximum shares with it: their arguments checked once, at load. Operands may be stored in any
 // order; broadcasting is by logical dimensions.
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Minimum; a NaN stays, as in torch.
 #include "ops/elementwise/elementwise.h"
 #include "ops/minimum/minimum.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The minimum of two operands on int16 (ops/int16.h).
 #pragma once
 #include "ops/elementwise/broadcast.h"

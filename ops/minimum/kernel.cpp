@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable minimum and maximum.
 #include "ops/minimum/kernel.h"
 

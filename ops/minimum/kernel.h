@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 minimum and maximum of two tensors that share scale and zero point, each broadcast to the result.
 //   y[i0,..] = min(x[i0,..], other[i0,..]), or max
 // Shapes   extent[] and steps[] of the result's dimensions, outermost first in memory; y has no gaps. x_step[k], other_step[k] is what one

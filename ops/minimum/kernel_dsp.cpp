@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum with the DSP extension.
 #include "ops/minimum/words.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum with the M-profile Vector Extension: 16 elements of a row at a time, if its operands lie in one piece or are one
 // element.
 #include <arm_mve.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // minimum_s8, maximum_s8 and their bindings against the reference over every mixture of layouts and broadcasts; and refusals.
 #include "ops/minimum/kernel.h"
 

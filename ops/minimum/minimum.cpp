@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/minimum/minimum.h"
 
 #include "ops/elementwise/broadcast.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the checks of cortex_m::minimum and cortex_m::maximum have in common; defined in bind.cpp.
 #pragma once
 #include "ops/device/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum over logical indices, with broadcasting by the textbook. Host only, for tests.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum: an odometer over all dimensions but the innermost, which is a row.
 #pragma once
 #include "ops/minimum/kernel.h"

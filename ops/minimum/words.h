@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum by words of four elements of a row, if its operands lie in one piece or are one element, without vectors.
 #pragma once
 #include <utility>

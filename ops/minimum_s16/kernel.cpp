@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/minimum_s16/kernel.h"
 
 #include "ops/minimum/rows.h"

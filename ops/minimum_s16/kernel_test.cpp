@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // minimum_s16, maximum_s16 and their bindings against the reference over layouts and broadcasts; and refusals.
 #include "ops/minimum_s16/kernel.h"
 

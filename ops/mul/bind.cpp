@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_mul: its arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Mul.
 #include "ops/elementwise/elementwise.h"
 #include "ops/mul/mul.h"

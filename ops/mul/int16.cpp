@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/mul/int16.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 multiplication of two tensors with their own scales.
 //   y[i] = clamp(y_zero + rq((x[i] - x_zero) * (other[i mod period] - other_zero)), -128, 127)
 //     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplication with the DSP extension.
 #include "ops/mul/words.h"
 

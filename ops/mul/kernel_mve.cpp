@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplication with the M-profile Vector Extension, four elements at a time.
 #include "ops/mul/kernel.h"
 #include "ops/integer/requantize_mve.h"

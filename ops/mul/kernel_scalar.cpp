@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplication on cores with neither vectors nor the DSP extension.
 #include "runtime/instruction_set.h"
 

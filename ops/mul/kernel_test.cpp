@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul_s8 and its binding against the reference, bit for bit: all pairs of values, both kinds of operands, in place; and refusals.
 #include "ops/mul/kernel.h"
 

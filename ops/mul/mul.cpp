@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/mul/mul.h"
 
 #include "ops/elementwise/broadcast.h"

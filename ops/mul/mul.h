@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element-wise product with broadcasting as NumPy has it: y = a * b.
 // Operands  a, b     Result  y, of the broadcast shape
 #pragma once

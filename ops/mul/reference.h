@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multiplication of kernel.h, slow and obvious. Host only, for tests.
 #pragma once
 #include "ops/mul/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplication element by element, without vectors. The product of two differences of int8 is below 2^16, so
 // it may be doubled, as multiply_high_rounded() wants it.
 #pragma once

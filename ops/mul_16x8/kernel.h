@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 product of two tensors with TFLite's arithmetic (16x8).
 //   y[i] = clamp(requantize(x[i] * other[i], multiplier, shift), y_min, y_max)
 // Shapes   x, other, y [count]

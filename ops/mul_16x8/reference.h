@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of kernel.h in 64 bits. Host only, for tests.
 #pragma once
 #include "ops/integer/requantize_reference.h"

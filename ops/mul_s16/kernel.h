@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 multiplication of two tensors with their own scales.
 //   y[i] = clamp((rq(x[i] * other[i mod period]) + 2^(shift-1)) >> shift, y_min, y_max), the middle sum only where shift > 0
 //     rq(v) = (v * multiplier + 2^30) >> 31: multiply_high()

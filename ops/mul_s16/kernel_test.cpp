@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul_s16 and its binding against the reference, bit for bit: shapes that are equal and one value for each channel; and refusals.
 #include "ops/mul_s16/kernel.h"
 

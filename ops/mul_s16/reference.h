@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multiplication of kernel.h in 64 bits. Host only, for tests.
 #pragma once
 #include "ops/mul_s16/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bindings of convolutions on packed weights have in common: how a call and a ready call are read, and how a host keeps them.
 #pragma once
 #include "ops/dense/packed_call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable convolution with packed weights: reads them one by one where they stand. The reference, and what a host runs.
 #include "ops/packed_conv2d/kernel.h"
 

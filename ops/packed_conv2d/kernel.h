@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution with weights packed ahead of time (ops/dense/packing.h); also fully connected layers: rows are then the image.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with

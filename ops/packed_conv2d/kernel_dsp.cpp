@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the DSP extension.
 #include "ops/packed_conv2d/windows_dsp.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A band of the padded image is copied, as the form wants elements; then windows are places in it, and what a step reads of a window stands
 // a fixed way behind its place. So nothing is gathered for each window, whatever its taps are. Weights are brought into the order of the
 // steps: once for a program that is loaded, else at every call.

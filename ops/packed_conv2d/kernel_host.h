@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed convolution by the vectors of a host's processor: the bits of packed_conv2d_s8() (kernel.h).
 #pragma once
 #include "ops/dense/dot_host.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the M-profile Vector Extension: int8 results.
 #include "ops/packed_conv2d/results_mve.h"
 

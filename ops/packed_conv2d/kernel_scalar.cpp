@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights without vectors and the DSP extension: four windows at a time are copied as two pairs, without an offset,
 // and meet all filters; a window that is alone is read where it lies.
 #include <cstring>

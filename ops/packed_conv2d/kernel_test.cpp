@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare() refuses.
 #include "ops/packed_conv2d/kernel.h"
 

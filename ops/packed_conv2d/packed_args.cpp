@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/packed_conv2d/packed_args.h"
 
 namespace deuteron {

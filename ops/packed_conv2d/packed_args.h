@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lowered call of deuteron::packed_conv2d says, as its kernel has it: for what makes another call of it.
 #pragma once
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the call of a plain kernel to that of deuteron::packed_conv2d, with the weights packed for an instruction set. The bits stay: where
 // the packed kernel cannot give them, the call stays as it is, and the refusal says why.
 #pragma once

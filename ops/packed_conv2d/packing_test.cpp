@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A packed call gives the bits of the plain one: random convolutions, with scales of all kinds, run both ways.
 #include "ops/packed_conv2d/packing.h"
 

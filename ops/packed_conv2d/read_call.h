@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calls of convolutions on packed weights have in common when they are checked at load: their first arguments.
 #pragma once
 #include <cstddef>

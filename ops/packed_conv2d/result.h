@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a sum to an int8, as the kernels on packed weights round.
 #pragma once
 #include "ops/integer/requantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 results of convolution with packed weights for the M-profile Vector Extension: its forms, with the loops of some type Results.
 #pragma once
 #include "ops/packed_conv2d/rows_mve.h"

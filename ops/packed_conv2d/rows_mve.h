@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the M-profile Vector Extension, of windows three columns wide over whole blocks of channels: four
 // windows side by side meet two filters (ops/dense/packed_rows_mve.inc). Windows that lie inside an image of 16 channels are met where they
 // lie: there a row of taps is a row of the image.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions for the tests of the kernels on packed weights: shapes, weights and scales of each, and how they are packed.
 #pragma once
 #include <algorithm>

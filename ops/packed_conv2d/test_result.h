@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a call gives that is not part of a graph: for tests that lower and pack calls by themselves.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the DSP extension: two windows at a time are widened side by side, without an offset, and meet all
 // filters, four by four; a single window meets eight.
 #pragma once

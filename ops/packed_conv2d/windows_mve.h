@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the M-profile Vector Extension. Windows of one row of taps are met where they lie in x. For others
 // the columns of taps of neighbouring windows are copied to lie one after the other, kernel_h pixels each, so that windows overlap there as
 // they do in x: each element is copied kernel_h / stride_h times and not for every tap.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the calls of deuteron::packed_conv2d and of deuteron::linear_add that reads its result to that of deuteron::packed_conv2d_add.
 #pragma once
 #include "ops/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d_add: its arguments checked once, at load. The overload says the packing (ops/dense/packing.h). A host runs each
 // by the portable kernel, a core only that of its instruction set.
 #include "ops/packed_conv2d_add/keep_call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable convolution and addition: the portable kernels of both.
 #include "ops/packed_conv2d_add/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution with packed weights and the addition of another tensor, in one call: what deuteron::packed_conv2d and then
 // deuteron::linear_add give, some rows at a time, so that the result of the convolution never lies whole beside the two operands.
 //   c = packed_conv2d(x)      y[i] = clamp((c[i] * x_factor + other[i] * other_factor + first) >> 20, -128, 127)

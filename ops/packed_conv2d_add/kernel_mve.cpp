@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution and addition with the M-profile Vector Extension.
 #include "ops/packed_conv2d_add/rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d_add and its binding against the references of conv2d and of the addition, bit for bit, in every packing, with all
 // its scratch and with the least, in place and not; and what prepare() refuses.
 #include "ops/packed_conv2d_add/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of some rows, then their addition, for an instruction set's kernels of both.
 #pragma once
 #include "ops/packed_conv2d_add/kernel.h"

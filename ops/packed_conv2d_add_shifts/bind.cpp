@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d_add_shifts: its arguments checked once, at load, as those of deuteron::packed_conv2d_add.
 #include "ops/packed_conv2d_add/keep_call.h"
 #include "ops/packed_conv2d_add_shifts/kernel.h"

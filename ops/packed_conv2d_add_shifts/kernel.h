@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution with packed weights whose filters have shifts, and the addition of another tensor, in one call: what
 // deuteron::packed_conv2d_shifts and then deuteron::linear_add.q21 give.
 //   As ops/packed_conv2d_add/kernel.h says, with args.has_shifts; packed_conv2d_add_s8() is the portable kernel

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution with packed weights whose filters have shifts, and more than one window: what TFLite's two roundings ask for.
 //   As ops/packed_conv2d/kernel.h says, with args.has_shifts; packed_conv2d_s8() is the portable kernel. That operator takes shifts for
 //   windows that are met one by one; a firmware without them has none of the loops here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights and shifts for the M-profile Vector Extension.
 #include "ops/dense/packed_rows_shifts_mve.h"
 #include "ops/dense/packed_shifts_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d_w4: its arguments checked once, at load. The overload says the packing (ops/packed_conv2d_w4/tiles.h). A host
 // runs each by the portable kernel, a core only that of its instruction set.
 #include "ops/dense/packed_call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable convolution with weights of four bits. The reference, and what a host runs.
 #include "ops/packed_conv2d_w4/kernel.h"
 

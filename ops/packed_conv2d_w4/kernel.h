@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 2-D convolution and fully connected layers with weights of four bits (ops/packed_conv2d_w4/tiles.h): the bits of packed_conv2d_s8()
 // (ops/packed_conv2d/kernel.h) with the int8 weights that they stand for. Some tiles at a time are unpacked to the scratch, and the kernel
 // of int8 computes their filters.

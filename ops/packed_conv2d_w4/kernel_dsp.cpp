@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with weights of four bits for the DSP extension.
 #include <arm_acle.h>
 

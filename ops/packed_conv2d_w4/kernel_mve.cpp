@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution with weights of four bits for the M-profile Vector Extension.
 #include <arm_mve.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv2d_w4 and its binding against the reference of conv2d with the int8 weights that its nibbles stand for, bit for bit,
 // in every packing, with all its scratch and with the least; and what prepare() refuses.
 #include "ops/packed_conv2d_w4/kernel.h"

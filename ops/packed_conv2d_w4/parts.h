@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The filters of a convolution in parts, each of some tiles: unpacked, then computed by the kernel of int8.
 #pragma once
 #include "ops/packed_conv2d_w4/kernel.h"

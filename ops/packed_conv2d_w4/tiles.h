@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of four bits: the tiles of ops/dense/packing.h in about half the bytes. A run of 16 elements of one filter, counted in the order
 // of the packing, has a factor 1..16; each weight is (nibble - 8) * factor, an int8 number. So a network with such weights is an int8
 // network, and its kernels those of int8: a tile becomes one of int8 before it is read. Tiles overlap as those of int8 do. One is

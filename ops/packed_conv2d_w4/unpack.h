@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of a tile of four bits as int8, one by one: what the instruction sets do for many at once.
 #pragma once
 #include "ops/packed_conv2d_w4/tiles.h"

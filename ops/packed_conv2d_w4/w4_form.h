@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a call of deuteron::packed_conv2d to one whose weights have four bits, where they are such numbers.
 #pragma once
 #include "ops/op.h"

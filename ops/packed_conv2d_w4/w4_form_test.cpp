@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call with weights of four bits gives the bits of the packed one, in both packings; weights that are no such numbers keep theirs.
 #include "ops/packed_conv2d_w4/w4_form.h"
 

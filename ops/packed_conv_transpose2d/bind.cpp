@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_conv_transpose2d: its arguments checked once, at load. docs/operators-own.md
 #include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable transposed convolution with packed weights: the reference, and what a host runs.
 #include "ops/packed_conv_transpose2d/kernel.h"
 

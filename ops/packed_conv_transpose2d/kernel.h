@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 transposed 2-D convolution with weights packed ahead of time. Outputs whose distance is a multiple of the stride see the same taps:
 // each of the stride_h * stride_w phases is a convolution of ops/packed_conv2d over its own taps, whose results lie that far apart.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)

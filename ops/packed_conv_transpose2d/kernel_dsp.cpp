@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution with packed weights for the DSP extension: its phases by the kernel of ops/packed_conv2d.
 #include "ops/packed_conv_transpose2d/kernel.h"
 

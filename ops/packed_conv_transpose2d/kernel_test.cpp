@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the binding of the packed transposed convolution refuses, and that it stays inside its tensors. Its results are compared where
 // weights are packed (ops/conv_transpose2d) and on the boards (tests/board_kernels).
 #include "ops/packed_conv_transpose2d/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_linear: its arguments checked once, at load, as those of deuteron::packed_conv2d.
 #include "ops/packed_conv2d/keep_call.h"
 #include "ops/packed_linear/kernel.h"

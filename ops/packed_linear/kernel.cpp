@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable fully connected layer behind a relu: reads the packed weights one by one where they stand.
 #include "ops/packed_linear/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 fully connected layer behind a relu, with weights packed ahead of time (ops/dense/packing.h). Its input has the zero point -128, so
 // that what relu made 0 adds nothing: zeros at the end of a row are left out, and the weights that would meet them are not read.
 //   y[r,o] = clamp(y_zero + rq(first[o] + sum over i of (x[r,i] + 128) * weight[o,i]), -128, 127)

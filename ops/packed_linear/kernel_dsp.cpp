@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer behind a relu with packed weights, for the DSP extension. The row is widened with its zero point taken out, which
 // costs nothing (SXTAB16); then quads at its end that are zero need no weights.
 #include "ops/packed_linear/kernel.h"

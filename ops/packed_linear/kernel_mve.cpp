@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully connected layer behind a relu with packed weights, for the M-profile Vector Extension: x + 128 as uint8 meets weight + 128, which
 // is 128 times the sum of x + 128 too much for every output alike. Blocks at the end of a row that are zero need no weights.
 #include "ops/packed_conv2d/results_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::packed_linear and its binding against the reference of conv2d, bit for bit, in every packing, on rows that end with zeros; and
 // what prepare() refuses.
 #include "ops/packed_linear/kernel.h"

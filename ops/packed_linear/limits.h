@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which calls deuteron::packed_linear serves; apart from its kernels, which a firmware without such calls does not have.
 #pragma once
 #include "ops/packed_conv2d/kernel.h"

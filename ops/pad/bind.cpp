@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::pad: its arguments checked once, at load. The lists always have four entries, for the last dimensions on the right, in the
 // order N,H,W,C where the input passes for channels-last, else in the order of the dimensions.
 #include "ops/device/kernels.h"

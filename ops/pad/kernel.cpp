@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable padding: runs of the constant and of x; or, where rows are short, the constant everywhere, then all rows.
 #include "ops/pad/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding with the M-profile Vector Extension: runs are short, and a predicate ends them without a call or a loop over bytes.
 #include <arm_mve.h>
 

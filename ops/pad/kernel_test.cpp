@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pad_s8 and its binding against the reference: every rank, both layouts, the ambiguous ones; and what prepare() refuses.
 #include "ops/pad/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Surrounds x with a constant. Negative extents crop.
 // Operands  x     Result  y, extent before[k] + x.shape[k] + after[k]
 #pragma once

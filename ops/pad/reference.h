@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The padding of kernel.h, element for element. Host only, for tests.
 #pragma once
 #include "ops/pad/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What padding does, as runs of bytes: some of the constant, some of x.
 #pragma once
 #include "ops/pad/kernel.h"

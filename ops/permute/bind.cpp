@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::transpose: its arguments checked once, at load. Input and output may be stored in any order; the permutation is of the
 // logical dimensions. (The stock kernel takes both for dense, and turns every tensor of rank 2.)
 #include "ops/device/kernels.h"

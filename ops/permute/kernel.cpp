@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable permutation: rows that are one run of memory in both are copied. Else one dimension lies in one piece in x and another one in y,
 // and between these two blocks of 4 x 4 bytes are turned within words. Few elements along either go one by one, along the longest
 // dimension.

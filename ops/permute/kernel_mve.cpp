@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Permutation with the M-profile Vector Extension: up to 16 neighbours along one dimension at a time, and such lines along another one, one
 // after the other. Which dimensions these are is chosen by how many lines it makes. A line is gathered, or scattered, or both, by offsets
 // within a byte where 16 of them fit, else within 16 bits.

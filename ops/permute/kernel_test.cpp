@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // permute_s8 and its binding against the reference: every permutation of every rank, every pair of layouts; and refusals.
 #include "ops/permute/kernel.h"
 

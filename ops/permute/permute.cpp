@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/permute/permute.h"
 
 #include "ops/integer/refusals.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reorders axes: y.shape[k] = x.shape[perm[k]].
 // Operands  x     Result  y
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The permutation over logical indices. Host only, for tests.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Pointwise.
 #include "ops/op.h"
 #include "ops/pointwise/pointwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/form.h"
 #include "ops/pointwise/point_op.h"
 

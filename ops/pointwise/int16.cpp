@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As a table with straight lines between its entries.
 #include "ops/pointwise/int16.h"
 

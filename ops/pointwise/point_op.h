@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of functions as operators of their own, and back.
 #pragma once
 #include "ops/all.h"

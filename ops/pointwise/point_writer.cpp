@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/point_writer.h"
 
 #include "ops/unary/functions.h"

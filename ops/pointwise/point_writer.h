@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a program step by step, in functions that Neutron IR has.
 #pragma once
 #include "ops/pointwise/pointwise.h"

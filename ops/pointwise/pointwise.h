@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any function of one element, written as a short program: x -> x * tanh(softplus(x)). Quantized, it is a table of 256 entries: whole
 // chains and diamonds of element-wise operators with scalar constants are one call, exact to half a step.
 // Operands  x     Result  y, as x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of Pointwise: what they compute, and their text.
 #include <fmt/format.h>
 

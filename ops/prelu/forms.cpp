@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prelu becomes: a function of one element where all slopes are the same, else what there are kernels for.
 #include "ops/form.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the int8 parametric rectifier computes with, as TFLite's PRELU prepares it.
 //   v = a - x_zero;   y = y_zero + (v >= 0 ? rq(positive, v) : rq(negative, v * (s - slope_zero)))
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = x where x is at least 0, else slope * x; a slope for each index of the last axis, or one for all.
 // Operands  x [..,c], slope [c] or [1], constant     Result  y, as x
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 products of slices with TFLite's arithmetic (16x8).
 //   p = x[o,0,i]; for k = 1..: p = scaled(p * x[o,k,i]);   y[o,i] = clamp(scaled(p), -32768, 32767)
 //     scaled(v) = (v * m + 2^(14 - shift)) >> (15 - shift), modulo 2^32; m: the 15 highest bits of the multiplier, rounded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable quantization: clamped before it is rounded, so that no float leaves the range of int32.
 #include "ops/quantize/kernel.h"
 

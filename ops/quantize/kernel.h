@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // float32 to int8 or int16.
 //   y[i] = clamp(zero + round(x[i] * reciprocal), low, high)
 //     the product in float32; round to nearest, ties to even; beyond the range x saturates on its side; NaN gives clamp(zero)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization for cores with the DSP extension and single-precision floats: VCVTR rounds as the core is set, to nearest with ties to even,
 // saturates, and makes 0 of a NaN, which is what kernel.h asks for; rounding before the bounds are applied changes nothing, since they are
 // whole numbers. Four elements a turn where the bounds are those of int8: gcc 12 takes 10 instructions an element, not 6.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization with the M-profile Vector Extension: a fused multiply-add brings the product to where float32 has steps of one, and so
 // rounds it to nearest, ties to even. Beyond that range the sum is large all the same. VCVTN saturates, and makes 0 of a NaN, which is what
 // kernel.h asks for; rounding before the bounds are applied changes nothing, since they are whole numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization for cores without a floating-point unit: the product is rounded to 24 bits, as float32 does, then to a whole number, both to
 // nearest with ties to even, in integers. 30 instructions an element on Cortex-M3; the compiler's library takes 290.
 #include "runtime/instruction_set.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantize_s8 and quantize_s16 against the reference, bit for bit: every kind of float, ties, ends, in place; and refusals.
 #include "ops/quantize/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands between the operators of a quantized model, as they are written in float: values that are rounded to int8.
 #pragma once
 #include <algorithm>

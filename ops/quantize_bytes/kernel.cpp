@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable: four bytes take three instructions without a table, a byte takes four with one.
 #include "ops/quantize_bytes/kernel.h"
 

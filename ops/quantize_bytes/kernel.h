@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of a camera or another sensor to int8: the quantization of what they stand for, worked out ahead of time.
 //   y[i] = table[channel(i)][x[i]],  channel(i) = i / run mod channels;  without a table y[i] = x[i] - 128
 // Shapes   x, y [count]   table [channels, 256]; channels = 0: there is none

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With the M-profile Vector Extension: sixteen bytes are looked up by one gather. Where channels lie beside one another, eight, whose
 // tables VIWDUP counts.
 #include <arm_mve.h>

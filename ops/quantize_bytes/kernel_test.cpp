@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::quantize_bytes and its binding against its formula: every byte, tables for one channel and for several, in both orders of axes;
 // and what prepare() refuses.
 #include "ops/quantize_bytes/kernel.h"

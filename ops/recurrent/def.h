@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definitions of a recurrent operator differ in nothing but their operands: those of one direction, or of two.
 #pragma once
 #include <fmt/format.h>

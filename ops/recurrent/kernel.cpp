@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of the recurrent kernels. Source: std::tanh in double, rounded; kernel_test.cpp makes it again.
 #include "ops/recurrent/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of which lstm_s8, gru_s8 and rnn_s8 are made, and lstm_s16 and gru_s16, whose x, states and weights are int16 ("Step" below)
 // and whose sums are int64. One step of one direction and batch entry, for gate row r:
 //   input_sum = bias[r] + sum over i of weight[r,i] * x[i]                      x_zero is folded into bias

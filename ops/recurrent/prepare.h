@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments that the recurrent kernels have in common, checked at load.
 #pragma once
 #include "ops/device/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What LSTM, GRU and the plain RNN have in common on the host: the form of the layer, its operands, its results and its constants.
 //   Operands  x, then for each direction: input weight [rows,inputs], recurrent weight [rows,units], input bias [rows], recurrent bias
 //             [rows], rows = gates * units; at the end, when the layer does not begin with zeros, h_0 [directions,n,units] (and c_0)

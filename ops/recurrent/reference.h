@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One layer of LSTM, GRU or plain RNN cells by the definitions of the kernel.h files, slow and obvious, and the same in real numbers. Host
 // only, for tests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of the recurrent kernels with the DSP extension: four elements of v, widened once, meet each row.
 #pragma once
 #include <arm_acle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of the recurrent kernels with the M-profile Vector Extension: 16 elements of v meet each row.
 #pragma once
 #include <arm_mve.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of the recurrent kernels for cores with neither vectors nor the DSP extension: each element of v is loaded once and meets
 // all rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products of one vector with four rows, for cores with Thumb-1 (Cortex-M0, M0+, M23). Schedule: ops/recurrent/rows_thumb1_scalar.S.
 #pragma once
 #include <cstdint>

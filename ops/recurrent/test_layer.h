@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers of random numbers for the tests of the recurrent kernels.
 #pragma once
 #include <vector>

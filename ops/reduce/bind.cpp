@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::sum: its arguments checked once, at load. Both tensors are met in the order in which they lie in memory.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"

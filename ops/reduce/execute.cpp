@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Reduce; sums in double.
 #include <limits>
 #include <vector>

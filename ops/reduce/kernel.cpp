@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable sums of slices: those of a block of neighbours lie on the stack, and each row of the slice adds to all of them.
 #include "ops/reduce/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of int8 slices, at a scale of their own.
 //   y[o,i] = clamp(y_zero + requantize(sum over k of (x[o,k,i] - x_zero), multiplier, shift), low, high)
 // Shapes   x [outer, slice, inner]   y [outer, inner], in storage order without gaps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of slices with the DSP extension: 4 neighbours at a time, two in a word; a row of its own four elements at a time.
 #include "ops/device/one_copy.h"
 #include "ops/integer/sums_dsp.h"

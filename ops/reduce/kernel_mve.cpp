@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of slices with the M-profile Vector Extension: 16 neighbours at a time, in int16 as long as they fit; a row of its own across lanes.
 #include <arm_mve.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of slices on cores with neither vectors nor the DSP extension: 4 neighbours at a time, whose sums stay in registers. A row of its
 // own is met as four columns. Two sums in a word, as with the DSP extension, would save nothing: taking bytes apart costs what it spares.
 #include "runtime/instruction_set.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sum_s8 and its binding against the reference, bit for bit: slices of every place, lengths beyond what int16 holds, sums at the ends of
 // int32; and refusals.
 #include "ops/reduce/kernel.h"

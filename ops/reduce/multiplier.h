@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multiplier of an int8 sum or mean, from the scales as TFLite's SUM and MEAN derive it: one for the CPU and for the NPU.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One number for each slice over `axes`, which keep extent 1. The CPU has it as pooling or as a layer whose weights are all the same.
 // Operands  x     Result  y
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a sum of int8, by whichever kernel that works on one at a time.
 #pragma once
 #include "ops/device/one_copy.h"

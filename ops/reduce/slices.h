@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices of a tensor along some of its axes, brought to where layers and pools take them.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/requantize/kernel.h"
 
 #include "ops/device/host_clones.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between int8 and int16 steps, without floats.
 //   t = x - x_zero; of int8 times 128, so that both have sixteen bits
 //   u = (t * factor + 2^14) >> 15

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between int8 and int16 with the M-profile Vector Extension: eight elements at a time. VQRDMULH is (t * factor + 2^14) >> 15 for factors
 // that are not negative, VQRSHL shifts to either side.
 #include <arm_mve.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // requantize_s8 and requantize_s16 and their bindings against the reference, bit for bit; and what prepare() refuses.
 #include "ops/requantize/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From int8 steps to int16 ones and back in one kernel call: ops/requantize/kernel.h.
 #pragma once
 #include "ops/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the compiler gives the kernels of ops/requantize/kernel.h for two types.
 #include "ops/requantize/numbers.h"
 

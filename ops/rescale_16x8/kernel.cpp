@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/rescale_16x8/kernel.h"
 
 #include "ops/integer/requantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other steps for int16 or int8, with TFLite's arithmetic (16x8): QUANTIZE of steps, RELU and its like, LEAKY_RELU, ABS.
 //   y[i] = clamp(y_zero + s * requantize(v, |multiplier|, shift), y_min, y_max)   v = x[i] - x_zero, s the sign of the multiplier
 //     with multiplier and shift for v >= 0, below_multiplier and below_shift for v < 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of int16 steps as TFLite computes them.
 #pragma once
 #include "ops/op.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::rescale_s32: its arguments checked once, at load. The tensors' types say which kernel it is.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's QUANTIZE from or to int32 steps.
 //   y[i] = clamp(y_zero + requantize(x[i] - x_zero, multiplier, shift), the type of y)
 // Shapes   x, y [count]

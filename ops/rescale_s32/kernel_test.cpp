@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rescale_s32 of each pair of types and its binding against the reference, bit for bit; and refusals.
 #include "ops/rescale_s32/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same elements in the same order under another shape. Costs nothing: the result lies where the operand lies.
 // Operands  x     Result  y
 #pragma once

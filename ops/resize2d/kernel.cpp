@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable bilinear resizing, element by element.
 #include "ops/resize2d/kernel.h"
 

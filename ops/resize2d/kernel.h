@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 bilinear resizing. y has the scale and the zero point of x, so no number is brought to another scale.
 //   y[n,oh,ow,c] = round((sum over the four neighbours of x[n,h,w,c] * weight) / 2^(2 * kResizeBits)), halves away from zero
 //   rows[oh] = {first, weight}: between rows first and first + 1, with 2^kResizeBits - weight and weight; columns[ow] likewise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing with the M-profile Vector Extension: 4 channels of an output pixel at a time.
 #include <arm_mve.h>
 

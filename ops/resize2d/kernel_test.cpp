@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resize2d_s8 and its binding against the reference, bit for bit: every number of channels around a vector, tables of any order, and
 // refusals; and the tables of the compiler against the float operator.
 #include "ops/resize2d/kernel.h"

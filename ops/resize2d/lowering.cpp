@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing as a call of our dialect: where the neighbours lie is known, so the kernel gets tables of it.
 #include <algorithm>
 #include <bit>

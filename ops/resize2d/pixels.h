@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result's pixels one after the other, each with its neighbours and what each of them weighs: what the kernels of all instruction sets
 // have in common.
 #pragma once

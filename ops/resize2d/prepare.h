@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the checks of bilinear resizing have in common, whatever the elements are.
 #pragma once
 #include "ops/device/prepare.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The resizing of kernel.h, row by row and then column by column, in wide arithmetic. Host only, for tests.
 #pragma once
 #include "ops/resize2d/kernel.h"

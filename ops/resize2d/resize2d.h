@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image with other extents: nearest neighbour, or bilinear between the four neighbours. y has the steps of x. In int8 bilinear weights
 // are rounded to 2^-kResizeBits (kernel.h).
 //   axis by axis, output element o of `out` lies at

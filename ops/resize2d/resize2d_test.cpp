@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize2d against torch's results, and what becomes of it on Cortex-M.
 #include "ops/resize2d/resize2d.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of positions for the tests of bilinear resizing.
 #pragma once
 #include <utility>

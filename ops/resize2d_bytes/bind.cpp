@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::resize2d_bytes: its arguments and every position of its tables checked once, at load.
 #include <cstring>
 

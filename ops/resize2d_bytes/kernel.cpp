@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable bilinear resizing of bytes, element by element.
 #include "ops/resize2d_bytes/kernel.h"
 

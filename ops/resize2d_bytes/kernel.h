@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing of bytes as TFLite's reference has it: in float32, in its order, and cut off after half a step is added. x and y are
 // the int8 of bytes, 128 less, with one scale and zero point.
 //   y[n,oh,ow,c] = trunc(p(r,s)*(1-h)*(1-w) + p(r',s)*h*(1-w) + p(r,s')*(1-h)*w + p(r',s')*h*w + 0.5) - 128

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resize2d_bytes and its binding against the contract, bit for bit; and refusals.
 #include "ops/resize2d_bytes/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable bilinear resizing on int16, element by element.
 #include "ops/resize2d_s16/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 bilinear resizing: that of ops/resize2d/kernel.h on int16, with sums in int64. y has the scale of x.
 // Limits, tables, aliasing   as there; a sum is at most 32768 * 2^22 = 2^37
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable plain RNN.
 #include "ops/rnn/cells.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // plain RNN with the M-profile Vector Extension.
 #include "ops/recurrent/rows_mve.h"
 #include "ops/rnn/cells.h"

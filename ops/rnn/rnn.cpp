@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/rnn/rnn.h"
 
 #include "ops/recurrent/def.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer of plain recurrent cells (operands and results: ops/recurrent/recurrent.h):
 //   h = tanh(W x + b + U h + d), or relu(..)
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of TFLite's LSTM over any inner loop (ops/recurrent/kernel.h) and any cells.
 #pragma once
 #include "ops/integer/logistic_s16.h"

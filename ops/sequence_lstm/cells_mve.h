@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cells of TFLite's LSTM with the M-profile Vector Extension, eight units at a time.
 #pragma once
 #include <arm_mve.h>

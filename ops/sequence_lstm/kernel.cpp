@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable LSTM of TFLite.
 #include "ops/recurrent/kernel.h"
 #include "ops/sequence_lstm/cells.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's integer LSTM over a sequence: int8 steps and weights, a cell state of int16, rows of the gates in the order i, f, g, o. A step:
 //   gate[r] = sat(rq(recurrent_bias[r] + sum over j of recurrent[r,j] * h[j]) + sat(rq(bias[r] + sum over i of weight[r,i] * x[i])))
 //   c       = clip(sat(round(f * c / 2^15) + round(i * g / 2^(30 - cell_bits))))       i, f, o = logistic(gate), g = tanh(gate), Q3.12

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's LSTM with the DSP extension.
 #include "ops/recurrent/rows_dsp.h"
 #include "ops/sequence_lstm/cells.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's LSTM with the M-profile Vector Extension.
 #include "ops/recurrent/rows_mve.h"
 #include "ops/sequence_lstm/cells.h"

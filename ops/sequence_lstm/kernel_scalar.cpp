@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's LSTM on cores with neither vectors nor the DSP extension.
 #include "ops/recurrent/rows_scalar.h"
 #include "ops/sequence_lstm/cells.h"

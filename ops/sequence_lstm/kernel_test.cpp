@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sequence_lstm_s8 and its binding against the reference, bit for bit; its functions against real numbers; and refusals.
 #include "ops/sequence_lstm/kernel.h"
 

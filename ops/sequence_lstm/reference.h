@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of kernel.h in wide integers. Host only, for tests.
 #pragma once
 #include <algorithm>

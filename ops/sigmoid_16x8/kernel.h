@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 logistic function and tanh with TFLite's arithmetic (16x8): straight lines between the entries of one table, about logistic(i /
 // 24).
 //   d = (x[i] * multiplier + half) >> shift, half = 2^(shift-1), 0 for shift 0: x in steps of 1 / 12288

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sigmoid_16x8 of both functions and its binding against the reference, bit for bit; and refusals.
 #include "ops/sigmoid_16x8/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/sigmoid_16x8/lower.h"
 
 #include <fmt/format.h>

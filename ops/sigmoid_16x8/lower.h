@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logistic function and tanh on int16 as TFLite computes them.
 #pragma once
 #include "ops/op.h"

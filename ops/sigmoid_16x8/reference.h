@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of kernel.h as their contract has them, in 64 bits with divisions. Host only, for tests.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every step-th slice of x along one axis: y[.., k, ..] = x[.., start + k * step, ..].
 // Operands  x     Result  y, extent `count` along `axis`
 #pragma once

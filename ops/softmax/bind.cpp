@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::softmax and deuteron::softmax_s8_wide: their arguments checked once, at load. `dim` may be any dimension whose elements lie
 // side by side in memory; the stock kernel takes the last one only.
 #include "ops/device/kernels.h"

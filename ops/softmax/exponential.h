@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exponentials in fixed point. Numbers are int32; Qm.n has n bits behind the point.
 #pragma once
 #include "ops/device/one_copy.h"

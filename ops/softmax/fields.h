@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of the arguments of softmax, for what prints its calls.
 #pragma once
 #include "ops/device/fields.h"

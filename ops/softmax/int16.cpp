@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/softmax/int16.h"
 
 #include "ops/integer/int16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax on int16 as TFLite computes it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable softmax. Fixed-point numbers are int32; Qm.n has n bits behind the point.
 #include "ops/softmax/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 softmax of each row, in fixed point: y has scale 1/256 and zero point -128.
 //   d = x[r,i] - max(x[r]); where d < diff_min: y = -128
 //   e = exp(d * 2^shift * multiplier / 2^31 as Q5.26), Q0.31; sum = sum of e / 2^12, Q12.19

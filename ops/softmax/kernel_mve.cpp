@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax with the M-profile Vector Extension: 4 elements at a time. The exponentials are in a table of 256. Where the call has few
 // elements, they are those of a row, one after the other. Else they stand by distance to the maximum, of which there are no more: the table
 // serves all rows, and gets as long as the row that reaches farthest wants it. What lies below diff_min has 0, which becomes -128.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax_s8 and softmax_s8_wide against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows;
 // and refusals.
 #include "ops/softmax/kernel.h"

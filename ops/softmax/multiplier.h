@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the int8 softmax computes with, from the scale of x: for the CPU's kernel and for the NPU's.
 #pragma once
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The softmax of kernel.h, slow: the definition of gemmlowp's fixed-point functions in 64-bit integers, sharing nothing with the
 // kernel; and the real softmax in double. Host only, for tests.
 #pragma once

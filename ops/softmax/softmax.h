@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = exp(beta * (x - max)) / sum of exp(beta * (x - max)) over one axis.
 // Operands  x     Result  y, as x
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::softmax_16x8: its arguments checked once, at load. Rows are those of the last dimension.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 softmax of each row with TFLite's arithmetic (16x8): two tables with straight lines between their entries.
 //   line(t, v) = t[k] + ((t[k+1] - t[k]) * (v & 127) + 64 >> 7), k = 256 + (v >> 7), of which 16 bits are kept
 //   e[i] = line(exp_table, clamp(requantize(x[i] - max(x), multiplier, shift) + 32767, -32768, 32767))

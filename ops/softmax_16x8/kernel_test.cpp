@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax_16x8 and its binding against the reference, bit for bit, with tables as a compiler writes them and with others; and refusals.
 #include "ops/softmax_16x8/kernel.h"
 

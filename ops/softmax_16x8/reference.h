@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The softmax of kernel.h in 64 bits with divisions. Host only, for tests.
 #pragma once
 #include <algorithm>

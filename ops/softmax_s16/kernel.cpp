@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable int16 softmax: each exponential is computed twice, for the sum and for its result.
 #include "ops/softmax_s16/kernel.h"
 

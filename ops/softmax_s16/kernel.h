@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 softmax of each row, in fixed point: y has scale 2^-15 and zero point 0.
 //   d = x[r,i] - max(x[r]); e = 0 where d < diff_min, else exp(d * 2^shift * multiplier / 2^31 as Q5.26), Q0.31 (ops/softmax/exponential.h)
 //   S = sum of e, exact; k the number for which T = S >> k has 31 bits; R = (2^61 + T/2) / T

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax_s16 and its binding against its formula, bit for bit, and against the real softmax within a derived bound; and refusals.
 #include "ops/softmax_s16/kernel.h"
 

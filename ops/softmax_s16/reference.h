@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The softmax of kernel.h with divisions, and in real numbers. Host only, for tests.
 #pragma once
 #include <cmath>

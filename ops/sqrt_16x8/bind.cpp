@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::sqrt_16x8: its arguments checked once, at load.
 #include "ops/device/float_argument.h"
 #include "ops/device/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Square root of int16 steps with TFLite's arithmetic (16x8): in float32, and cut off.
 //   y[i] = min(floor(sqrt(x_scale * x[i]) / y_scale), 32767), 0 where x[i] < 0; every operation rounded to float32
 // Shapes   x, y [count]

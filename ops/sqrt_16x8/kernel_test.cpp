@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sqrt_16x8 of every step against its definition, each float32 operation forced to round on its own; its binding, and refusals.
 #include "ops/sqrt_16x8/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deuteron::sum_16x8: its arguments checked once, at load. Both tensors are met in the order in which they lie in memory.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int16 sums and means of slices with TFLite's arithmetic (16x8).
 //   y[o,i] = clamp(requantize(sum over k of x[o,k,i], multiplier, shift), -32768, 32767)
 // Shapes   x [outer,slice,inner]   y [outer,inner]   storage order, no gaps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sum_16x8 and its binding against the reference, bit for bit, to the longest slice; and refusals.
 #include "ops/sum_16x8/kernel.h"
 

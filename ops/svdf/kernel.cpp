@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable SVDF.
 #include "ops/svdf/kernel.h"
 

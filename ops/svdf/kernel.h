@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of TFLite's SVDF: a layer whose weights are, for each unit, a sum of `rank` products of features and time. Its state holds the
 // features of the last `memory` steps in int16 or, as TFLite Micro alone has it, int8, oldest first.
 //   feature[f]     = clamp(requantize(sum over i of (x[i] - x_zero) * feature_weight[f,i], feature_multiplier, feature_shift), the

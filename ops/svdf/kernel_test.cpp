@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // svdf_s8 and its binding against the reference, bit for bit: batches, ranks, one step of memory, sums at the ends of int16; and refusals.
 #include "ops/svdf/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of kernel.h, each unit from its beginning. Host only, for tests.
 #pragma once
 #include <algorithm>

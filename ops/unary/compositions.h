@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What functions are made of where a backend lacks them.
 #pragma once
 #include "ops/form.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float execution of Unary.
 #include "ops/op.h"
 #include "ops/unary/unary.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the functions of one element: everything that anybody must know of one stands in its row of functions.inc.
 #pragma once
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions against values that torch 2.13 printed: f(torch.tensor(kX)) in float32.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As a table with straight lines between its entries; the opposite as a sum, which is exact.
 #include "ops/unary/int16.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable table lookup.
 #include "ops/unary/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table lookup with the M-profile Vector Extension: 16 entries are gathered at once.
 #include <arm_mve.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lookup_s8 on every value and in place; and what prepare() refuses.
 #include "ops/unary/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x op number as integers compute it, as a table: what an NPU's ADD, SUB and MUL give for every step of x. Where an NPU stands beside the
 // CPU, the CPU's tables of these functions are the same, so that a result does not depend on the side.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lookup of kernel.h by the value's bits as an unsigned number. Host only, for tests.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of functions of one element that TFLite's reference kernels compute on int8, to the bit: some by a table of their own, some by
 // integers of 16 or 32 bits. For models that came with their parameters from TFLite.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables against what TFLite's reference kernels of ai-edge-litert 2.3.0 gave, and the root that they take against real numbers.
 #include "ops/unary/reference_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function of one element: y = fn(x). Quantized, it is a table of 256 entries.
 // Operands  x     Result  y, as x
 #pragma once

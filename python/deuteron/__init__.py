@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Deuteron makes a trained PyTorch model run as int8 on a microcontroller.
 
 >>> import deuteron

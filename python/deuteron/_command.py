@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `deuteron` of the package: the program inside it, and the verbs that are Python's: demo, sweep, search."""
 
 from __future__ import annotations

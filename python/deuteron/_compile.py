@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.compile, and what can be asked of targets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples: arrays, tensors and iterables of them become what the compiler reads. The rules are those of files (docs/command-line.md)."""
 
 from __future__ import annotations

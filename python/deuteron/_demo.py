@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron demo: a trained digits network is compiled, run and compared on this machine, from files that the package carries."""
 
 from __future__ import annotations

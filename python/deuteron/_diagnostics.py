@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the compiler tells: errors as exceptions, warnings as warnings, notes in the log."""
 
 from __future__ import annotations

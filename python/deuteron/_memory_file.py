@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files in memory: how models, samples and results go to the compiler and back without touching a disk."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models: a path, or an object of torch that becomes a file in memory. torch is never imported unless one of its objects is given."""
 
 from __future__ import annotations

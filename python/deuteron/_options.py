@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of the command line's verbs as keyword arguments. What there is, is asked of the verbs themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled program: run it, measure it, save it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls a verb of the command line in this process."""
 
 from __future__ import annotations

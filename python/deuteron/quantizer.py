@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.Quantizer: quantization-aware training and PT2E with the compiler's own rules. Needs torch and torchao."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How near a compiled program is to PT2E's simulation, layer by layer. Needs torch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tests of the Python package: types, then pytest.
 
     run.py FOLDER PROGRAM [ARGUMENTS OF PYTEST]

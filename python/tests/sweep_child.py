@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of a sweep's jobs, with faults put in: what DEUTERON_TEST_FAULT names happens to jobs for the target cortex-m4.
 
 Each job that begins is a line of DEUTERON_TEST_LOG.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that can be wrong with what is given, each with its rule."""
 import gc
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What deuteron.compile takes: models and samples in every form give the bytes of the command line."""
 import subprocess
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Examples of docstrings run. Those of pages: tests/documents.py."""
 import doctest
 import importlib

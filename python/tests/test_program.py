@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a Program does: the figures of the command line, from objects in memory."""
 import json
 import pathlib

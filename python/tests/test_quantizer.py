@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.Quantizer: what it annotates, and that the compiled program gives the simulation's numbers."""
 import contextlib
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.search, its page, and the commands."""
 import csv
 import html.parser

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.sweep: its rows are those of single compilations, and the cache gives them again."""
 import csv
 import dataclasses

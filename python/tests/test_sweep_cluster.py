@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sweeps on a Dask cluster that loses workers, its scheduler or its user."""
 import os
 import pathlib

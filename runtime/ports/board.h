@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The board that this is compiled for: kBoardName, and from its own file (boards/<name>/map.h, named by the build)
 //   kCode, kRam           hold the program; the stack and data
 //   kPool                 regions for models and tensors

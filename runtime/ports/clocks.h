@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clocks for the event tracer (runtime/trace.h) on bare metal. Each switches its counter on and gives a Clock; whether it goes is what
 // Trace::start() finds out. `hz`: the processor's clock.
 #pragma once

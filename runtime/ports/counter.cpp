@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See counter.h. The reads are in assembly because their distance must be known.
 #include "runtime/ports/counter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts instructions exactly. Needs QEMU's `-icount shift=0`.
 // A tick of the board's counter is 40 or 50 instructions. A stamp reads it 64 times, every three instructions: as three has no factor in
 // common with the tick, the places where the value changes tell the first read's time to the instruction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host and the runner on an emulated board say to each other: the job file that the board reads.
 // Layout: Job, then `inputs` lengths (uint32), zeros to a multiple of 16, the program padded with zeros to a multiple of 16, then
 // for each sample its inputs one after the other. Answers: raw outputs in the file named second on the command line, text on the console.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text for the board's console, collected to a line; a line is written whole.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a wild pointer does on a board: it faults. Without the protection unit most unused addresses read as zero and swallow writes there.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How device sources are optimized: kernels and what transposes at the NPU's border for speed, what runs once for size. Names are relative to
 # the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes. SMALL_LOADER: the loader for size.
 function(optimization_of name result)

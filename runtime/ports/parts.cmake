@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Prints the bytes of an image by part, from the linker's map: cmake -DMAP=firmware.map -P parts.cmake
 # `product` is runtime, loader, kernels and libraries: what any firmware with these models needs; `shell` is start-up, console, counters and
 # main.cpp, which yours replaces.

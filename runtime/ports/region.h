@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A piece of a board's address space.
 #pragma once
 #include <cstdint>

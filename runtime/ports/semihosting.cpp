@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1.
 #include "runtime/ports/semihosting.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Prints how much stack an image takes at most, from its instructions: cmake -DOBJDUMP=... -DIMAGE=firmware.elf -P stack.cmake
 # Every function's frame is the sum of all that it takes from sp, wherever; a call, or a branch to another function, adds the callee's. That holds
 # for C++, assembly and libraries alike. A call through a pointer goes to every function that `pointers` names for its caller, else to those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of the stack has been used: it is painted at start.
 #pragma once
 #include <cstdint>

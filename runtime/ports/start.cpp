@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From reset to main: clear .bss, paint the stack, switch to it, and say what happened on a fault. Threads use the process stack, handlers
 // the main stack, so an overflow of the first can still be reported from the second.
 #include <cstdint>

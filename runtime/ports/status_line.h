@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime says, as a line on the console: the runner's and a firmware's.
 #pragma once
 #include "runtime/ports/line.h"

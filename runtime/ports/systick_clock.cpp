@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SysTick as a clock of 64 bits. Registers: Armv7-M Architecture Reference Manual (DDI 0403), B3.3; the same on every other M profile.
 #include "runtime/ports/clocks.h"
 

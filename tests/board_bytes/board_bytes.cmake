@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An image for each board that loads a program in every form which one changed byte or a cut gives it (main.cpp). Included by the root CMakeLists.txt
 # after boards/boards.cmake, whose objects it links. `ctest -R board_bytes` changes each bit of a few programs; docs/fuzzing.md has the long run.
 set(images "")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a program in every form that one changed byte or a cut gives it, and runs what still loads. The board's protection unit ends an
 // access outside its memory; the file, and what lies around tables and planned memory, must be as before. Command line: FILE [CHANGES], the
 // values that a byte is changed to: 8, each bit by itself, if nothing else is said; 255: all others.

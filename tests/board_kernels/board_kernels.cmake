@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An image for each board: random cases of each against the portable kernel (main.cpp). Included
 # by the root CMakeLists.txt after boards/boards.cmake, whose objects it links. `ctest -R board_kernels` runs them.
 file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random case of a kernel on an emulated board: numbers from a seed, operands in memory whose ends are watched, and the comparison.
 // Operands that are read end where the board's memory ends, so that a read behind them faults; what is written has guards on both sides.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of the kernels that read weights of four bits: any bytes are such weights, so the bytes themselves are random.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cases of kernels with int16 operands or results have in common.
 #pragma once
 #include "tests/board_kernels/case.h"

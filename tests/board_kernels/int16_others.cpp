@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of int16 kernels that do not multiply matrices.
 #include <cstring>
 

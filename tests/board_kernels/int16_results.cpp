@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of the kernels that make int16 of int8.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of the kernels with TFLite's int16 arithmetic (16x8).
 #include <cstring>
 

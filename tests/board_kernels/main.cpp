@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs random cases of every kernel of the board's instruction set against the portable one.
 // Command line: KERNEL [FIRST_SEED [COUNT]]; `all`: each. 3000 cases if nothing else is said.
 #include <cstring>

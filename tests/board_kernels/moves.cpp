@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that look elements up or move them.
 #include <cstring>
 

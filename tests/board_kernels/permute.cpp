@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of permutations, against a loop over all elements: the portable kernel has blocks of its own.
 #include "ops/permute/kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of LSTM, GRU, plain RNN and TFLite's LSTM.
 #include "ops/gru/kernel.h"
 #include "ops/lstm/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of softmax.
 #include "ops/softmax/reference.h"
 

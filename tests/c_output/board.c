@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A core without anything: from reset to main, the stack painted, and text and files by Arm's semihosting. C99, no library but memcpy. */
 #include <stdint.h>
 

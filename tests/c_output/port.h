@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the test's main program has from the machine it runs on. */
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes one field of a flatbuffer as its schema has it: a number, a length, or a reference that then names another table of the same
 // type. What comes of it is mostly still a flatbuffer, so that the reader is reached, and not its verifier alone.
 #pragma once

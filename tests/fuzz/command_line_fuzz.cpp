@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: the bytes, cut at zeros, are its words; behind a first byte of 1 they are all of them. A verb with an option of every
 // kind: what is taken keeps its limits.
 #include <cmath>

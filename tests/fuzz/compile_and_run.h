@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small graph through every pass for some target; what comes out must load, and run under guard.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs in the text form through every pass: the text, a line `---`, and bytes that choose target, options and samples.
 #include "ir/text.h"
 #include "ir/verify.h"

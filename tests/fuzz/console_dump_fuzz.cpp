@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the vendor's converter prints. The bytes are its text; up to the first zero they are an option for it. The model that the kernels
 // are mapped to is the one that the text shows.
 #include <algorithm>

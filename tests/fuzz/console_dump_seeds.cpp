@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes what the vendor's converter prints for small models, in each way that kernels come to their operators: seeds for
 // console_dump_fuzz.
 #include <filesystem>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run of `./dev fuzz` has done: executions and new inputs by target, and how many lines of each reader were reached.
 
     coverage.py BUILD_FUZZ

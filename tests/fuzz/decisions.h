@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzer's bytes as a row of decisions; zeros behind their end.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a trace, and what lies behind it as the record of its program: read, attributed, printed in every form, compared.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a record, and what a profile asks of it. Where the first byte is below 3, the rest is one entry of an otherwise sound record
 // whose checksums are right, so that its JSON is reached.
 #include "base/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every second change of libFuzzer is one of a field.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The fuzz targets: tests/fuzz/NAME_fuzz.cpp is a function of bytes, tests/fuzz/corpus/NAME holds the inputs that are kept (docs/fuzzing.md).
 # With the preset `fuzz` (clang) each is a libFuzzer program: `ninja -C build/fuzz fuzz_NAME`. Without it all are one program, fuzz_replay,
 # which runs the kept inputs and a fixed number of changed ones.

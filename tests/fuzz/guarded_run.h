@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a loaded program call by call. During a call all planned memory is poisoned that is not the call's, so that AddressSanitizer sees a
 // read or write from one tensor into the next; after it, nothing may have changed but what the call writes. Outs and scratch hold `fill`
 // before a call, and scratch something else after it: nothing may depend on either.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG, JPEG and BMP. The first byte chooses the shape of the input that the image is for, and its map. A byte that becomes a number by
 // that map, and a byte again, is the same one.
 #include <cmath>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First inputs for the fuzz targets `npy`, `npz` and `image`: arrays, archives, images and folders of them, each in the forms that readers tell
 apart. Standard library only."""
 import io

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads any bytes as a program and, if it loads and is small enough to finish soon, runs it under guard (guarded_run.h): with every input
 // byte 0 and 255, and with memory that held 0 and 0xA5 before, which must give the same outputs.
 #pragma once

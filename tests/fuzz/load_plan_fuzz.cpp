@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: a `.pte` whose load plan says anything, with a right hash. What loads is run.
 #include "tests/fuzz/run_load_plan.h"
 

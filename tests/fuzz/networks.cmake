@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Random networks, compiled in every way that must not change a bit: `networks` is run by tests/networks.py. Without sanitizers, which take
 # ten times as long: the fuzz target of the same name has them.
 if(NOT DEUTERON_FUZZ)

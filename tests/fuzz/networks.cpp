@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random networks, each compiled in every way that must not change its bits (same_bits.h). tests/networks.py starts this and cuts down what
 // fails.
 //   networks SEED COUNT [BOARD_EVERY]   the networks of so many seeds; the last line that begins with `seed` is of the one at work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks of the operators' own examples, compiled in every way that must not change their bits.
 #include "base/check.h"
 #include "tests/fuzz/random_network.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: any bytes as the microcode of the Neutron machine model, with 4 KB of weights behind it. What is prepared and is no
 // large task is run with buffers of exactly the sizes that it names; while the driver sleeps, it is refused. Seeds: neutron_seeds.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neutron IR through the converter; what it accepts, the driver must accept. The same bytes as a converted model and as a payload.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes seeds for neutron_ir_fuzz: what the compiler gives the converter of small random networks, which are made of the examples of every
 // operator, and what that makes of it; and a model by hand, with forms that the compiler does not write.
 //   neutron_ir_seeds FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes one small microcode for every kernel of the Neutron machine model into the folder on the command line: seeds for neutron_fuzz.
 #include <cstdio>
 #include <cstring>

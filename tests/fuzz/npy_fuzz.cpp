@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's arrays, as data, as labels and as inputs of a model. What is read has as many bytes as its shape says, and can be written and
 // read again. Where the first byte is below 128, which no array begins with, it chooses a name instead: the three behind it choose the
 // inputs, and the rest is a file of that name, or are the files of a folder (tests/fuzz/input_seeds.py).

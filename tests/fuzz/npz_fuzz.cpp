@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's archives: the bytes as they are, or, where the first one is 0, the rest as the one array of a sound archive.
 #include "base/check.h"
 #include "data/npz.h"

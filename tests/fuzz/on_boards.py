@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hostile programs on emulated boards: kernels for MVE and DSP run nowhere else, so no fuzzer of the host sees what they do.
 
     on_boards.py DEUTERON [--count N | --seconds S] [--seed N] [--keep DIR] FILE_OR_FOLDER...

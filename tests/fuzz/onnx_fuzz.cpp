@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The .onnx reader: a graph that comes out must verify. The summary of the same file. Weights may lie in the file w.bin beside it.
 #include <cstdlib>
 

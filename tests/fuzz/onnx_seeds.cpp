@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a small .onnx model into a folder; and copies the files that are given.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks of a few of torch's operators: the fuzzer's bytes choose them and arguments of the kinds that torch's schemas have. Shapes of
 // results are what the import says that they are. What is imported goes through every pass, the loader and a run.
 #include "frontends/pt2/test_archive.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an otherwise sound archive whose checksums are
 // right, so that the JSON is reached. A graph that comes out must verify. The summary of the same file.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer target: any bytes as a `.pte`. What loads is run. Seeds: the folder given on the command line, or pte_seeds.
 #include "tests/fuzz/load_and_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes small programs that load, one for each kind of argument and some real operators, as seeds for pte_fuzz: pte_seeds FOLDER.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network that the fuzzer's bytes choose: steps that are examples of operators (OpDef::examples), on values that are there, on new inputs
 // and on constants. Extents are unequal, orders of axes both ones, values are read several times, weights are shared. What a step computes
 // of sample data is finite and neither tiny nor huge, so that calibration takes the network.

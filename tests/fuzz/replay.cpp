@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzz targets on the inputs that are kept of them: fuzz_replay FOLDER [--change TIMES [SEED]] [--each-byte] [TARGET ...]. A folder of the
 // target's name has its inputs. With --change also on random changes of them, TIMES the number in fuzz.cmake; those of SEED are always the same.
 // With --each-byte also on each input cut anywhere, and with any one byte changed to any other. The input at work is in fuzz_replay.TARGET.

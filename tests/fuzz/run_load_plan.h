@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a program from its load plan alone, whatever that says, and runs it under guard (guarded_run.h).
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways to compile a graph that must not change one bit of what it computes.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of files for readers that look at names: in memory where there is /dev/shm, made anew for each input.
 #pragma once
 #include <cstdint>

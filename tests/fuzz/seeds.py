@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes first inputs for the fuzz targets: what the golden tests give the program, and the models and traces that a checkout carries.
 
     seeds.py OUT

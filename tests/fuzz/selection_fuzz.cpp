@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selections of kernels, written by `deuteron firmware` or by people, and symbols in an image, which stand for one; and selections of the
 // NPU's kernels, which are C files.
 #include <string>

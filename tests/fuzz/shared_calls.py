@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program whose calls all are one: a vector of references to the same table, so that four bytes ask for a call to be checked and prepared.
 
 No compiler writes that, and the verifier of flatbuffers allows it. What a loader may take is counted on such files (tests/fuzz/on_boards.py)."""

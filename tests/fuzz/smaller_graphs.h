@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delta debugging: graphs with less in them.
 #pragma once
 #include <algorithm>

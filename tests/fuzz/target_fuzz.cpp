@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Target files. A line `#file NAME` begins another one, which the first may extend. A few bytes without a line are the name of a target.
 // What is taken can be shown, and reads back to what shows the same.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The .tflite reader: a graph that comes out must verify. The summary of the same file.
 #include <cstdlib>
 #include <cstring>

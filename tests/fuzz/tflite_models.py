@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small TFLite models for the fuzz target `tflite`: one for each operator that is imported, in float32 and int8, and in forms that differ. In the
 text of tests/tflite_made.py."""
 import tflite_made

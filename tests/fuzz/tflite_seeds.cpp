@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes small .tflite models into a folder, one for each way in which the reader goes on; and copies the files that are given.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small torch.export models for the fuzz target `pt2`, in the text of tests/pt2_text.py: torch's example of each operator, and each of them with
 other operands known and other arguments, which an importer goes other ways for; then what no single operator shows: complex numbers, writes
 through views, sizes that are computed."""

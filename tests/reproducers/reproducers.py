@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs that once crashed, hung or fooled the program: each ends at once with one diagnostic and exit code 1, or works.
 
     reproducers.py DEUTERON [--slow]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See ed25519.h. RFC 8032, sections 5.1.1 to 5.1.7; SHA-512: FIPS 180-4. Numbers modulo p = 2^255 - 19 are eight words, below 2^256.
 #include "ed25519.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ed25519 (RFC 8032) verification for the test of signed programs on a board: small and slow, checked by that test alone. It stands in for the
 // platform's own: do not ship it.
 #pragma once

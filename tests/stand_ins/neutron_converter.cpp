@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays the vendor's neutron-converter: its options, its text on the console, its files and its failures, as far as public text shows them
 // (ExecuTorch's backends/nxp and its documents, NXP's eIQ pages, logs that users have published). The payload is made by our own converter,
 // so that the open model of the machine can run it; nobody outside of this file may rely on that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From reset to main for stock_runner on an emulated board: newlib with files over semihosting. The command line is QEMU's `arg=` words.
 #include <cstdint>
 #include <cstdio>

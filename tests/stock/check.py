@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs our programs in the stock ExecuTorch runtime, with our kernels under their names, and deserializes them with its Python package.
 
     check.py DEUTERON STOCK_RUNNER SHARED

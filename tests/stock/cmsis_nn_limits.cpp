@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What we say of CMSIS-NN against a checkout of it (DEUTERON_STOCK_SOURCES): every scratch size that the compiler plans equals the stock
 // query for each instruction set, for all small extents; and where ops/*/stock_limits.h say nothing, the stock kernels of the host
 // (plain C) compute what ours do and write nothing outside.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What eight bits cost a random network (random_networks.py), whoever computes: the bound that programs are held to.
 
 Every number that an operator of PyTorch makes is rounded to int8 over the range that it has in the float model, and so are weights. What an int8 operator gives

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs our programs on ExecuTorch's runtime with its own cortex_m kernels and CMSIS-NN, built from their sources
 (DEUTERON_STOCK_SOURCES), with the kernels' runtime checks on; the bits must be those of `deuteron run`.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models through float_runner (float_runner.cpp), all in one process."""
 import subprocess
 import sys

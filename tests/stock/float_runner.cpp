@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs models in float32 on the host, many in one process: for tests that compare with another runtime. Each line of the standard input is
 // a job: the model, a folder, and shapes as --input-shape has them. The inputs lie in the folder as in0.npy, in1.npy, ..; the outputs come
 // as out0.npy, .., in the user's axes. Prints a line for each job: `ok`, or `refused` with the first diagnostic and how many there are.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our profiles and records in ExecuTorch's own Inspector: it reads them, and shows the user's operators for kernels on CPU and NPU.
 
     inspector.py DEUTERON SHARED

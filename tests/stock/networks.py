@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small networks of every common kind, exported by PyTorch here and now: each compiles, and stays near its float model.
 
     networks.py DEUTERON

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs with a Neutron delegate in our runtime and in the stock one: same bits.
 
     neutron.py DEUTERON PTE_SEEDS SHARED STOCK_RUNNER [UPSTREAM_RUNNER]

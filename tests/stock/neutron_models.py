@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random int8 TFLite models through the Neutron converter and the machine model, against the stock TFLite interpreter with reference kernels.
 
     neutron_models.py NEUTRON_RUNNER [COUNT [FIRST_SEED]]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every partition of the fixtures' models and operators as Neutron IR: in the TFLite interpreter with reference kernels, and on the machine model.
 
     neutron_partitions.py DEUTERON NEUTRON_RUNNER SHARED [NAME...]

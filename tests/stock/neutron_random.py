@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks (random_networks.py) on the NPU: no crash, no refusal without its rule, TFLite's bits, numbers near the float model, the same bits in every way.
 
     neutron_random.py DEUTERON NEUTRON_RUNNER [--seeds N] [--from SEED] [--seconds S] [--jobs N] [--shrink SEED] [--keep DIR]

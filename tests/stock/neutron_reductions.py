@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means, sums and extremes of ranks 1 to 5 over every set of axes, exported by PyTorch here and now: on the NPU, right, as cheap as its reductions are, and
 the same bits on the CPU.
 

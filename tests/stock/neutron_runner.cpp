@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts and runs every `NAME.tflite` of a folder on the open machine model, in each mode of conversion: inputs from `NAME.in0`,
 // `NAME.in1`, ..., outputs to `NAME.MODE.out0`, ...; prints a line for each: name, mode, scratch bytes, bytes of the SRAM weight scratch,
 // the kernels. For tests that compare with another interpreter.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes at and past the limits of the NPU, exported by PyTorch here and now: what is taken is right and wholly on the NPU, what is not says why.
 
     neutron_shapes.py DEUTERON

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX models through the import, in float against ONNX Runtime, and as programs against those of the same model as .pt2.
 
     onnx_import.py DEUTERON ONNX_RUNNER SHARED [--only NAME] [--write]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A partition's Neutron IR on random numbers: the machine model in every mode of conversion gives the bits of the TFLite interpreter's reference kernels.
 
 Where docs/neutron.md lists an operator as an exception, it may be one step off, alone, on what stands before it; everything after it is compared exactly from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks in PyTorch, the same for the same seed: a grammar of the operators that people use, with odd and unequal extents.
 
 A network is a list of steps over numbered values, so that a failing one can be cut down by machine: any value may become an input, any value an output."""

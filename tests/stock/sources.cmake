@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ExecuTorch's cortex_m kernels and CMSIS-NN from their sources, which are fetched by hand and are no part of this repository:
 #   cmake --preset release -DDEUTERON_STOCK_SOURCES=DIR
 # DIR has checkouts: executorch (1.5), cmsis_nn (what it pins, or a later one) and flatbuffers (24.3.25), the last for emulated boards.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with state, step by step: our runtime, the stock ExecuTorch runtime and torch's own module, called in a row.
 
     state.py DEUTERON STOCK_RUNNER

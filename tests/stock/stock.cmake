@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Our files in the stock ExecuTorch runtime (headers and libraries of the PyPI package, build/venv made by ./dev).
 file(GLOB STOCK_PACKAGE ${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/executorch)
 if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)

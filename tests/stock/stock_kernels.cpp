@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers our kernels in the stock ExecuTorch runtime under their own names, so that its loader and executor run our files with them.
 #include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/operator_registry.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delegate `NeutronBackend` for the stock ExecuTorch runtime: our own backend (backends/neutron_delegate/) behind the stock interface,
 // so that a payload runs there as it does here, over the same driver interface. Registered by register_neutron().
 #include <executorch/runtime/backend/interface.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on raw inputs.
 //   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
 // Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded program runs; outputs then have N steps too.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks over a window as steps (--stream): after the window has filled, every step has the bits of the window.
 
     stream.py DEUTERON [--seeds N]

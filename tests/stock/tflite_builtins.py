@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small TFLite models, each of one builtin of which random graphs have none: what tflite_import.py compares alone. A case takes a Case and says
 which tensors are outputs. Floats and integers are made of steps, so that the file has some and its floats stay floats."""
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The random models of int8 with bytes instead: uint8 tensors, 128 more, as the first converters wrote them. What tflite_import.py compares as `bytes.NAME`."""
 import numpy as np
 from tflite_models import schema

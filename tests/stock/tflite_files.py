@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The models of TFLite Micro's repository against two interpreters, step by step, bit for bit.
 
     tflite_files.py DEUTERON FLOAT_RUNNER FOLDER [--each-board]

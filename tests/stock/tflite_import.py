@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """TFLite models through the compiler, against the interpreter of ai-edge-litert with its reference kernels, bit for bit.
 
     tflite_import.py DEUTERON SHARED [--seeds N] [--each N] [--first SEED] [--only NAME] [--target T] [--boards N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random TFLite models with int16 activations and int8 weights (16x8): what tflite_import.py compares beside those of int8."""
 import numpy as np
 import tflite_subgraphs

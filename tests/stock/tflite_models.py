@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes small int8 TFLite models, operator by operator, and runs them: by the stock interpreter, and compiled by us."""
 import subprocess
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """TFLite models with variables, step by step, against the interpreter of ai-edge-litert with its reference kernels, bit for bit.
 
     tflite_state.py DEUTERON [--seeds N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches and loops of small TFLite models: cases of tflite_builtins.py, and one of tflite_int16.py."""
 import numpy as np
 from tflite_models import schema

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every operator of PyTorch's own database of examples (op_db, which PyTorch tests itself with) through the import, in float against PyTorch.
 
     torch_operators.py FLOAT_RUNNER [--samples N] [--only NAME] [--write] [--verbose]

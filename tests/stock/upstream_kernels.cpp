@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecuTorch's own kernels register themselves before main: nothing of ours is added (stock_kernels.cpp, stock_neutron.cpp).
 #include <cstddef>
 

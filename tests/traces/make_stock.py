@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes stock.etdp and stock.etrecord into the current folder, with the executorch package 1.5.1."""
 import copy
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gallery: what `deuteron analyze --html` shows of each fixture for two chips, as pages of the site.
 
 A page of --html carries the layout of graphs (elkjs, 1.4 MB). These have the same page bundled with a small layout in its place

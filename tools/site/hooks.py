@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the site has beside docs/: the files of the repository's root, the sources that pages link to, and pages that the program makes.
 
 Called by mkdocs (mkdocs.yml). DEUTERON is the program (build/deuteron), FIXTURES the folder with models for the gallery.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of the site that are nothing but what the program says of itself."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`deuteron sweep FILE.toml` and `deuteron search FILE.toml` (docs/sweep.md)."""
 
 from __future__ import annotations

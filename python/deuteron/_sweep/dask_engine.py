@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs jobs by Dask: on workers of this process, or on those of any cluster whose Client is given."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples of a sweep: what calibrates a model and what its programs are evaluated on, as contents with a hash."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs jobs. An engine runs each once, as they come, and hands back what came of it."""
 
 from __future__ import annotations

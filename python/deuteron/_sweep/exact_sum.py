@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of doubles without rounding, so that their order and their division into shards do not matter."""
 
 from __future__ import annotations

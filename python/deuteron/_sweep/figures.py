@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an evaluation counts and adds up. Figures of shards merge to those of the whole, to the last bit."""
 
 from __future__ import annotations

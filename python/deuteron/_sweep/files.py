@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that are written whole or not at all, in a folder or at an address that fsspec knows ("s3://bucket/cache")."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a job in a child process of the calling thread, with a time limit: a job that crashes or hangs becomes an outcome."""
 
 from __future__ import annotations

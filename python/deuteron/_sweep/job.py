@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job: what is computed, as plain data, and the key of its result, which is the hash of all that the result depends on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages that only sweeps need: imported where they are used, with an error that says how to have them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a search: its trials as points, the front as a line, and a table. One file, no scripts, nothing from a network."""
 
 from __future__ import annotations

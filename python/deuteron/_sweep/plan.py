@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a sweep is to do: every model for every target with every set of options, as jobs; and the contents that they name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a worker is asked before it is given work: has it the same build of this package, and does it see the cache?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the rows of a plan: from the cache what it has, the rest by an engine."""
 
 from __future__ import annotations

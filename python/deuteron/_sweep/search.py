@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.search: a study of Optuna over models of the user's own making, each compiled and measured by the engine of sweeps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process that computes jobs, one after the other: a line of JSON in, a line out, after a line that says `ready`.
 
 What crashes or hangs it stops nothing else (isolate.py).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cache of a sweep: results by the hash of what they are computed from, and contents (models, samples, programs) by their own hash."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deuteron.sweep and deuteron.evaluate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a sweep, and how they are written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a job does. Runs in a process of its own (serve.py); reads nothing but the job and the contents that it names."""
 
 from __future__ import annotations

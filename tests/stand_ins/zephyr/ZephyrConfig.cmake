@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stands in for Zephyr's build system, as its documentation describes it (Application development; Modules; CMake extensions): what
 # find_package(Zephyr) makes of an application with modules, for a compiler of the host. prj.conf is its configuration; Kconfig is not read.
 # Flags of a library come behind those of all, so that they win.

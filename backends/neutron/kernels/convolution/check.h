@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of a convolution, alone or with a pool behind it.
 #pragma once
 #include "backends/neutron/kernels/convolution/call.h"

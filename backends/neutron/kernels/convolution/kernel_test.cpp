@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Against the definition, over packed weights; extents are odd and all different.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution's call, filled in: for the operations that compute one.
 #pragma once
 #include "backends/neutron/kernels/convolution/call.h"

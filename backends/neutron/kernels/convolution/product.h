@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dense products over packed weights, tile by tile. A tile is some results for eight channels; each block of 8 channels x 8 lanes of weights is
 // widened to 16 bits once for all results of the tile. An input without its zero point (-255..255) times a weight fits 16 bits, and the inner
 // loop is eight products into eight sums, which compilers vectorise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a convolution, one by one, for the kernels that end in different ways.
 #pragma once
 #include "backends/neutron/kernels/convolution/product.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution by its definition, and its weights packed: for tests.
 #pragma once
 #include "backends/neutron/kernels/convolution/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/convolution/results.h"
 #include "backends/neutron/kernels/convolution_add/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "backends/neutron/kernels/convolution/cost.h"
 #include "backends/neutron/kernels/convolution_pool/call.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron_model/kernel.h"
 
 #include "backends/neutron/kernels/convolution/product.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/fuse.h"
 #include "backends/neutron/kernels/convolution/lower.h"
 #include "backends/neutron/kernels/convolution/operation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eight channels at a time, a tap after the other.
 #include "backends/neutron_model/kernel.h"
 

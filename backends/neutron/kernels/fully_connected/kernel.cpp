@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fully connected layer is a pointwise convolution over a column of pixels.
 #include "backends/neutron/kernels/convolution/kernel.h"
 #include "backends/neutron/kernels/fully_connected/call.h"

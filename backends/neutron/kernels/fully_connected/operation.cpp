@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/fully_connected/call.h"
 #include "backends/neutron/lowering.h"
 #include "backends/neutron/operator_reader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lies outside x takes no part. The driver has checked that every window reaches into x.
 #include "backends/neutron_model/kernel.h"
 

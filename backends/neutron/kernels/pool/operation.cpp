@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/pool/operation.h"
 
 #include "backends/neutron/fuse.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For each result the reduced axes are walked; no sum is stored between results.
 #include "backends/neutron_model/kernel.h"
 

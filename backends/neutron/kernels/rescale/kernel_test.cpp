@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/rescale/call.h"
 #include "backends/neutron_model/test_tensors.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As TFLite's reference computes them.
 #include "backends/neutron_model/kernel.h"
 

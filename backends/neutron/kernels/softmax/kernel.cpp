@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/softmax/call.h"
 #include "backends/neutron_model/kernel.h"
 #include "ops/softmax/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/table/cost.h"
 #include "backends/neutron_model/call_check.h"
 #include "backends/neutron_model/kernel_def.h"

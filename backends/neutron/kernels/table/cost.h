@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "backends/neutron/kernels/table/call.h"
 #include "backends/neutron_model/cycles.h"

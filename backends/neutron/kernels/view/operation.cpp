@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/neutron/kernels/copy/lower.h"
 #include "backends/neutron/operator_reader.h"
 #include "backends/neutron/sharing.h"

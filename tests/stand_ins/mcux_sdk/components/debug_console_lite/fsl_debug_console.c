@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fsl_debug_console.h"
 
 /* Semihosting, SYS_WRITEC. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Power-down control. The two names are those of the NPU's memories; their values are of no account here. */
 #pragma once
 #include <stdint.h>

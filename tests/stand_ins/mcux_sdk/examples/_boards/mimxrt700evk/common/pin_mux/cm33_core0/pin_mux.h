@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 void BOARD_InitDEBUG_UARTPins(void);
 void BOARD_InitPMIC_I2CPins(void);
