@@ -7,6 +7,7 @@
 
 #include "backends/neutron/kernel_selection.h"
 #include "firmware/c_output.h"
+#include "firmware/license.h"
 #include "firmware/write_project.h"
 
 namespace deuteron {
@@ -129,6 +130,7 @@ std::map<std::string, std::string> c_output_files(const COutput& o, const Runtim
   files["CMakeLists.txt"] = cmake_lists(o, sources);
   files["README.md"] = readme(o, sources);
   files[kSelectionFile] = write_kernel_list(list);  // by which the folder is known, to be replaced
+  add_license(files, runtime);
   return files;
 }
 

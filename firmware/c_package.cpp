@@ -27,7 +27,7 @@ PackageFiles package_sources(const COutput& o, const RuntimeSources& runtime) {
   const std::string own = fmt::format("{}/", kCSources);
   PackageFiles files;
   for (auto& [path, content] : c_output_files(o, runtime)) {
-    if (path == "CMakeLists.txt" || path == "README.md" || path.ends_with(".cmake")) continue;
+    if (path == "CMakeLists.txt" || path == "README.md" || path == "LICENSE" || path.ends_with(".cmake")) continue;
     if (path == kSelectionFile) {
       files[path] = content;
       continue;

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "firmware/c_output.h"
+#include "firmware/license.h"
 
 namespace deuteron {
 namespace {
@@ -170,6 +171,8 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   text = with_words(text, [&](std::string_view word) {
     return names.contains(word) ? fmt::format("{}_{}", name, word.substr(word.find('_') + 1)) : std::string(word);
   });
+  const std::string license = fmt::format("// {}\n", kSpdxLine);  // of each file; the header begins with it
+  for (size_t at = text.find(license); at != text.npos; at = text.find(license, at)) text.erase(at, license.size());
   for (const std::string& macro : macros_of(text)) text += fmt::format("#undef {}\n", macro);
   return text;
 }
@@ -202,11 +205,11 @@ std::string cpp_header(const COutput& o, const RuntimeSources& runtime) {
   DEUTERON_CHECK(o.programs.size() == 1 && !o.npu, p.name);
   const std::string macro = c_macro(p.name);
   std::string text = fmt::format(
-      "/* {0} as one C++17 header: a model, its constants and the kernels that it calls. Include it wherever the model is used, and in "
+      "/* {2} */\n/* {0} as one C++17 header: a model, its constants and the kernels that it calls. Include it wherever the model is used, and in "
       "one\n"
       "   file of C++ with\n\n     #define {1}_IMPLEMENTATION\n\n   before that, which makes it the whole program of the model. Headers of "
       "several models may meet in one file. */\n",
-      p.name, macro);
+      p.name, macro, kSpdxLine);
   text += c_header(o, p);
   text += fmt::format("#if defined({0}_IMPLEMENTATION) && !defined({0}_IMPLEMENTED)\n#define {0}_IMPLEMENTED\n", macro);
   text += c_core_check(o);

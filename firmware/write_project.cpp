@@ -8,6 +8,7 @@
 
 #include "backends/neutron/kernel_selection.h"
 #include "emit/load_plan.h"
+#include "firmware/license.h"
 #include "runtime/fnv1a.h"
 
 namespace deuteron {
@@ -364,6 +365,7 @@ std::map<std::string, std::string> firmware_files(const FirmwareProject& p, cons
       files[fmt::format("models/{}.input{}.npy", m.name, i)] = text_of(m.inputs_npy[i]);
     }
   }
+  add_license(files, runtime);
   return files;
 }
 

@@ -64,6 +64,7 @@ def source_package(path):
 def check_program():
     d, packages = check_document(sbom("program", BUILD))
     root = d["packages"][0]
+    expect(root["licenseDeclared"] == "Apache-2.0", root)
     expect(root["checksums"][0]["checksumValue"] == hashlib.sha256((BUILD / "deuteron").read_bytes()).hexdigest(), "another program")
     linked = re.findall(r"=> (/\S+)", subprocess.run(["ldd", BUILD / "deuteron"], capture_output=True, text=True).stdout)
     expect(len(linked) > 5, linked)
@@ -95,6 +96,8 @@ def check_firmware(folder):
     there = {f"./{p.relative_to(project)}": hashlib.sha256(p.read_bytes()).hexdigest() for p in project.rglob("*")
              if p.is_file() and p.relative_to(project).parts[0] != "build"}
     expect(named == there, "other files:", sorted(named.items() ^ there.items())[:3])
+    silent = [f["fileName"] for f in d["files"] if f["licenseConcluded"] != "Apache-2.0" and not f["fileName"].startswith("./models/")]
+    expect(sorted(silent) == ["./LICENSE", "./README.md", "./firmware.sel"], "files of no licence:", silent)
     image = next(p for p in (project / "build").rglob("*") if p.is_file() and p.read_bytes()[:4] == b"\x7fELF" and p.suffix in ("", ".elf"))
     symbols = subprocess.run(["arm-none-eabi-nm", image], capture_output=True, text=True).stdout
     for name, pattern in IMAGE_SYMBOLS.items():
@@ -132,6 +135,10 @@ def check_wheel():
         expect(packages.get(source) == version, "auditwheel took", name, "of", source, version, "and the document has", packages.get(source))
     for name, include in HEADER_ONLY.items():
         expect(name in packages, name, "is compiled in, as", include)
+    own, others = ({n.rsplit("/", 1)[-1] for n in members if f"/licenses/{where}" in n} for where in ("", "others/"))
+    expect({"LICENSE", "NOTICE"} <= own, "the wheel has no licence:", own)
+    silent = packages.keys() - {"deuteron", "cpython", "robin-map"} - {n.removesuffix(".txt") for n in others}  # headers of CPython alone
+    expect(not silent, "no licence text of:", silent)
     expect({"nanobind", "robin-map", "newlib"} <= packages.keys(), "the extension is made with nanobind, the board runners with newlib")
     with tempfile.TemporaryDirectory() as folder:  # again: the same bytes; and of another build: refused
         copy = pathlib.Path(folder, WHEEL.name)

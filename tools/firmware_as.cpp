@@ -13,6 +13,7 @@
 #include "data/write_file.h"
 #include "firmware/c_package.h"
 #include "firmware/embedded_sources.h"
+#include "firmware/license.h"
 #include "firmware/write_project.h"
 #include "firmware/zip_archive.h"
 
@@ -71,6 +72,7 @@ int firmware_as(const FirmwareAs& o) {
   DEUTERON_CHECK(package != c_packages().end(), o.form);
   if (!has_form(*package, output, diagnostics)) return fail();
   PackageFiles files = package->files(output, embedded_sources());
+  add_license(files, embedded_sources());
   const bool is_archive = !package->ending.empty() && o.output.ends_with(package->ending);
   if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
                    : write_folder(o.output, files, options.force, diagnostics)))

@@ -10,6 +10,7 @@ that the linker took (its map), files of the project. Debian's database says whi
 where it is made, but for the versions of those packages."""
 import argparse
 import base64
+import collections
 import datetime
 import hashlib
 import json
@@ -22,6 +23,7 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+OWN_LICENSE = "Apache-2.0"
 # As the packages' own copyright files have it, of the part that is used here. Others: NOASSERTION.
 LICENSES = {
     "cli11": "BSD-3-Clause", "cpython": "PSF-2.0", "eigen3": "MPL-2.0", "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
@@ -161,15 +163,18 @@ def system_files(paths):
 def program(build):
     packages = packages_of(system_files(headers_of(build, "deuteron")) | loaded_by(build / "deuteron") | image_archives(build, "deuteron"))
     checksum = hashlib.sha256((build / "deuteron").read_bytes()).hexdigest()
-    root = package("deuteron", version_of_project(), primaryPackagePurpose="APPLICATION", checksums=[{"algorithm": "SHA256", "checksumValue": checksum}])
+    root = package("deuteron", version_of_project(), OWN_LICENSE, primaryPackagePurpose="APPLICATION", checksums=[{"algorithm": "SHA256", "checksumValue": checksum}])
     return document(root, debian(packages) + page_scripts())
 
 
 def file_entry(name, data):
+    """The licence is what the file says of itself; models and other data say nothing."""
+    said = re.search(rb"SPDX-License-Identifier: ([A-Za-z0-9.-]+)", data[:1000])
+    license_id = said[1].decode() if said else "NOASSERTION"
     return {"SPDXID": identifier(f"File-{hashlib.sha256(name.encode()).hexdigest()[:16]}"), "fileName": f"./{name}",
             "checksums": [{"algorithm": "SHA1", "checksumValue": hashlib.sha1(data).hexdigest()},
                           {"algorithm": "SHA256", "checksumValue": hashlib.sha256(data).hexdigest()}],
-            "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"}
+            "licenseConcluded": license_id, "licenseInfoInFiles": [license_id], "copyrightText": "NOASSERTION"}
 
 
 def wheel_document(build, members):
@@ -185,32 +190,60 @@ def wheel_document(build, members):
     headers = headers_of(build, "python_package")
     packages = packages_of(system_files(headers) | loaded | image_archives(build, "python_package"))
     version = version_of_project()
-    root = package("deuteron", version, purl=f"pkg:pypi/deuteron@{version}", primaryPackagePurpose="LIBRARY")
+    root = package("deuteron", version, OWN_LICENSE, purl=f"pkg:pypi/deuteron@{version}", primaryPackagePurpose="LIBRARY")
     return document(root, debian(packages) + python_packages(headers) + page_scripts(), [file_entry(n, members[n]) for n in sorted(members)])
 
 
+def license_texts(build, parts):
+    """{name: text}: what the licences of others ask to be handed on, for each package of the document that has such a file."""
+    texts = {}
+    binaries = collections.defaultdict(list)
+    packages = {pathlib.Path(m[1]) for h in headers_of(build, "python_package") if (m := re.match(r"(.*/site-packages)/", h))}
+    for row in output("dpkg-query", "-W", "-f=${source:Package}\t${Package}\n").splitlines():
+        source, _, binary = row.partition("\t")
+        binaries[source].append(binary)
+    for part in parts:
+        purl, name = part["externalRefs"][0]["referenceLocator"], part["name"]
+        if purl.startswith("pkg:deb/"):
+            places = [pathlib.Path("/usr/share/doc", b, "copyright") for b in sorted(binaries[name])]
+        elif purl.startswith("pkg:npm/"):
+            places = sorted((build / "page/node_modules" / name).glob("LICENSE*"))
+        else:
+            places = [f for p in sorted(packages) for f in sorted(p.glob(f"{name}-*.dist-info/licenses/LICENSE*"))]
+        found = next((p for p in places if p.is_file()), None)
+        if found:
+            texts[name] = found.read_bytes()
+    return texts
+
+
 def wheel(build, path):
-    """The document goes into the wheel, and into its list of files with their hashes (PEP 427)."""
+    """Document and licences of others go into the wheel, and into its list of files with their hashes (PEP 427)."""
     with zipfile.ZipFile(path) as old:
         entries = [(info, old.read(info)) for info in old.infolist()]
     record = next(info for info, _ in entries if re.fullmatch(r"[^/]+\.dist-info/RECORD", info.filename))
-    place = f"{os.path.dirname(record.filename)}/sboms/deuteron.spdx.json"
-    entries = [(info, data) for info, data in entries if info.filename != place]
+    facts = os.path.dirname(record.filename)
+    place, others = f"{facts}/sboms/deuteron.spdx.json", f"{facts}/licenses/others/"
+    entries = [(info, data) for info, data in entries if info.filename != place and not info.filename.startswith(others)]
     members = {info.filename: data for info, data in entries if not info.is_dir() and info is not record}
-    text = (json.dumps(wheel_document(build, members), indent=1) + "\n").encode()
-    digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
-    added = zipfile.ZipInfo(place, record.date_time)
-    added.external_attr, added.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+    parts = wheel_document(build, members)["packages"][1:]
+    added = {f"{others}{name}.txt": text for name, text in sorted(license_texts(build, parts).items())}
+    members |= added
+    added[place] = (json.dumps(wheel_document(build, members), indent=1) + "\n").encode()
     fresh = path.with_suffix(".new")
     with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
         for info, data in entries:
             if info is record:
-                rows = [row for row in data.decode().splitlines() if not row.startswith(place + ",")]
-                data = "".join(row + "\n" for row in [*rows, f"{place},sha256={digest},{len(text)}"]).encode()
-                new.writestr(added, text)
+                rows = [row for row in data.decode().splitlines() if not row.startswith((place + ",", others))]
+                for name, text in added.items():
+                    digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
+                    rows.append(f"{name},sha256={digest},{len(text)}")
+                    member = zipfile.ZipInfo(name, record.date_time)
+                    member.external_attr, member.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+                    new.writestr(member, text)
+                data = "".join(row + "\n" for row in rows).encode()
             new.writestr(info, data)
     fresh.replace(path)
-    return text.decode()
+    return added[place].decode()
 
 
 def firmware(folder):
@@ -222,7 +255,7 @@ def firmware(folder):
     files = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.is_relative_to(folder / "build")):
         files.append(file_entry(path.relative_to(folder).as_posix(), path.read_bytes()))
-    root = package("deuteron-firmware", version_of_project(), primaryPackagePurpose="FIRMWARE")
+    root = package("deuteron-firmware", version_of_project(), OWN_LICENSE, primaryPackagePurpose="FIRMWARE")
     return document(root, debian(packages_of(outside)), files)
 
 
