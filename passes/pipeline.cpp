@@ -38,6 +38,8 @@ static constexpr Pass kPipeline[] = {
     {"fold-quantization", fold_quantization},
     // With --stream the graph is a step: operators compute the new rows, and states have the old ones that they read.
     {"stream", stream},
+    // Where strides allow, neighbouring positions of a row are channels of a convolution that the NPU takes: its dot products are filled.
+    {"fold-rows", fold_rows},
     // What the NPU takes is a delegate; the rest is the CPU's.
     {"partition", partition},
     // With the NPU alone the CPU is left with the edges.
