@@ -19,6 +19,7 @@ struct Compilation {
   std::vector<uint8_t> pte;
   PteParts parts;
   std::vector<UserOperator> user;  // by id of graph.sources
+  FormDecision forms;
   UnitOrder unit_order;
   QuantizationDecisions quantization;
   PartitionDecisions partition;

@@ -29,6 +29,12 @@ struct UnitOrder {
   i64 macs_left_out = 0;  // of these, in the mean over samples that an order was not chosen on
 };
 
+// Operators that keep an exact form beside the NPU: passes/choose_forms.cpp.
+struct FormDecision {
+  std::vector<std::string> exact;         // "layer_norm", "log"
+  std::optional<double> npu_db, exact_db;  // signal to noise on samples held out, with the NPU's forms of all and with these
+};
+
 // passes/quantize_post_training.cpp
 struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty

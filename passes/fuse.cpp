@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "passes/choose_forms.h"
 #include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/affine_rules.h"
@@ -24,10 +25,19 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
   rewrite(pass.graph, rules, pass.rules());
 }
 
+static std::optional<Patch> in_parts_unless_exact(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+  return keeps_exact_form(context, g.nodes[root].op) ? std::nullopt : in_parts(g, uses, root);
+}
+
+// Where a convolution pools its results itself, as the NPU's do, a pool stays one, unless that costs accuracy.
+static std::optional<Patch> pool_to_mean_beside(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+  return keeps_exact_form(context, g.nodes[root].op) ? pool_to_mean(g, uses, root) : pool_to_mean_beside_npu(g, uses, root);
+}
+
 // What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of. A quantized model has no
 // parameters for these; npu_forms finds some where there is no CPU.
 void fuse(PassContext& pass) {
-  static constexpr Rule kRules[] = {in_parts};
+  static constexpr Rule kRules[] = {in_parts_unless_exact};
   const bool quantized = is_quantized(pass.graph);
   const bool whole = pass.target.npu ? quantized && (!pass.target.options.is_for_stock() || !pass.target.has_backend("cortex_m"))
                                      : !pass.target.options.is_for_stock();
@@ -39,7 +49,7 @@ static bool has_sums(const PassContext& pass) { return !pass.target.options.is_f
 
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
-                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean_beside_npu, reduce_unless_int8},
+                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean_beside, reduce_unless_int8},
                         kWithSums[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
   static constexpr Rule kAsTflite[] = {reduce_unless_int8};  // its means are rounded once, and its products stay products
   if (pass.graph.numerics == Numerics::tflite) fuse_with(pass, kAsTflite);

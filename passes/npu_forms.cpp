@@ -8,6 +8,7 @@
 
 #include "ops/families.h"
 #include "ops/pointwise/point_writer.h"
+#include "passes/choose_forms.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
@@ -79,7 +80,7 @@ bool are_taken(const PointProgram& program, const Type& x, const NpuLimits& limi
 
 static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
-  if (!has_program(node.op) || bounds_of(node.op)) return std::nullopt;
+  if (!has_program(node.op) || bounds_of(node.op) || keeps_exact_form(context, node.op)) return std::nullopt;
   if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::vector<NpuCheck> checks = npu_checks(g, node, *context.target, context.options->npu);
   if (passed(checks) || checks.back().rule == "neutron.exclude" || checks.back().rule == "neutron.constant") return std::nullopt;

@@ -13,6 +13,7 @@
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "passes/choose_sides.h"
+#include "passes/choose_forms.h"
 #include "passes/compilation.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
@@ -68,8 +69,16 @@ class Partitioner {
       std::vector<NpuCheck>& checks = decided_.nodes[n].checks;
       checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
       if (passed(checks)) on_npu_[n] = makes_int8(node);
+      else if (keeps_exact_form(pass_.rules(), node.op)) keep_on_cpu(static_cast<NodeId>(n), exact_form());
       else keep_on_cpu(static_cast<NodeId>(n), checks.back());
     }
+  }
+
+  // Why an operator is whole that the NPU could compute in parts.
+  NpuCheck exact_form() const {
+    const FormDecision& forms = pass_.result.forms;
+    return {"neutron.partition.accuracy", "signal to noise with its form on the NPU (dB; --prefer npu takes it)",
+            fmt::format("{:.1f}", *forms.npu_db), fmt::format("{:.1f} with the CPU's", *forms.exact_db), false};
   }
 
   // Both sides' cycles of each node alone, of those too that the user keeps off the NPU.

@@ -19,7 +19,7 @@ struct PassContext {
   Diagnostics& diagnostics;
   i64* rewrites_left;
 
-  RuleContext rules() const { return {&target, &options, rewrites_left}; }
+  RuleContext rules() const { return {&target, &options, rewrites_left, &result}; }
 };
 
 struct Pass {
@@ -30,6 +30,7 @@ struct Pass {
 // A model that says the parameters of its values itself: passes/quantize_post_training.cpp
 bool is_quantized(const Graph&);
 
+void choose_forms(PassContext&);            // passes/choose_forms.cpp
 void fold_constants(PassContext&);          // passes/fold_constants.cpp
 void fuse(PassContext&);                    // passes/fuse.cpp
 void fuse_again(PassContext&);              // passes/fuse.cpp

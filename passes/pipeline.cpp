@@ -18,6 +18,8 @@
 namespace deuteron {
 
 static constexpr Pass kPipeline[] = {
+    // It is known which operators keep an exact form, though the NPU has one of its own that costs accuracy.
+    {"choose-forms", choose_forms},
     // Permutes and reshapes of constants are done; neighbours that undo each other are gone.
     {"fold-constants", fold_constants},
     // No batch norm stands behind a convolution or linear layer; clamps and zero pads are attributes of what they follow or precede.

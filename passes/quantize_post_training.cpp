@@ -11,6 +11,7 @@
 #include "memory/plan_memory.h"
 #include "ops/families.h"
 #include "ops/int16.h"
+#include "passes/choose_forms.h"
 #include "passes/compilation.h"
 #include "passes/named_nodes.h"
 #include "passes/npu_support.h"
@@ -159,7 +160,9 @@ void quantize_post_training(PassContext& pass) {
   // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
   QuantizeOptions options = pass.options.quantize;
   if (pass.target.npu)
-    options.runs_on_npu = [&](const Graph& g, const Node& node) { return npu_takes(g, node, pass.target, pass.options.npu); };
+    options.runs_on_npu = [&](const Graph& g, const Node& node) {
+      return !keeps_exact_form(pass.rules(), node.op) && npu_takes(g, node, pass.target, pass.options.npu);
+    };
   if (!pass.options.int16_layers.empty())
     options.precision_of = [&](const Graph& g, const Node& n) {
       return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;

@@ -23,6 +23,7 @@ Trial::Trial(const PassContext& pass, Graph trial_graph)
       rewrites_left(*pass.rewrites_left),
       target_(pass.target),
       samples_(pass.samples) {
+  result.forms = pass.result.forms;
   result.unit_order = pass.result.unit_order;
 }
 

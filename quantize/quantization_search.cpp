@@ -210,6 +210,22 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
 
 }  // namespace
 
+std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads) {
+  Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
+  Diagnostics silent;
+  std::optional<Seen> seen = yardstick.observe(graph, silent);
+  if (!seen) return std::nullopt;
+  yardstick.expect_answers_of(graph);
+  options.observer = Observer::histogram;
+  options.margin = kMargin;
+  QuantizationCandidate plain;
+  plain.graph = std::make_shared<const Graph>(graph);
+  plain.seen = std::make_shared<const Seen>(std::move(*seen));
+  plain.options = std::move(options);
+  measure(plain, yardstick);
+  return plain.score.value;
+}
+
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
                                                          Diagnostics& diagnostics, const MixedPrecision* mixed, const WeightLimits* int4) {
   DEUTERON_CHECK(!mixed || !int4);

@@ -37,4 +37,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                                          Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr,
                                                          const WeightLimits* int4 = nullptr);
 
+// dB on samples held out, with histogram ranges and no search: what tells forms of a network apart. Nothing, when calibration fails.
+std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads);
+
 }  // namespace deuteron

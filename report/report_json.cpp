@@ -100,6 +100,11 @@ Json prefer(const Preference& p) {
           {"programs_compared", p.evaluated}};
 }
 
+Json exact_forms(const FormDecision& f) {
+  if (f.exact.empty()) return nullptr;
+  return {{"operators", f.exact}, {"sqnr_db", *f.exact_db}, {"sqnr_db_as_npu", *f.npu_db}};
+}
+
 // Every operator that could be on either side: what each would take, alone.
 Json choices(const Compilation& c) {
   Json list = Json::array();
@@ -252,6 +257,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"npu_transposes", npu_transposes(c)},
           {"border_transposes", r.cost.border_transposes},
           {"prefer", prefer(c.partition.preference)},
+          {"exact_forms", exact_forms(c.forms)},
           {"choices", choices(c)},
           {"ram_over_time", ram_over_time(c)},
           {"memories", memories(c, f)},

@@ -174,6 +174,10 @@ class Summary {
   }
 
   void choice() {
+    const FormDecision& forms = c_.forms;
+    if (!forms.exact.empty())
+      line("choice", fmt::format("{} in the exact form: {:.1f} dB on data held out, {:.1f} with the NPU's form (--prefer npu takes it)",
+                                 fmt::join(forms.exact, ", "), *forms.exact_db, *forms.npu_db));
     const Preference& p = c_.partition.preference;
     if (!p.chosen) return;
     line("choice",

@@ -25,6 +25,7 @@ struct Patch {
 };
 
 struct CompileOptions;  // passes/options.h
+struct Compilation;     // passes/compilation.h
 struct Target;          // targets/target.h
 
 // What a rule may ask for beside the graph, and how often rules may be applied.
@@ -32,6 +33,7 @@ struct RuleContext {
   const Target* target = nullptr;           // null: no rule of the set asks
   const CompileOptions* options = nullptr;  // the same
   i64* rewrites_left = nullptr;             // each rewrite takes one, and none is made at 0; null or negative: no limit
+  const Compilation* decided = nullptr;     // what passes before have decided; null: the same as `target`
 };
 
 // A pure function, with or without the context. `root` is a node that something reads. While `rewrite` is at work, node ids say nothing

@@ -46,7 +46,8 @@ struct Npu {
 
 // What a recipe sets where the command line says nothing.
 struct RecipeOptions {
-  std::string prefer = "npu";        // [options.neutron]: "npu": wherever possible; "fastest": where the cost models say so
+  std::string prefer = "balanced";   // [options.neutron]: "npu": wherever possible; "balanced": unless that costs accuracy; "fastest": where
+                                     // the cost models say so
   i64 min_macs = 0;                  // the same
   bool fetch_constants = false;      // the same
   std::string dialect = "deuteron";  // [options.cortex_m]

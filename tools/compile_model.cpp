@@ -167,9 +167,10 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .one_each()
       .group("NPU");
   verb.option("--prefer", o.prefer,
-              "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
+              "balanced: the NPU, unless its form of an operator costs accuracy; npu: wherever possible; fastest: by the cost models of "
+              "both sides and of crossing; default: what the recipe says")
       .value("KIND")
-      .one_of({"npu", "fastest"})
+      .one_of({"balanced", "npu", "fastest"})
       .group("NPU");
   verb.option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
       .value("N")

@@ -128,6 +128,15 @@ class Crossing:
 
 
 @dataclass(frozen=True)
+class ExactForms:
+    """Operators that keep an exact form, since the NPU's costs accuracy; signal to noise on samples held out, with these and without."""
+
+    operators: list[str]
+    sqnr_db: float
+    sqnr_db_as_npu: float
+
+
+@dataclass(frozen=True)
 class Preference:
     """How the NPU's part was chosen."""
 
@@ -284,6 +293,7 @@ class Report:
     npu_transposes: int
     border_transposes: int
     prefer: Optional[Preference]
+    exact_forms: Optional[ExactForms]
     choices: list[Choice]
     ram_over_time: list[RamAtCall]
     memories: list[MemoryUse]

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operators of a float model keep an exact form beside the NPU, though it has one of its own.
+#pragma once
+#include <string>
+
+#include "passes/compilation.h"
+#include "rewrite/patch.h"
+
+namespace deuteron {
+
+// "layer_norm", "silu": how an operator is called in FormDecision.
+std::string form_name(const Op& op);
+
+// Passes that take operators apart ask this first.
+bool keeps_exact_form(const RuleContext& context, const Op& op);
+
+}  // namespace deuteron
