@@ -167,9 +167,10 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .one_each()
       .group("NPU");
   verb.option("--prefer", o.prefer,
-              "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
+              "npu: wherever possible; auto: but for small parts that would cost more than they save; fastest: by the cost models of both "
+              "sides and of crossing; default: what the recipe says, auto for imxrt700cm")
       .value("KIND")
-      .one_of({"npu", "fastest"})
+      .one_of({"auto", "npu", "fastest"})
       .group("NPU");
   verb.option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
       .value("N")
@@ -392,7 +393,28 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   return compile_model_for(std::move(*target), o, make_up_samples, diagnostics);
 }
 
+// Options of the NPU say nothing to a target without one. --profile is not among them: the CPU's calls are profiled as well.
+static void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostics& diagnostics) {
+  if (target.npu) return;
+  const NpuOptions& npu = o.compile.npu;
+  const std::pair<const char*, bool> options[] = {
+      {"--neutron-exclude", !npu.exclude.empty()},
+      {"--prefer", !o.prefer.empty()},
+      {"--delegate-min-macs", npu.min_macs > 0},
+      {"--fetch-constants-to-sram", npu.fetch_constants},
+      {"--neutron-format-conversion", o.format_conversion != "auto"},
+      {"--neutron-converter", !npu.converter.path.empty()},
+      {"--neutron-converter-option", !o.converter_options.empty()},
+      {"--neutron-converter-limit", npu.converter.limit_seconds != NpuOptions().converter.limit_seconds},
+      {"--neutron-kernel-selection", !o.kernel_selection.empty()},
+  };
+  for (const auto& [name, given] : options)
+    if (given)
+      diagnostics.warning(o.model, fmt::format("{} does nothing: {} has no NPU", name, target.name), "target.no_npu", fmt::format("leave {} out, or compile for imxrt700cm", name));
+}
+
 std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
+  warn_of_npu_options(o, target, diagnostics);
   const InputShapes shapes = parse_input_shapes(o.input_shapes, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes);
