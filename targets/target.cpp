@@ -59,14 +59,11 @@ std::vector<Target> builtin_targets() {
   return targets;
 }
 
-// As we write it. int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`; the
-// `f` of `m4f` says that there is a unit for floats, which no kernel of ours needs.
+// As we write it. int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`.
 static std::string usual_spelling(std::string name) {
   for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (name.ends_with("+int8")) name.resize(name.size() - 5);
   if (name.ends_with("plus")) name.replace(name.size() - 4, 4, "+");
-  for (const char* core : {"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85"})
-    if (name == std::string(core) + "f") return core;
   return name;
 }
 
@@ -79,7 +76,8 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
   const std::string where = fmt::format("{} {}", option, name);
   std::vector<std::string> known;
   for (Target& t : builtin_targets()) {
-    if (t.name == wanted) return std::move(t);
+    // The `f` of `m4f` says that there is a unit for floats, which no kernel of ours needs.
+    if (t.name == wanted || (t.name + "f" == wanted && t.isa != Isa::scalar)) return std::move(t);
     known.push_back(t.name);
   }
   if (is_among(builtin_bases(), name)) {

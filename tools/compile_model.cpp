@@ -18,6 +18,7 @@
 #include "report/explain.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
+#include "tools/unused_options.h"
 #include "tools/watched_tool.h"
 
 namespace deuteron {
@@ -167,8 +168,7 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .one_each()
       .group("NPU");
   verb.option("--prefer", o.prefer,
-              "npu: wherever possible; auto: but for small parts that would cost more than they save; fastest: by the cost models of both "
-              "sides and of crossing; default: what the recipe says, auto for imxrt700cm")
+              "npu: wherever possible; auto (default): but for small parts that cost more than they save; fastest: by the cost models")
       .value("KIND")
       .one_of({"auto", "npu", "fastest"})
       .group("NPU");
@@ -391,26 +391,6 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   std::optional<Target> target = find_target(o.target, diagnostics);
   if (!check_regular_file(o.model, diagnostics) || !target) return std::nullopt;
   return compile_model_for(std::move(*target), o, make_up_samples, diagnostics);
-}
-
-// Options of the NPU say nothing to a target without one. --profile is not among them: the CPU's calls are profiled as well.
-static void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostics& diagnostics) {
-  if (target.npu) return;
-  const NpuOptions& npu = o.compile.npu;
-  const std::pair<const char*, bool> options[] = {
-      {"--neutron-exclude", !npu.exclude.empty()},
-      {"--prefer", !o.prefer.empty()},
-      {"--delegate-min-macs", npu.min_macs > 0},
-      {"--fetch-constants-to-sram", npu.fetch_constants},
-      {"--neutron-format-conversion", o.format_conversion != "auto"},
-      {"--neutron-converter", !npu.converter.path.empty()},
-      {"--neutron-converter-option", !o.converter_options.empty()},
-      {"--neutron-converter-limit", npu.converter.limit_seconds != NpuOptions().converter.limit_seconds},
-      {"--neutron-kernel-selection", !o.kernel_selection.empty()},
-  };
-  for (const auto& [name, given] : options)
-    if (given)
-      diagnostics.warning(o.model, fmt::format("{} does nothing: {} has no NPU", name, target.name), "target.no_npu", fmt::format("leave {} out, or compile for imxrt700cm", name));
 }
 
 std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {

@@ -58,9 +58,8 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     left += fmt::format("{}{}{}", left.empty() ? "" : ", ", kind, made_by(g, *o));
     kinds.insert(kind);
   }
-  if (!op)
-    return fail("the converted model has no NeutronGraph", "neutron.extract.none", left.empty() ? "no operators" : left,
-                "one NeutronGraph");
+  if (left.empty() && !op) left = "no operators";
+  if (!op) return fail("the converted model has no NeutronGraph", "neutron.extract.none", left, "one NeutronGraph");
   if (!left.empty())
     return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph",
                 fmt::format("keep these operators off the NPU: --neutron-exclude {}", fmt::join(kinds, " --neutron-exclude ")));
