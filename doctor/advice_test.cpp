@@ -20,7 +20,8 @@ using testing::IsEmpty;
 // Rules by which the NPU may refuse an operator, but for those of the edges, which are the CPU's in any case.
 std::set<std::string> rules_of_operators() {
   Diagnostics diagnostics;
-  const NpuLimits limits = find_target("imxrt700", diagnostics)->npu->limits;
+  NpuLimits limits = find_target("imxrt700", diagnostics)->npu->limits;
+  limits.matmul_multiple = 8;  // of an older SDK: with 1 its rows say nothing
   std::set<std::string> rules;
   for (const AnyExample& e : all_examples()) {
     if (is_quantize_or_dequantize(e.op)) continue;
@@ -36,7 +37,7 @@ TEST(Advice, HasARowForEveryRuleOfTheNpu) {
   std::set<std::string> rules = rules_of_operators();
   ASSERT_GT(rules.size(), 60u);
   rules.insert({"neutron.exclude", "neutron.constant", "neutron.float", "neutron.partition.cost", "neutron.partition.macs",
-                "neutron.partition.empty", "neutron.partition.ports"});
+                "neutron.partition.empty", "neutron.partition.ports", "neutron.partition.small"});
   std::set<std::string> without;
   for (const std::string& rule : rules)
     if (!npu_advice_for(rule)) without.insert(rule);

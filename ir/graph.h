@@ -18,6 +18,8 @@ struct SourceOp {
   std::string target;  // "aten.conv2d.default"
   std::string module;  // "backbone.7.conv", empty when the model does not say
   std::string stack;   // the user's stack trace, empty when the model does not say
+  // Why it is several operators here, where its form of one does not do: "its weight is computed, so .."; else empty.
+  std::string in_parts = {};
 };
 
 // Ids of the user's operators that a node computes (a part of), sorted, without duplicates.

@@ -77,9 +77,19 @@ static std::string filled(std::string_view sentence, const std::string& found) {
 }
 
 template <class T>
+static i64 limit_of(const NpuRow<T>& row, const NpuLimits& limits) {
+  return row.limit ? limits.*row.limit : row.fixed;
+}
+// Every number is a multiple of 1.
+template <class T>
+static bool says_nothing(const NpuRow<T>& row, const NpuLimits& limits) {
+  return row.condition.test == NpuTest::multiple_of && limit_of(row, limits) == 1;
+}
+
+template <class T>
 static NpuCheck check_of(const NpuRow<T>& row, const T& op, i64 measured, const NpuLimits& limits) {
   const NpuTest test = row.condition.test;
-  const i64 limit = row.limit ? limits.*row.limit : row.fixed;
+  const i64 limit = limit_of(row, limits);
   const bool passed = passes(test, measured, limit);
   const std::string found = row.found && !passed ? row.found(op) : "";
   if (test == NpuTest::holds) return {"", passed ? std::string(row.what) : filled(row.condition.refused, found), "", "", passed};
@@ -98,7 +108,7 @@ std::vector<NpuCheck> npu_checks(const Op& op, const NpuOperands& operands) {
           std::vector<NpuCheck> checks;
           for (const NpuRow<T>& row : def.npu.rows) {
             const std::optional<i64> measured = row.measured(o, operands);
-            if (!measured) continue;
+            if (!measured || says_nothing(row, operands.limits)) continue;
             checks.push_back(check_of(row, o, *measured, operands.limits));
             checks.back().rule = rule_name(def.name, row.rule);
             if (!checks.back().passed) break;
@@ -114,9 +124,10 @@ std::vector<NpuConstraint> npu_constraints(const Op& op, const NpuLimits& limits
       [&]<class T>(const T& o) -> std::vector<NpuConstraint> {
         std::vector<NpuConstraint> constraints;
         if constexpr (kHasRows<T>)
-          for (const NpuRow<T>& row : def_of(o).npu.rows)
-            constraints.push_back({rule_name(def_of(o).name, row.rule),
-                                   constraint_text(row.what, row.condition.test, row.limit ? limits.*row.limit : row.fixed)});
+          for (const NpuRow<T>& row : def_of(o).npu.rows) {
+            if (!says_nothing(row, limits))
+              constraints.push_back({rule_name(def_of(o).name, row.rule), constraint_text(row.what, row.condition.test, limit_of(row, limits))});
+          }
         return constraints;
       },
       op);

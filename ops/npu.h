@@ -19,7 +19,7 @@ struct NpuLimits {
   i64 kernel = 0, stride = 0, dilation = 0;
   i64 taps = 0;  // kernel height * kernel width * channels rounded up to vector_length
   i64 transposed_stride = 0;
-  i64 matmul_rank = 0, matmul_multiple = 0;
+  i64 matmul_multiple = 0;  // 1: any extents
   i64 softmax_channels = 0, softmax_rows = 0, softmax_elements = 0;
   i64 resize_factor = 0;
   i64 rank = 0, permute_rank = 0, reshape_rank = 0;

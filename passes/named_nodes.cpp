@@ -20,7 +20,7 @@ static bool names_operator(const std::string& wanted, const std::string& target)
 }
 
 bool is_named(const Graph& g, const Node& node, const std::string& wanted) {
-  if (wanted == name_of(node.op)) return true;
+  if (wanted == name_of(node.op) || (!wanted.empty() && wanted == npu_builtin(node.op))) return true;
   for (const i32 id : users_own(g, node.origin)) {
     const SourceOp& source = g.sources[id];
     if (wanted == source.name || wanted == source.module || names_operator(wanted, source.target)) return true;
@@ -36,7 +36,8 @@ void check_name(const Graph& g, const std::string& option, const std::string& wa
     if (!source.module.empty()) known.insert(source.module);
     known.insert(source.target);
   }
-  if (known.count(wanted) > 0 || std::ranges::any_of(g.sources, [&](const SourceOp& s) { return names_operator(wanted, s.target); }))
+  if (known.count(wanted) > 0 || std::ranges::any_of(g.sources, [&](const SourceOp& s) { return names_operator(wanted, s.target); }) ||
+      std::ranges::any_of(g.nodes, [&](const Node& node) { return is_named(g, node, wanted); }))
     return;
   diagnostics.error(fmt::format("{}: {} {}", g.name, option, wanted), "names no operator, node or module of the model", rule,
                     suggestion(wanted, std::vector<std::string>(known.begin(), known.end())));

@@ -14,7 +14,7 @@ enum class FormatConversion : u8 { cheapest, npu, cpu };
 
 struct NpuOptions {
   std::vector<std::string> exclude;  // --neutron-exclude: an operator ("conv2d", "aten.conv2d.default"), a node, or a module of the model
-  std::string prefer = "balanced";   // --prefer: "balanced", "npu" or "fastest"
+  std::string prefer = "npu";        // --prefer: "auto", "npu" or "fastest"
   i64 min_macs = 0;                  // --delegate-min-macs: a connected part with fewer multiply-adds stays on the CPU
   bool fetch_constants = false;      // --fetch-constants-to-sram
   FormatConversion format_conversion = FormatConversion::cheapest;  // --neutron-format-conversion

@@ -17,6 +17,15 @@ static const std::string* exclusion_of(const Graph& g, const Node& node, const N
   return nullptr;
 }
 
+// A part of an operator of the user's, whom the part's own reason alone tells nothing.
+static void tell_parts(const Graph& g, const Node& node, NpuCheck& check) {
+  for (const i32 id : users_own(g, node.origin))
+    if (const std::string& why = g.sources[static_cast<size_t>(id)].in_parts; !why.empty()) {
+      check.what = fmt::format("{}: {}", why, check.what);
+      return;
+    }
+}
+
 std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {
   if (!target.npu) return {{"neutron.target", "the target has no NPU", "", "", false}};
   if (const std::string* wanted = exclusion_of(g, node, options))
@@ -26,7 +35,9 @@ std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target&
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  return npu_checks(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
+  std::vector<NpuCheck> checks = npu_checks(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
+  if (!passed(checks)) tell_parts(g, node, checks.back());
+  return checks;
 }
 
 bool npu_takes(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {

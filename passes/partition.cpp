@@ -27,6 +27,9 @@
 namespace deuteron {
 namespace {
 
+// A part that takes the CPU as long as so many calls of the NPU cost is a small one.
+constexpr i64 kCallsOfSmallPart = 8;
+
 class Partitioner {
  public:
   explicit Partitioner(PassContext& pass) : pass_(pass), decided_(pass.result.partition), g_(pass.graph), uses_(g_) {}
@@ -175,7 +178,46 @@ class Partitioner {
         keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.macs", "multiply-adds of its part (--delegate-min-macs)",
                                              std::to_string(macs[part[n]]), fmt::format("at least {}", least), false});
     }
-    return undone || undo_excess_ports();
+    return undone || undo_small_parts(part) || undo_excess_ports();
+  }
+
+  // Neither an edge nor on the NPU: something that the CPU must compute.
+  bool is_work_of_cpu(NodeId n) const {
+    if (n < 0 || on_npu_[n]) return false;
+    const Node& node = g_.nodes[n];
+    if (is_quantize(node.op)) return uses_.producer[node.inputs[0]] >= 0;
+    return !is_dequantize(node.op) || !uses_.readers[node.outputs[0]].empty();
+  }
+  bool is_beside_cpu(NodeId n) const {
+    const auto is_work = [&](NodeId k) { return is_work_of_cpu(k); };
+    return std::ranges::any_of(g_.nodes[n].inputs, is_work, [&](ValueId v) { return uses_.producer[v]; }) ||
+           std::ranges::any_of(g_.nodes[n].outputs, [&](ValueId v) { return std::ranges::any_of(uses_.readers[v], is_work); });
+  }
+
+  // --prefer auto: a small part beside what the CPU computes stays there, too, where its call costs more than it saves. A large part is not
+  // asked: there an estimate that is a little off would cost more than it could gain.
+  bool undo_small_parts(const std::vector<NodeId>& part) {
+    if (pass_.options.npu.prefer != "auto" || pass_.target.cpu_cost.empty() || !pass_.target.has_backend("cortex_m")) return false;
+    const i64 call = pass_.target.npu->crossing.call_cycles, most = kCallsOfSmallPart * call;
+    std::map<NodeId, std::vector<NodeId>> parts;
+    std::map<i32, i64> on_level;  // parts, which share a call
+    for (size_t n = 0; n < g_.nodes.size(); ++n)
+      if (on_npu_[n]) parts[part[n]].push_back(static_cast<NodeId>(n));
+    for (const auto& [root, nodes] : parts) ++on_level[level_[root]];
+    bool undone = false;
+    for (const auto& [root, nodes] : parts) {
+      i64 alone = 0;
+      for (const NodeId n : nodes) alone += std::max<i64>(costs_[n].cpu, 0);
+      if (alone > most || std::ranges::none_of(nodes, [&](NodeId n) { return is_beside_cpu(n); })) continue;
+      const auto [sides, crossing] = part_costs(pass_, uses_, nodes);
+      const i64 npu = sides.npu + crossing + call / on_level[level_[root]];
+      if (sides.npu < 0 || sides.cpu < 0 || sides.cpu > std::min(npu, most)) continue;
+      undone = true;
+      for (const NodeId n : nodes)
+        keep_on_cpu(n, {"neutron.partition.small", "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
+                        std::to_string(npu), fmt::format("{} on the CPU", sides.cpu), false});
+    }
+    return undone;
   }
 
   struct Ports {

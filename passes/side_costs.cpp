@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/side_costs.h"
 
+#include <algorithm>
 #include <numeric>
 
+#include "cost/crossing_cost.h"
 #include "cost/npu_cost.h"
 #include "cost/program_cost.h"
 #include "ops/families.h"
@@ -45,6 +47,25 @@ SideCosts side_costs(const PassContext& pass, const Node& node, bool takes) {
   Graph alone = graph_of(pass.graph, node);
   if (takes && pass.target.npu) costs.npu = npu_cycles(alone, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
   if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, std::move(alone));
+  return costs;
+}
+
+PartCosts part_costs(const PassContext& pass, const Uses& uses, std::span<const NodeId> nodes) {
+  const Graph& g = pass.graph;
+  const auto is_inside = [&](NodeId n) { return std::ranges::binary_search(nodes, n); };
+  Subgraph part(g, g.name, Subgraph::Sources::same);
+  PartCosts costs;
+  const auto crosses = [&](ValueId v) { costs.crossing += crossing_cycles(pass.target.npu->crossing, g.type(v).bytes()); };
+  for (const NodeId n : nodes)
+    for (const ValueId v : g.nodes[n].inputs)
+      if (!g.is_constant(v) && !part.has(v) && !is_inside(uses.producer[v])) part.add_input(v), crosses(v);
+  for (const NodeId n : nodes) part.add(g.nodes[n]);
+  for (const NodeId n : nodes)
+    for (const ValueId v : g.nodes[n].outputs)
+      if (uses.output_uses[v] > 0 || !std::ranges::all_of(uses.readers[v], is_inside)) part.add_output(v), crosses(v);
+  Graph graph = part.take();
+  costs.sides.npu = npu_cycles(graph, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
+  if (!pass.target.cpu_cost.empty()) costs.sides.cpu = on_cpu(pass, std::move(graph));
   return costs;
 }
 

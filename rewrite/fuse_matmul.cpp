@@ -71,7 +71,7 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
     const float factor = matmul.scale * g.values[number].constant->as<float>()[0];
     if (!is_factor(factor)) continue;
     PatchBuilder b(g, root, "fused into the product before it");
-    const ValueId y = b.add(Matmul{factor, matmul.rank}, g.nodes[above].inputs, {}, g.values[v].name);
+    const ValueId y = b.add(Matmul{factor}, g.nodes[above].inputs, {}, g.values[v].name);
     return b.replace_root(along(b, g, path, y));
   }
   return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses,
     PatchBuilder b(g, root, "fused into the product behind it");
     std::vector<ValueId> inputs = node.inputs;
     inputs[k] = along(b, g, path, scaled->x);
-    return b.replace_root(Matmul{matmul->scale * scaled->factor, matmul->rank}, std::move(inputs));
+    return b.replace_root(Matmul{matmul->scale * scaled->factor}, std::move(inputs));
   }
   return std::nullopt;
 }

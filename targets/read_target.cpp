@@ -37,7 +37,7 @@ const std::vector<std::string> kFamilies = {"neutron-n3"};
 const std::vector<std::string> kHolds = {"activations", "scratch", "states", "constants"};
 const std::vector<std::string> kKinds = {"ram", "flash"};
 const std::vector<std::string> kProcessors = {"cpu", "npu"};
-const std::vector<std::string> kPrefer = {"balanced", "npu", "fastest"};
+const std::vector<std::string> kPrefer = {"auto", "npu", "fastest"};
 const std::vector<std::string> kDialects = {"deuteron", "stock"};
 constexpr int64_t kMaxCost = int64_t{1} << 31;  // so that no sum of products with sizes of tensors runs over
 constexpr int64_t kMaxCycles = 256 * 16;        // of 256 instructions
@@ -213,11 +213,12 @@ class Reader {
     return {range->low, range->high};
   }
   void read_npu(const toml::table& from, Target& t) {
-    known_keys(from, "[npu]", {"family", "limits", "machine", "crossing"});
+    known_keys(from, "[npu]", {"family", "sdk", "limits", "machine", "crossing"});
     Npu npu;
     npu.family = string(from, "family", true).value_or("");
     if (!npu.family.empty() && std::find(kFamilies.begin(), kFamilies.end(), npu.family) == kFamilies.end())
       fault(from.get("family"), fmt::format("unknown NPU `{}`", npu.family), "target.unknown_name", suggestion(npu.family, kFamilies));
+    npu.sdk = string(from, "sdk", true).value_or("");
     if (const toml::table* limits = table(from, "limits", "npu.", true))
       read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, up_to(int64_t{1} << 31), npu.limits);
     if (const toml::table* machine = table(from, "machine", "npu.", true))

@@ -82,7 +82,7 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
   if (!t.cpu_cycles.empty()) out += "\n# estimated cycles of 256 instructions\n[cpu.cycles]\n";
   for (const CpuKernelCycles& c : t.cpu_cycles) out += fmt::format("{} = {}\n", in_quotes(c.kernel), c.of_256);
   if (t.npu) {
-    out += fmt::format("\n[npu]\nfamily = {}\n\n[npu.limits]\n", in_quotes(t.npu->family));
+    out += fmt::format("\n[npu]\nfamily = {}\nsdk = {}\n\n[npu.limits]\n", in_quotes(t.npu->family), in_quotes(t.npu->sdk));
     numbers_of(out, kLimitKeys, t.npu->limits);
     out += "\n[npu.machine]\n";
     numbers_of(out, kMachineKeys, t.npu->machine);
@@ -130,6 +130,7 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
             {"cpu_cycles", cycles},   {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
   if (t.npu)
     j["npu"] = {{"family", t.npu->family},
+                {"sdk", t.npu->sdk},
                 {"limits", json_of(kLimitKeys, t.npu->limits)},
                 {"machine", json_of(kMachineKeys, t.npu->machine)},
                 {"crossing", json_of(kCrossingKeys, t.npu->crossing)}};

@@ -59,24 +59,36 @@ std::vector<Target> builtin_targets() {
   return targets;
 }
 
+// As we write it. int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`.
+static std::string usual_spelling(std::string name) {
+  for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (name.ends_with("+int8")) name.resize(name.size() - 5);
+  if (name.ends_with("plus")) name.replace(name.size() - 4, 4, "+");
+  return name;
+}
+
 std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option) {
   if (name.ends_with(".toml")) {
     const std::optional<std::string> text = read_target_text(name, diagnostics);
     return text ? parse_target(*text, name, diagnostics) : std::nullopt;
   }
-  // int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`.
-  std::string wanted = name;
-  if (wanted.ends_with("+int8")) wanted.resize(wanted.size() - 5);
-  if (wanted.ends_with("plus")) wanted.replace(wanted.size() - 4, 4, "+");
+  const std::string wanted = usual_spelling(name);
   const std::string where = fmt::format("{} {}", option, name);
   std::vector<std::string> known;
   for (Target& t : builtin_targets()) {
-    if (t.name == wanted) return std::move(t);
+    // The `f` of `m4f` says that there is a unit for floats, which no kernel of ours needs.
+    if (t.name == wanted || (t.name + "f" == wanted && t.isa != Isa::scalar)) return std::move(t);
     known.push_back(t.name);
   }
   if (is_among(builtin_bases(), name)) {
     diagnostics.error(where, "is a base, which other files extend, and no target of its own", "target.base",
                       fmt::format("targets: {}", fmt::join(known, ", ")));
+    return std::nullopt;
+  }
+  if (wanted == "cortex-m") {
+    std::erase_if(known, [](const std::string& n) { return !n.starts_with("cortex-m"); });
+    diagnostics.error(where, "is a family of cores, and each has its own instructions: which one is meant?", "target.family",
+                      fmt::format("cores: {}; an i.MX RT700 with its NPU: imxrt700cm", fmt::join(known, ", ")));
     return std::nullopt;
   }
   diagnostics.error(where, "there is no target of this name", "target.unknown", target_suggestion(wanted, known));

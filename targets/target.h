@@ -39,6 +39,7 @@ struct NpuCrossing {
 // The NPU, where a target has one.
 struct Npu {
   std::string family;  // "neutron-n3"
+  std::string sdk;     // "3.2": the version of the vendor's converter that has these limits
   NpuLimits limits;
   neutron::Machine machine;  // clock_hz is that of the CPU: they share it
   NpuCrossing crossing;
@@ -46,8 +47,9 @@ struct Npu {
 
 // What a recipe sets where the command line says nothing.
 struct RecipeOptions {
-  std::string prefer = "balanced";   // [options.neutron]: "npu": wherever possible; "balanced": unless that costs accuracy; "fastest": where
-                                     // the cost models say so
+  // [options.neutron]: "npu": wherever possible; "auto": unless its form of an operator costs accuracy, and but for small parts that cost
+  // more than they save; "fastest": where the cost models say so
+  std::string prefer = "auto";
   i64 min_macs = 0;                  // the same
   bool fetch_constants = false;      // the same
   std::string dialect = "deuteron";  // [options.cortex_m]
@@ -74,7 +76,7 @@ struct Target {
   bool has_backend(std::string_view backend) const;
 };
 
-// `name` is a built-in target (a suffix `+int8` is accepted and ignored) or a path that ends in `.toml`. Unknown names offer the nearest.
+// `name` is a built-in target (in any case, with `+int8` behind it or the `f` of `cortex-m4f`) or a path that ends in `.toml`. Unknown names offer the nearest.
 // `option`: of the command line, where the name was given.
 std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option = "--target");
 std::vector<Target> builtin_targets();

@@ -19,7 +19,6 @@ inline constexpr LimitKey kLimitKeys[] = {
     {"dilation", &NpuLimits::dilation},
     {"taps", &NpuLimits::taps},
     {"transposed_stride", &NpuLimits::transposed_stride},
-    {"matmul_rank", &NpuLimits::matmul_rank},
     {"matmul_multiple", &NpuLimits::matmul_multiple},
     {"softmax_channels", &NpuLimits::softmax_channels},
     {"softmax_rows", &NpuLimits::softmax_rows},

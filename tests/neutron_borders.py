@@ -102,7 +102,7 @@ def tool(*arguments):
 
 
 def compiled(model, where, *options):
-    tool("compile", model, "--target", "imxrt700cm", *options, "-o", where / "m.pte", "--json", where / "r.json")
+    tool("compile", model, "--target", "imxrt700cm", "--prefer", "npu", *options, "-o", where / "m.pte", "--json", where / "r.json")
     return json.loads((where / "r.json").read_text())
 
 

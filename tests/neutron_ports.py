@@ -60,7 +60,7 @@ def try_graph(kind, count, operator, most, where):
         inputs += ["--input", where / f"{k}.bin"]
         calibrate += ["--calibrate", where / f"{k}.bin"]
     name = f"{kind.__name__} {count}"
-    done = tool("compile", where / "m.txt", "--target", "imxrt700cm", *calibrate, "-o", where / "m.pte", "--json", where / "r.json", "--intermediates", where / "i")
+    done = tool("compile", where / "m.txt", "--target", "imxrt700cm", "--prefer", "npu", *calibrate, "-o", where / "m.pte", "--json", where / "r.json", "--intermediates", where / "i")
     if done.returncode:
         return wrong.append(f"{name}: {done.stderr[:400]}")
     report = json.loads((where / "r.json").read_text())
@@ -74,7 +74,7 @@ def try_graph(kind, count, operator, most, where):
     (quantized,) = (where / "i").glob("*-quantize.txt")
     both = []
     for exclude in ([], ["--neutron-exclude", operator, "--neutron-exclude", "relu"][:4 if kind is joined else 2]):
-        if tool("compile", quantized, "--target", "imxrt700cm", *exclude, "-o", where / "m.pte").returncode:
+        if tool("compile", quantized, "--target", "imxrt700cm", "--prefer", "npu", *exclude, "-o", where / "m.pte").returncode:
             return wrong.append(f"{name}: the quantized graph does not compile {exclude}")
         both.append(results(where, inputs))
     if both[0] != both[1] or not both[0]:

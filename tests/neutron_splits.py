@@ -45,7 +45,7 @@ def tool(*arguments):
 
 def compiled(model, calibrate, excluded, where):
     exclude = [a for name in excluded for a in ("--neutron-exclude", name)]
-    tool("compile", model, "--target", "imxrt700cm", *calibrate, *exclude, "-o", where / "m.pte", "--json", where / "r.json")
+    tool("compile", model, "--target", "imxrt700cm", "--prefer", "npu", *calibrate, *exclude, "-o", where / "m.pte", "--json", where / "r.json")
     return json.loads((where / "r.json").read_text())
 
 

@@ -112,6 +112,19 @@ std::vector<OptionFacts> CommandLine::options_of(const std::string& verb) const 
   return all;
 }
 
+// Options of ExecuTorch's aot_arm_compiler that have no counterpart here, and why.
+static std::string hint_of(int argc, char** argv) {
+  constexpr std::pair<std::string_view, std::string_view> kOfOthers[] = {
+      {"--quantize", "quantization is always on: a float model becomes int8 by --calibrate; leave --quantize out"},
+      {"--delegate", "what the NPU of the target takes always goes there; leave --delegate out"},
+      {"--model_name", "the model is a file, behind the verb: leave --model_name out"},
+  };
+  for (int k = 1; k < argc; ++k)
+    for (const auto& [option, hint] : kOfOthers)
+      if (argv[k] == option) return "\n    " + std::string(hint);
+  return "";
+}
+
 int CommandLine::run(int argc, char** argv) {
   // CLI11 would say that a verb is required, whatever stands there.
   std::vector<std::string> verbs;
@@ -125,7 +138,7 @@ int CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --help and --version
-    return refuse_usage(printable(e.what(), Lines::escaped));
+    return refuse_usage(printable(e.what(), Lines::escaped) + hint_of(argc, argv));
   }
   if (max_memory_ > 0) limit_memory_(max_memory_);
   return chosen_();

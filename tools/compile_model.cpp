@@ -18,6 +18,7 @@
 #include "report/explain.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
+#include "tools/unused_options.h"
 #include "tools/watched_tool.h"
 
 namespace deuteron {
@@ -167,10 +168,10 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .one_each()
       .group("NPU");
   verb.option("--prefer", o.prefer,
-              "balanced: the NPU, unless its form of an operator costs accuracy; npu: wherever possible; fastest: by the cost models of "
-              "both sides and of crossing; default: what the recipe says")
+              "npu: wherever possible; auto (default): but for forms that cost accuracy and small parts that cost more than they save; "
+              "fastest: by the cost models")
       .value("KIND")
-      .one_of({"balanced", "npu", "fastest"})
+      .one_of({"auto", "npu", "fastest"})
       .group("NPU");
   verb.option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
       .value("N")
@@ -394,6 +395,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
 }
 
 std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
+  warn_of_npu_options(o, target, diagnostics);
   const InputShapes shapes = parse_input_shapes(o.input_shapes, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes);

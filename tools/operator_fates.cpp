@@ -42,6 +42,7 @@ std::string name_of_computing(DType dtype) {
 CompileOptions quick_options(const Target& target) {
   CompileOptions options;
   follow_recipe(target, options);
+  options.npu.prefer = "npu";  // whatever an operator of this size costs
   options.quantize.observer = Observer::min_max;
   options.quantize.equalize = options.quantize.correct_bias = options.quantize.choose_bias_correction = false;
   options.threads = 1;
@@ -108,7 +109,7 @@ std::optional<Compilation> compile_somehow(const Graph& graph, const Target& tar
 
 OperatorFate fate_of(const pt2::TorchExample& example, const Target& target) {
   OperatorFate fate;
-  fate.target = example.target, fate.call = example.call();
+  fate.target = example.target, fate.form = example.form, fate.call = example.call();
   Diagnostics diagnostics;
   const std::optional<Graph> graph = import_example(example, diagnostics);
   if (!graph) return tell_refusal(diagnostics, fate), fate;

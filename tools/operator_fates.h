@@ -12,7 +12,7 @@ namespace deuteron {
 struct Target;
 
 struct OperatorFate {
-  std::string target, call;           // "aten.matmul.default", and how the example calls it
+  std::string target, form, call;     // "aten.pad.default", "mode=reflect" where it has several, and how the example calls it
   std::vector<std::string> kernels;   // "cortex_m::quantized_batch_matmul"; of the NPU: "neutron::MatMul"; empty: none is its own
   std::vector<std::string> types;     // of what they compute, each once: "int8", "float"
   std::string why;                    // without a kernel: what it is instead; beside an NPU, or in float: why

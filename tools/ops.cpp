@@ -192,6 +192,8 @@ std::vector<Row> all_rows(const Target& target) {
   return rows;
 }
 
+std::string name_of(const OperatorFate& f) { return f.form.empty() ? f.target : f.target + " " + f.form; }
+
 std::string csv_cell(const std::string& s) { return s.find_first_of(",\"") == std::string::npos ? s : '"' + s + '"'; }
 
 // The same columns, of the operators of torch: what each becomes.
@@ -201,20 +203,21 @@ std::string csv_of(const OperatorFate& f, const std::string& target) {
     std::string& list = kernel.starts_with("neutron::") ? npu : cpu;
     list += (list.empty() ? "" : " + ") + kernel;
   }
-  return fmt::format("{},{},{},{},{},{},{},{},,,\n", f.target, target,
+  return fmt::format("{},{},{},{},{},{},{},{},,,\n", name_of(f), target,
                      f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")), csv_cell(cpu), csv_cell(npu),
                      csv_cell(f.call), "", csv_cell(f.why));
 }
 
 std::string text_of(const OperatorFate& f, bool has_npu) {
-  if (f.is_refused) return fmt::format("{:<46} refused: {}\n", f.target, f.why);
-  if (f.kernels.empty()) return fmt::format("{:<46} no kernel: {}\n", f.target, f.why);
+  const std::string name = name_of(f);
+  if (f.is_refused) return fmt::format("{:<46} refused: {}\n", name, f.why);
+  if (f.kernels.empty()) return fmt::format("{:<46} no kernel: {}\n", name, f.why);
   const std::string why = has_npu && !f.is_on_npu ? ": " + f.why : "";
-  return fmt::format("{:<46} {} in {}{}\n", f.target, fmt::join(f.kernels, " + "), fmt::join(f.types, " and "), why);
+  return fmt::format("{:<46} {} in {}{}\n", name, fmt::join(f.kernels, " + "), fmt::join(f.types, " and "), why);
 }
 
 Json json_of(const OperatorFate& f) {
-  return {{"name", f.target},      {"example", f.call},       {"kernels", f.kernels}, {"computes_in", f.types},
+  return {{"name", name_of(f)},      {"example", f.call},       {"kernels", f.kernels}, {"computes_in", f.types},
           {"on_npu", f.is_on_npu}, {"refused", f.is_refused}, {"why", f.why}};
 }
 
@@ -245,7 +248,7 @@ Json json_of(const Row& r, const std::string& target) {
 
 std::string text_of_all(const std::vector<Row>& rows, const std::vector<OperatorFate>& fates, const Target& target) {
   const bool has_npu = target.npu.has_value();
-  std::string text = fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target.name, has_npu ? "Neutron IR" : "",
+  std::string text = fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target.name, has_npu ? "Neutron IR, SDK " + target.npu->sdk : "",
                                  "quantization: operands -> result");
   for (const Row& r : rows) text += text_of(r, has_npu);
   text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
@@ -286,7 +289,7 @@ int ops(const OpsOptions& o) {
     of_torch.push_back(json_of(f));
   }
   for (int32_t k = 0; k < kAllKernels.count; ++k) kernels.push_back(kAllKernels.kernels[k]->name);
-  return finish(o.json, diagnostics, {{"target", target->name}, {"operators", list}, {"torch", of_torch}, {"kernels", kernels}}, text);
+  return finish(o.json, diagnostics, {{"target", target->name}, {"sdk", target->npu ? Json(target->npu->sdk) : Json(nullptr)}, {"operators", list}, {"torch", of_torch}, {"kernels", kernels}}, text);
 }
 
 }  // namespace

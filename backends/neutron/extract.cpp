@@ -4,8 +4,10 @@
 #include "backends/neutron/extract.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "backends/neutron/converter.h"
 #include "tflite/open.h"
@@ -25,6 +27,14 @@ std::optional<std::vector<u8>> map_into(std::span<const i32> used, std::span<con
   return map;
 }
 
+// " `probabilities`": what it makes, by the name that it has in the model that was converted.
+std::string made_by(const tflite::SubGraph& g, const tflite::Operator& o) {
+  const auto results = tflite::ints_of(o.outputs());
+  if (results.empty() || results[0] < 0) return "";
+  const auto* name = g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(results[0]))->name();
+  return name && name->size() > 0 ? fmt::format(" `{}`", name->string_view()) : "";
+}
+
 }  // namespace
 
 std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics) {
@@ -36,21 +46,23 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   if (!m) return std::nullopt;
   const tflite::SubGraph& g = *m->subgraphs()->Get(0);
   size_t graphs = 0;
-  std::string left;  // operators beside it
+  std::string left;             // operators beside it
+  std::set<std::string> kinds;  // of them
   const tflite::Operator* op = nullptr;
   for (const tflite::Operator* o : *g.operators()) {
     const tflite::OperatorKind code = *tflite::code_of(*m, *o);
     const bool is_graph = code.builtin == static_cast<i32>(tflite::BuiltinOperator::CUSTOM) && code.custom == kNeutronGraph;
     if (is_graph && ++graphs == 1) op = o;
-    if (!is_graph && left.size() < 256)
-      left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom);
+    if (is_graph || left.size() > 256) continue;
+    const std::string kind = code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom;
+    left += fmt::format("{}{}{}", left.empty() ? "" : ", ", kind, made_by(g, *o));
+    kinds.insert(kind);
   }
-  if (!op)
-    return fail("the converted model has no NeutronGraph", "neutron.extract.none", left.empty() ? "no operators" : left,
-                "one NeutronGraph");
+  if (left.empty() && !op) left = "no operators";
+  if (!op) return fail("the converted model has no NeutronGraph", "neutron.extract.none", left, "one NeutronGraph");
   if (!left.empty())
     return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph",
-                "keep these operators off the NPU with --neutron-exclude");
+                fmt::format("keep these operators off the NPU: --neutron-exclude {}", fmt::join(kinds, " --neutron-exclude ")));
   if (graphs != 1) return fail("the converted model has several NeutronGraphs", "neutron.extract.several", fmt::format("{}", graphs), "1");
   const auto operands = tflite::ints_of(op->inputs()), results = tflite::ints_of(op->outputs()), inputs = tflite::ints_of(g.inputs()),
              outputs = tflite::ints_of(g.outputs());

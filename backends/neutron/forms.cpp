@@ -133,7 +133,7 @@ static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId ro
   Quant plain = g.type(node.outputs[0]).quant;
   plain.scale[0] /= matmul->scale;
   PatchBuilder b(g, root, "");
-  const ValueId product = b.add(Matmul{1, matmul->rank}, node.inputs, plain, g.values[node.outputs[0]].name + "_unscaled");
+  const ValueId product = b.add(Matmul{}, node.inputs, plain, g.values[node.outputs[0]].name + "_unscaled");
   return b.replace_root(Mul{}, {product, number(b, matmul->scale, product)});
 }
 

@@ -42,6 +42,9 @@ class Call {
   // Refuses when a number is above the limit.
   void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
 
+  // Tells reports why the call is several operators here, where its form of one does not do.
+  void tell_parts(std::string why) { state_.graph.sources[static_cast<size_t>(source_)].in_parts = std::move(why); }
+
   void warn(std::string_view what, std::string_view rule, std::string fix = {});
 
   // After an operand that only stands for a refused result: what is wrong with it has been said already.

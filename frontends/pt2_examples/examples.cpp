@@ -12,13 +12,15 @@ static constexpr std::string_view kText =
 #include "frontends/pt2_examples/torch_examples.inc"
     ;
 
-// "# aten.conv2d.default", then its lines, then an empty one.
+// "# aten.conv2d.default" or "# aten.pad.default mode=reflect", then its lines, then an empty one.
 static std::vector<TorchExample> read_examples() {
   std::vector<TorchExample> examples;
   for (size_t at = kText.find("# "); at != kText.npos;) {
     const size_t end_of_line = kText.find('\n', at), next = kText.find("\n# ", at);
     const size_t end = next == kText.npos ? kText.size() : next;
-    examples.push_back({kText.substr(at + 2, end_of_line - at - 2), kText.substr(end_of_line + 1, end - end_of_line - 1)});
+    const std::string_view name = kText.substr(at + 2, end_of_line - at - 2);
+    const size_t space = std::min(name.find(' '), name.size());
+    examples.push_back({name.substr(0, space), name.substr(std::min(space + 1, name.size())), kText.substr(end_of_line + 1, end - end_of_line - 1)});
     at = next == kText.npos ? next : next + 1;
   }
   return examples;

@@ -13,6 +13,7 @@ namespace deuteron::pt2 {
 
 struct TorchExample {
   std::string_view target;  // of the operator that it is about: "aten.conv2d.default"
+  std::string_view form;    // what is special about it, of an operator with several: "mode=reflect"
   std::string_view text;    // as in tests/pt2_text.py: a line for each input, parameter, call and output
   std::string_view call() const;  // the line of that operator
 };

@@ -23,7 +23,8 @@ std::set<std::string_view> imported_targets() {
 
 TEST(TorchExamples, AreThereForEveryOperatorThatIsImported) {
   std::set<std::string_view> shown;
-  for (const TorchExample& example : torch_examples()) EXPECT_TRUE(shown.insert(example.target).second) << example.target;
+  for (const TorchExample& example : torch_examples())
+    EXPECT_TRUE(shown.insert(example.target).second || !example.form.empty()) << example.target;
   for (const std::string_view target : imported_targets())
     EXPECT_TRUE(shown.contains(target)) << target << " has no example: run frontends/pt2_examples/make_examples.py";
   for (const std::string_view target : shown)

@@ -193,7 +193,8 @@ def model_of(function, tensors):
 
 def own():
     found = dict(own_examples.TEXTS)
-    for target, form in own_examples.FORMS.items():
+    for key, form in own_examples.FORMS.items():
+        target = key.split(" ")[0]
         space, name, overload = target.split(".")
         operator_ = getattr(getattr(getattr(torch.ops, space), name), overload)
         with torch.no_grad():
@@ -204,7 +205,7 @@ def own():
                 print(f"{target}: {type(why).__name__}: {str(why)[:200]}")
                 continue
         if f"{target}(" in text:
-            found[target] = text
+            found[key] = text
         else:
             print(f"{target}: the trace of its example does not call it")
     return found
@@ -266,10 +267,10 @@ def main():
     missing = [t for t in targets if t not in found]
     for target in missing:
         print(f"{target}: no example; write one into own_examples.py")
-    for target in sorted((set(own_examples.FORMS) | set(own_examples.TEXTS)) - set(targets)):
+    for target in sorted({key.split(" ")[0] for key in own_examples.FORMS | own_examples.TEXTS} - set(targets)):
         print(f"{target}: own_examples.py has one, and nothing imports it")
     if "--check" not in sys.argv:
-        blocks = "\n\n".join("# %s\n%s" % (t, found[t].strip()) for t in targets if t in found)
+        blocks = "\n\n".join("# %s\n%s" % (key, found[key].strip()) for t in targets for key in sorted(found) if key.split(" ")[0] == t)
         head = "// SPDX-License-Identifier: Apache-2.0\n// Written by make_examples.py from torch's own examples, and from own_examples.py.\n"
         FILE.write_text(head + 'R"torch(\n' + blocks + '\n)torch"\n')
     print(f"{len(targets) - len(missing)} of {len(targets)} operators have an example, {len(ours)} of them our own")

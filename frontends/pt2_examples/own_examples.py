@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Examples for operators that torch's own do not reach: a function of tensors, and their shapes or the tensors themselves. Parameters whose names begin with `w`
-are weights of the model. make_examples.py traces them."""
+are weights of the model. make_examples.py traces them. Behind an operator's name may stand what is special about an example: an operator that is several things has one for each."""
 import torch
 
 aten, quantized = torch.ops.aten, torch.ops.quantized_decomposed
@@ -144,6 +144,9 @@ FORMS = {
     "aten.moveaxis.int": one(0, 2), "aten.moveaxis.intlist": one([0, 1], [1, 2]), "aten.movedim.int": one(0, 2), "aten.swapaxes.default": one(0, 2), "aten.swapdims.default": one(0, 2),
     "aten.native_channel_shuffle.default": one(2, shape=(1, 4, 3, 5)), "aten.native_dropout.default": lambda op: (lambda x: op(x, 0.5, False)[0], [X]),
     "aten.norm.Scalar": one(2), "aten.one_hot.default": lambda op: (lambda x: op(x, 4), [torch.arange(3)]),
+    "aten.pad.default": one([1, 1, 2, 1], shape=IMAGE),
+    "aten.pad.default mode=reflect": one([1, 1, 2, 1], "reflect", shape=IMAGE), "aten.pad.default mode=replicate": one([1, 1, 2, 1], "replicate", shape=IMAGE),
+    "aten.pad.default mode=circular": one([1, 1, 2, 1], "circular", shape=IMAGE),
     "aten.pow.Scalar": lambda op: (lambda x: op(2.0, x), [X]), "aten.reflection_pad2d.default": one([1, 1, 2, 1], shape=IMAGE),
     "aten.scatter.value": lambda op: (lambda x, w: op(x, 1, w, 0.5), [(2, 3), INTEGERS % 3]),
     "aten.scatter.value_reduce": lambda op: (lambda x, w: op(x, 1, w, 0.5, reduce="add"), [(2, 3), INTEGERS % 3]),

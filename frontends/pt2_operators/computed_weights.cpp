@@ -58,6 +58,7 @@ Windows windows_of(Call& c, ValueId x, const Steps& rows, const Steps& columns, 
 
 ValueId convolution_by_matrix(Call& c, const Conv2d& op, ValueId x, ValueId weight, ValueId bias) {
   if (!c.ok()) return -1;
+  c.tell_parts("its weight is computed, so its windows are gathered and multiplied as a matrix");
   const Shape s = c.shape(x), w = c.shape(weight);
   c.require(w[0] % op.groups == 0 && s[3] == w[3] * op.groups, "channels, weight and groups do not fit", to_text(w), to_text(s),
             "pt2.conv2d.groups");

@@ -17,7 +17,11 @@ ValueId linear(Call& c, ValueId x, ValueId weight, ValueId bias) {
     return -1;
   }
   const bool parameters = c.is_derived_from_constants(weight);
-  const bool whole = bias < 0 || (parameters && c.is_derived_from_constants(bias) && c.shape(bias) == Shape{c.shape(weight)[0]});
+  const i64 outputs = c.shape(weight)[0];
+  // addmm takes a bias [1, outputs] as well.
+  if (parameters && bias >= 0 && c.is_derived_from_constants(bias) && c.rank(bias) == 2 && c.shape(bias) == Shape{1, outputs})
+    bias = c.reshape(bias, {outputs}, "bias");
+  const bool whole = bias < 0 || (parameters && c.is_derived_from_constants(bias) && c.shape(bias) == Shape{outputs});
   const std::string_view suffix = whole ? "" : "product";
   const ValueId y = !parameters          ? matrix_product(c, x, c.permute(weight, {1, 0}, "weight"), 1, suffix)
                     : whole && bias >= 0 ? c.add(Linear{}, {x, weight, bias})

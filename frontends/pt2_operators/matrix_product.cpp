@@ -72,7 +72,7 @@ ValueId product(Call& c, ValueId a, ValueId b, float scale, std::string_view suf
     y = c.permute(y, {1, 0}, "product");
   } else {
     // A series of matrices is one of rank 3, however many axes it has: torch's own decompositions say bmm.
-    y = c.add(Matmul{scale, std::min<i64>(rank, 3)},
+    y = c.add(Matmul{scale},
               {c.reshape(left, {batch, more_m * m, k}, "left"), c.reshape(right, {batch, more_n * n, k}, "right")}, "product");
   }
   return c.permute(c.reshape(y, std::move(split), suffix), std::move(back), suffix);

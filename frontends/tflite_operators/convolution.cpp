@@ -192,9 +192,7 @@ static void import_batch_matmul(Call& c) {
   other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other") : matrices(c, other, other_quant, *common, "other");
   if (o->adj_x()) x = c.permute(x, {0, 2, 1}, "x_transposed");
   if (!o->adj_y()) other = c.permute(other, {0, 2, 1}, "other_transposed");
-  Matmul op;
-  op.rank = static_cast<i64>(std::max(a.size(), b.size()));
-  const ValueId y = c.add(op, {x, other});
+  const ValueId y = c.add(Matmul{}, {x, other});
   if (!c.ok()) return;
   Shape whole = *common;
   whole.insert(whole.end(), {a[a.size() - (o->adj_x() ? 1 : 2)], b[b.size() - (o->adj_y() ? 2 : 1)]});

@@ -48,10 +48,10 @@ std::optional<MirroredEnds> mirrored_ends(const Gather& a, i64 extent) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
-// MIRROR_PAD is no operator of ExecuTorch's NXP backend: only the limits of the format and of all operators hold.
+// ExecuTorch's NXP backend has MIRROR_PAD for reflection. Padding that repeats the edge is the same operator with another mode.
 static constexpr NpuRow<Gather> kNpu[] = {
     {"mirror", "the gather mirrors the ends of its axis (reflection padding)",
-     must_hold("Neutron IR has no gathering but of mirrored ends"),
+     must_hold("Neutron IR gathers nothing but reflection padding"),
      [](const Gather& a, const NpuOperands& o) {
        return std::optional<i64>(mirrored_ends(a, o.in[0].shape[static_cast<size_t>(a.axis)]).has_value());
      }},

@@ -67,8 +67,6 @@ constexpr i64 kMostSummedOnNpu = 32768;  // 255 * 255 * 32768 < 2^31: kMostInner
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Matmul> kNpu[] = {
-    {"rank", "rank of the user's operands", NpuTest::equals, [](const Matmul& a, const NpuOperands&) { return std::optional<i64>(a.rank); },
-     &NpuLimits::matmul_rank},
     {"width", "rows of the first matrix", NpuTest::multiple_of,
      [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[1]); }, &NpuLimits::matmul_multiple},
     {"channels", "columns of the first matrix, rows of the second", NpuTest::multiple_of,

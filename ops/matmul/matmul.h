@@ -14,12 +14,8 @@ class FormBuilder;
 
 struct Matmul {
   float scale = 1;  // a factor beside the product costs nothing: it goes into the multiplier
-  i64 rank = 3;     // of the user's operands, for targets that tell them apart
   bool operator==(const Matmul&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-    visit("scale", self.scale);
-    visit("rank", self.rank);
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("scale", self.scale); }
 };
 const OpDef<Matmul>& def_of(const Matmul&);
 void execute(const Matmul&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp

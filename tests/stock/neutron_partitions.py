@@ -21,7 +21,7 @@ ONE_PARTITION = {"cifarnet": None, "resnet8": 17, "dscnn_kws": 12, "mobilenet_v1
 
 
 def compile_model(tool, model, samples, folder, extra=()):
-    command = [tool, "compile", str(model), "--target", "imxrt700cm", "--intermediates", str(folder), "-o", str(folder / "m.pte"), "--json", str(folder / "r.json"), *extra]
+    command = [tool, "compile", str(model), "--target", "imxrt700cm", "--prefer", "npu", "--intermediates", str(folder), "-o", str(folder / "m.pte"), "--json", str(folder / "r.json"), *extra]
     for s in samples:
         command += ["--calibrate", str(s)]
     done = subprocess.run(command, capture_output=True, text=True)

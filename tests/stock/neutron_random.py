@@ -134,7 +134,7 @@ def check(options, plan, seed, where):
         inputs.append(where / f"x{k}.npy")
     calibrate = [a for p in inputs for a in ("--calibrate", p)]
     bound = simulated(plan, options.inside)
-    plain = compiled(options, where / "m.pt2", "--target", "imxrt700cm", *calibrate, "-o", where / "m.pte", "--json", where / "r.json", "--intermediates", where / "passes")
+    plain = compiled(options, where / "m.pt2", "--target", "imxrt700cm", "--prefer", "npu", *calibrate, "-o", where / "m.pte", "--json", where / "r.json", "--intermediates", where / "passes")
     if plain.returncode:
         refused(plain, "imxrt700cm refuses")
         return "refused: " + plain.stderr.splitlines()[0].split("[")[-1].split("]")[0]
@@ -160,7 +160,7 @@ def check(options, plan, seed, where):
         raise Wrong("refusal", f"imxrt700 takes what imxrt700cm has on the CPU: {[(o['op'], o['reason']) for o in rest]}")
     # Ways to the same bits.
     for name, more in {"contiguous": ["--io-layout", "contiguous"], "fetch": ["--fetch-constants-to-sram"], "delegate-min-macs": ["--delegate-min-macs", str(int(random.choice([50, 1000, 20000, 10**9])))]}.items():
-        done = compiled(options, where / "m.pt2", "--target", "imxrt700cm", *calibrate, *more, "-o", where / "o.pte", "--json", where / "o.json")
+        done = compiled(options, where / "m.pt2", "--target", "imxrt700cm", "--prefer", "npu", *calibrate, *more, "-o", where / "o.pte", "--json", where / "o.json")
         if done.returncode:
             raise Wrong("option", f"{name}: refused: {done.stderr[:400]}")
         found = results(options, where / "o.pte", inputs, where / name)
@@ -197,7 +197,7 @@ def comparable(first, second):
 
 def check_int8(options, calibrate, inputs, ours, where):
     """With int8 inputs and outputs the same numbers, when the inputs are whole steps."""
-    done = compiled(options, where / "m.pt2", "--target", "imxrt700cm", *calibrate, "--io", "int8", "-o", where / "i.pte", "--json", where / "i.json")
+    done = compiled(options, where / "m.pt2", "--target", "imxrt700cm", "--prefer", "npu", *calibrate, "--io", "int8", "-o", where / "i.pte", "--json", where / "i.json")
     if done.returncode:
         raise Wrong("option", f"--io int8: refused: {done.stderr[:400]}")
     report = json.loads((where / "i.json").read_text())
@@ -224,13 +224,13 @@ def check_excluded(options, report, inputs, random, where):
     names = sorted({s.split(" (")[0] for o in report["operators"] if o["placement"] == "npu" for s in o["source"].split(", ") if "(aten." in s})
     if not names or text is None:
         return
-    once = compiled(options, text, "--target", "imxrt700cm", "-o", where / "q.pte")
+    once = compiled(options, text, "--target", "imxrt700cm", "--prefer", "npu", "-o", where / "q.pte")
     if once.returncode:
         raise Wrong("option", f"the quantized graph is refused: {once.stderr[:400]}")
     whole = results(options, where / "q.pte", inputs, where / "whole")
     few = [n for n in names if random.random() < 0.4] or names[:1]
     for excluded in (few, names):
-        done = compiled(options, text, "--target", "imxrt700cm", *[a for n in excluded for a in ("--neutron-exclude", n)], "-o", where / "e.pte", "--json", where / "e.json")
+        done = compiled(options, text, "--target", "imxrt700cm", "--prefer", "npu", *[a for n in excluded for a in ("--neutron-exclude", n)], "-o", where / "e.pte", "--json", where / "e.json")
         if done.returncode:
             raise Wrong("option", f"without {excluded}: refused: {done.stderr[:400]}")
         if is_in_float(json.loads((where / "e.json").read_text())):

@@ -82,11 +82,13 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   set_tests_properties(firmware signed_firmware rt700_firmware board_fit PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME neutron_shapes COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_shapes.py $<TARGET_FILE:deuteron>)
   set_tests_properties(neutron_shapes PROPERTIES LABELS release TIMEOUT 1200)
+  add_test(NAME neutron_constraints COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_constraints.py
+           $<TARGET_FILE:deuteron>)
   add_test(NAME neutron_reductions COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_reductions.py
            $<TARGET_FILE:deuteron>)
   add_test(NAME neutron_ports COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/neutron_ports.py $<TARGET_FILE:deuteron>)
   add_test(NAME neutron_bad_input COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/neutron_bad_input.py $<TARGET_FILE:deuteron>)
-  set_tests_properties(neutron_reductions neutron_ports neutron_bad_input PROPERTIES LABELS release TIMEOUT 1200)
+  set_tests_properties(neutron_constraints neutron_reductions neutron_ports neutron_bad_input PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME tflite_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_import.py $<TARGET_FILE:deuteron>
            ${FIXTURES})
   add_test(NAME tflite_state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_state.py $<TARGET_FILE:deuteron>)
