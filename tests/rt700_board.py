@@ -61,7 +61,7 @@ def inspected(where, *options):
 
 def follow(what, where, model, samples):
     place(where, model, samples)
-    printed, page = "", commands_of(ROOT / "docs" / "rt700-board.md")
+    printed, compiled, page = "", "", commands_of(ROOT / "docs" / "rt700-board.md")
     check([line.split()[1] for line in page if line.startswith("deuteron")] == ["analyze", "compile", "firmware"], f"the page's commands: {page}")
     setting = ""
     for line in page:
@@ -69,10 +69,13 @@ def follow(what, where, model, samples):
             setting = line + "\n"
             continue
         done = shell(where, setting + line)
+        if "[firmware.memory]" in done.stderr:  # what it says to do
+            check("--fetch-constants-to-sram" in done.stderr, f"{what}: {done.stderr}")
+            done = shell(where, setting + f"{compiled} --fetch-constants-to-sram\n{line} --force")
         if not check(done.returncode == 0, f"{what}: {line}: exit {done.returncode}: {done.stderr[-700:]}"):
             return
         if " compile " in line:
-            printed = done.stdout
+            printed, compiled = done.stdout, line
     check(OF_OURS in printed, f"{what}: of which program the accuracy is: {printed}")
     text, program = inspected(where, "--etrecord", "model.etrecord")
     inside = [c["npu_kernels"] for c in program["calls"] if c["op"] == "NeutronBackend"]
