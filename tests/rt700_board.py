@@ -130,7 +130,7 @@ def check_verbs(where, sample):
 
 
 def check_package(where, sample):
-    sys.path.insert(0, PACKAGE)
+    sys.path.insert(0, str(PACKAGE))
     import numpy
 
     import deuteron
@@ -169,7 +169,9 @@ with tempfile.TemporaryDirectory() as folder:
     one = at / "x.bin"
     one.write_bytes((DIGITS / "calibrate.npy").read_bytes()[-4 * 64:])  # its last sample
     check_verbs(at, one)
-    if PACKAGE:
+    if PACKAGE and not list(pathlib.Path(PACKAGE).glob("deuteron/_core*")):
+        print(f"left out: the package is not built in {PACKAGE}")
+    elif PACKAGE:
         check_package(at, one)
 print(checks.verdict())
 sys.exit(1 if checks.failed else 0)
