@@ -91,6 +91,7 @@ std::string good_text(const Patient& p) {
   if (p.accuracy && !p.made_up_samples)
     parts.push_back(std::isinf(p.accuracy->sqnr_db) ? std::string("equal to the float model")
                                                     : fmt::format("{:.1f} dB", p.accuracy->sqnr_db));
+  if (p.accuracy && p.accuracy->of_own_conversion) parts.push_back("accuracy is that of our conversion of the NPU's parts, which computes the same");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "ops/device/kernels_with_arguments.h"
 #include "runtime/load_plan.h"
 #include "runtime/signature.h"
 
@@ -337,8 +338,10 @@ const char* add_load_plan(std::vector<uint8_t>& file, Isa isa, const KernelTable
   if (file.size() < 64 || std::memcmp(file.data() + kHeaderAt, "eh00", 4) != 0) return "it has no constants";
   std::vector<uint8_t> longer = file;
   longer.resize((file.size() + 15) / 16 * 16);
+  const UnopenedBackends unopened(kernels);
+  const KernelTable table{kernels.kernels, kernels.count, unopened.pointers.data(), kernels.backend_count};
   Loaded loaded;
-  if (!load(longer, kernels, &loaded)) return "it does not load on this machine";
+  if (!load(longer, table, &loaded)) return "it does not load on this machine";
   for (int32_t k = 0; k < loaded.program.instruction_count(); ++k)
     if (loaded.program.delegate(k)) return loaded.program.unload(), "it calls the NPU";
   if (loaded.program.state_count() != 0) return "it keeps states";

@@ -325,7 +325,9 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
       (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0) + pool_buffers + m.copied_bytes;
   const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
     diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
-                     "firmware.memory", "take another board, or a smaller model"});
+                     "firmware.memory",
+                     m.copied_bytes > 0 ? "compile with --fetch-constants-to-sram, which leaves the program in the flash, or take another board, or a smaller model"
+                                        : "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
   if (!m.models_in_pool && in_code > code) too_much("the models and the code do not fit into the flash", in_code, code);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron_delegate/calls.h"
@@ -162,6 +163,9 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
   NeutronPayload p;
   if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok()) return d.fault = s.detail, d;
   d.neutron = p;
+  uint32_t tag = 0;
+  std::memcpy(&tag, p.microcode + size_t{4} * neutron::kTagWord, sizeof tag);
+  d.is_vendors = ((tag ^ neutron::kFormatTag) & neutron::kFormatTagName) != 0;
   NeutronCalls calls(p);
   for (NeutronKernelCall call; calls.next(&call);) {
     d.kernels.push_back(neutron::name_of(call.kind));

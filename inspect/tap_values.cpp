@@ -94,6 +94,7 @@ std::optional<TappedProgram> tap_values(Graph graph, const Target& target, const
   options.dump_after.clear();
   options.intermediates.clear();
   options.skip_passes.push_back("split-rows");  // this program is for no board
+  options.npu.converter.path.clear();           // but runs here
   const Samples none;
   i64 rewrites = std::numeric_limits<i64>::max();
   PassContext context{c.graph, target, none, options, c, diagnostics, &rewrites};

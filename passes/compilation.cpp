@@ -19,6 +19,8 @@ i64 NpuDecisions::not_predicted() const {
 
 std::string name_of(const NpuKernel& kernel) { return kernel.vendor_name.empty() ? name_of(kernel.kind) : kernel.vendor_name; }
 
+const std::vector<uint8_t>& program_to_run(const Compilation& c) { return c.npu.own_conversions.empty() ? c.pte : c.own_pte; }
+
 i64 macs_of(const Compilation& c) {
   std::vector<i64> inside;     // by delegate call; -1: its converter names no kernels
   std::vector<bool> is_known;  // of all its kernels

@@ -17,6 +17,9 @@ struct Compilation {
   Graph equalized;  // the same with the factors that its channels got: what single values are compared with
   MemoryPlan plan;
   std::vector<uint8_t> pte;
+  // The same program with our own conversion of the NPU's parts, where `pte` has the vendor's, which runs on the chip alone. Empty: our
+  // converter does not take them.
+  std::vector<uint8_t> own_pte;
   PteParts parts;
   std::vector<UserOperator> user;  // by id of graph.sources
   FormDecision forms;
@@ -30,6 +33,9 @@ struct Compilation {
   StreamDecision stream;
   ByteInputs byte_inputs;
 };
+
+// What this machine can run. Empty: nothing.
+const std::vector<uint8_t>& program_to_run(const Compilation& compilation);
 
 // Multiply-adds of the whole program.
 i64 macs_of(const Compilation& compilation);

@@ -9,6 +9,7 @@
 #include "calibrate/stream.h"
 #include "emit/input_format.h"
 #include "emit/load_plan.h"
+#include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
@@ -101,6 +102,21 @@ static void place_all(Compilation& c, const Target& target, const CompileOptions
        std::to_string(c.pte.size()), std::to_string(last.bytes), "target.memory", "use fewer channels or a board with more flash"});
 }
 
+// With our own conversions in the place of the vendor's. Their memory is the vendor's, or lies behind the plan.
+static std::vector<uint8_t> program_with_own_conversions(const Compilation& c, const Target& target) {
+  Graph graph = c.graph;
+  for (Node& node : graph.nodes) {
+    auto* const call = call_of(node.op);
+    if (!call || !call->delegate) continue;
+    const auto own = std::ranges::find(c.npu.own_conversions, call->delegate, &OwnConversion::vendors);
+    DEUTERON_CHECK(own != c.npu.own_conversions.end(), node.outputs.empty() ? "" : graph.values[node.outputs[0]].name);
+    if (!own->ours) return {};
+    call->delegate = own->ours;
+  }
+  PteParts parts;
+  return write_pte(graph, c.plan, target.isa, &parts, notes_of(c.byte_inputs));
+}
+
 static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {
   const size_t before = c.pte.size();
   if (const char* why = add_load_plan(c.pte, target.isa, kAllKernels))
@@ -135,6 +151,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
     c.plan = plan_memory(c.graph);
     c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
   }
+  if (!c.npu.own_conversions.empty()) c.own_pte = program_with_own_conversions(c, target);
   if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What passes decided, as data. Sentences about it are made in report/.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,11 @@ struct NpuKernel {
   bool is_predicted = true;      // false: nothing says its cost
   std::string open = {};         // what the vendor's converter does not say of it
   i64 apart_cycles = 0;          // of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
+  i32 own = -1;                  // its number among the kernels of our own conversion of the part; -1: that has none for it
+};
+// A part by the vendor's converter, whose microcode runs on the chip alone, and the same Neutron IR by ours: the same numbers.
+struct OwnConversion {
+  std::shared_ptr<const DelegateBlob> vendors, ours;  // ours: null where our converter does not take the part
 };
 std::string name_of(const NpuKernel& kernel);
 // passes/lower_delegates.cpp
@@ -91,6 +97,7 @@ struct NpuDecisions {
   i64 not_predicted() const;                   // kernels without a cost, and delegates whose converter names no kernels
   i32 unnamed_delegates = 0;                   // those delegates
   std::vector<std::string> vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
+  std::vector<OwnConversion> own_conversions;  // of what the vendor's converter made
 };
 
 // What a step computes instead of the window: passes/stream.cpp.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // --io int8: the quantize at an input and the dequantize at an output are the caller's business. A state is int8 where both ends can be.
 //   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
+// With float I/O what is only seen in another shape stays a float.
+#include <algorithm>
+
 #include "ops/families.h"
+#include "passes/compilation.h"
 #include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/borders.h"
+#include "rewrite/patch.h"
 
 namespace deuteron {
 
@@ -47,11 +52,39 @@ static void make_state_int8(Graph& g, size_t k) {
   drop_input_quantize(g, g.inputs[g.user_inputs().size() + k], "the state is int8");
 }
 
+static bool is_view(const Graph& g, const Node& node) {
+  std::vector<const Type*> in;
+  return node.inputs.size() == 1 && view_of(node.op, g.types(node.inputs, in)).has_value();
+}
+
+// dequantize(view(quantize(x)))   becomes   view(x)
+static std::optional<Patch> keep_view_in_float(const Graph& g, const Uses& uses, NodeId root) {
+  if (!is_dequantize(g.nodes[root].op)) return std::nullopt;
+  std::vector<NodeId> views;  // the last one first
+  NodeId at = uses.producer[g.nodes[root].inputs[0]];
+  for (; at >= 0 && is_view(g, g.nodes[at]); at = uses.producer[g.nodes[at].inputs[0]]) views.push_back(at);
+  if (views.empty() || at < 0 || !is_quantize(g.nodes[at].op)) return std::nullopt;
+  PatchBuilder b(g, root, "a view of a float");
+  ValueId v = g.nodes[at].inputs[0];
+  for (; !views.empty(); views.pop_back()) {
+    const Node& view = g.nodes[views.back()];
+    v = b.add(view.op, {v}, {}, g.values[view.outputs[0]].name + "_float");
+  }
+  return b.replace_root(v);
+}
+
 void int8_ports(PassContext& pass) {
   Graph& g = pass.graph;
   for (size_t k = 0; k < g.states.size(); ++k) make_state_int8(g, k);
   if (!g.states.empty()) remove_dead(g, "the state is int8");
-  if (!pass.options.int8_io) return;
+  if (!pass.options.int8_io) {
+    // Where the model says the steps itself, they are part of what it computes; and what comes as bytes is no float.
+    const Rule rules[] = {keep_view_in_float};
+    if (pass.result.quantization.model_was_quantized || !pass.options.byte_inputs.empty()) return;
+    const bool all_views = rewrite(g, rules, pass.rules()) > 0 && std::ranges::all_of(g.nodes, [&](const Node& node) { return is_view(g, node); });
+    if (all_views) pass.result.quantization = {};  // nothing is quantized
+    return;
+  }
   const size_t inputs = g.user_inputs().size(), outputs = g.user_outputs().size();
   for (size_t i = 0; i < inputs; ++i)
     if (!byte_input(pass.options.byte_inputs, i)) drop_input_quantize(g, g.inputs[i], "done by the caller (int8 input)");

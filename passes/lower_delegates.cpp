@@ -27,6 +27,8 @@ namespace {
 struct ConvertedPart {
   neutron::Extracted extracted;
   std::vector<NpuKernel> kernels;  // empty: the vendor's converter does not say
+  bool is_vendors = false;
+  std::optional<neutron::Extracted> own = {};  // beside the vendor's: our conversion
 };
 
 // Operators of Neutron IR become the user's.
@@ -88,9 +90,11 @@ class DelegateLowering {
     std::optional<neutron::Extracted> extracted = neutron::extract(converted->model, where(), pass_.diagnostics);
     if (!extracted) return std::nullopt;
     ConvertedPart part{std::move(*extracted), {}};
+    i32 own = 0;
     for (const neutron::KernelUse& use : converted->kernels) {
       NpuKernel& kernel = part.kernels.emplace_back(NpuKernel{index_, use.kind, origin_of(use.ops, ir), use.cost});
       kernel.apart_cycles = use.apart_cycles;
+      kernel.own = own++;
     }
     for (const neutron::Vanished& v : converted->vanished)
       pass_.result.npu.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
@@ -106,21 +110,23 @@ class DelegateLowering {
     if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
     NpuDecisions& npu = pass_.result.npu;
     if (!converted->kernel_selection.empty()) npu.vendor_selections.push_back(std::move(converted->kernel_selection));
-    ConvertedPart part{std::move(converted->extracted), {}};
+    ConvertedPart part{std::move(converted->extracted), {}, true};
+    Diagnostics nothing;  // what we cannot convert has no prediction, and is not run here
+    const std::optional<neutron::Converted> ours = convert_by_ours(ir, nothing);
+    if (ours) part.own = neutron::extract(ours->model, where(), nothing);
     if (!converted->map) {
       ++npu.unnamed_delegates;
       return part;
     }
-    part.kernels = vendor_kernels(*converted->map, ir);
+    part.kernels = vendor_kernels(*converted->map, ir, ours);
     for (const i32 op : converted->map->without_kernel)
       npu.without_kernel.push_back({ir.origins[op], "on the NPU: the vendor's converter has no kernel for it"});
     return part;
   }
 
   // Costs are those of our own kernels, where one of the same kind computes the same operators.
-  std::vector<NpuKernel> vendor_kernels(const neutron::KernelMap& map, const neutron::NeutronIr& ir) const {
-    Diagnostics nothing;  // what we cannot convert has no prediction
-    const std::optional<neutron::Converted> ours = convert_by_ours(ir, nothing);
+  std::vector<NpuKernel> vendor_kernels(const neutron::KernelMap& map, const neutron::NeutronIr& ir,
+                                        const std::optional<neutron::Converted>& ours) const {
     std::vector<bool> used(ours ? ours->kernels.size() : 0);
     std::vector<NpuKernel> kernels;
     for (const neutron::MappedKernel& k : map.kernels) {
@@ -132,6 +138,7 @@ class DelegateLowering {
         if (used[own] || use.kind != kernel.kind || (!is_open && use.ops != k.ops)) continue;
         used[own] = kernel.is_predicted = true;
         kernel.cost = use.cost;
+        kernel.own = static_cast<i32>(own);
       }
       kernels.push_back(std::move(kernel));
     }
@@ -151,10 +158,47 @@ class DelegateLowering {
     return transposed.empty() ? face_of(storage) : plain_face(transposed);
   }
 
+  // What the delegate's call of so many arguments is given.
+  std::optional<std::vector<u8>> payload_of(const Node& node, const neutron::Extracted& e, size_t arguments) {
+    neutron::PayloadHeader header;
+    const auto flag = [&](ValueId v, const Shape& transposed) {
+      return static_cast<u8>(!transposed.empty() || is_image(pass_.graph.type(v).shape));
+    };
+    for (const u8 k : e.input_map) header.input_flags.push_back(flag(node.inputs[k], border_.inputs[k]));
+    for (const u8 k : e.output_map) header.output_flags.push_back(flag(node.outputs[k], border_.outputs[k]));
+    header.input_map = e.input_map;
+    header.output_map = e.output_map;
+    header.arguments = static_cast<u8>(arguments);
+    header.version = e.version;
+    return neutron::make_payload(header, e.sections, where(), pass_.diagnostics);
+  }
+
+  // Of what the CPU transposes.
+  i64 transposed_bytes(const Node& node, const neutron::Extracted& e) const {
+    i64 sum = 0;
+    const auto add = [&](ValueId v, const Shape& transposed) {
+      if (!transposed.empty()) sum += static_cast<i64>(round_up_16(static_cast<uint64_t>(pass_.graph.type(v).bytes())));
+    };
+    for (const u8 k : e.input_map) add(node.inputs[k], border_.inputs[k]);
+    for (const u8 k : e.output_map) add(node.outputs[k], border_.outputs[k]);
+    return sum;
+  }
+
+  // The part as this machine can run it, in the same call: what it needs beside its arguments lies behind the plan.
+  bool keep_own(const Node& node, const ConvertedPart& part, const KernelCall& call, size_t arguments) {
+    std::shared_ptr<DelegateBlob> own;
+    if (part.own) {
+      std::optional<std::vector<u8>> payload = payload_of(node, *part.own, arguments);
+      if (!payload) return false;
+      own = std::make_shared<DelegateBlob>(DelegateBlob{kNeutronBackendId, std::move(*payload), {}, 0});
+    }
+    pass_.result.npu.own_conversions.push_back({call.delegate, std::move(own)});
+    return true;
+  }
+
   bool call(Node& node, const ConvertedPart& part, i64 macs) {
     Graph& g = pass_.graph;
     const neutron::Extracted& e = part.extracted;
-    neutron::PayloadHeader header;
     KernelCall call;
     call.name = kNeutronBackendId;
     call.macs = macs;
@@ -162,17 +206,6 @@ class DelegateLowering {
       const Shape& shape = g.type(node.inputs[k]).shape;
       call.args.push_back({KernelArg::Kind::input, static_cast<i64>(k), 0, {}, face_of(shape, border_.inputs[k])});
     }
-    i64 transposed_bytes = 0;
-    const auto flag = [&](ValueId v, const Shape& transposed) {
-      if (!transposed.empty()) transposed_bytes += static_cast<i64>(round_up_16(static_cast<uint64_t>(g.type(v).bytes())));
-      return static_cast<u8>(!transposed.empty() || is_image(g.type(v).shape));
-    };
-    for (const u8 k : e.input_map) header.input_flags.push_back(flag(node.inputs[k], border_.inputs[k]));
-    for (const u8 k : e.output_map) header.output_flags.push_back(flag(node.outputs[k], border_.outputs[k]));
-    header.input_map = e.input_map;
-    header.output_map = e.output_map;
-    header.version = e.version;
-
     auto blob = std::make_shared<DelegateBlob>();
     blob->id = kNeutronBackendId;
     NeutronPayload sizes;
@@ -180,7 +213,7 @@ class DelegateLowering {
     sizes.profile_bytes = static_cast<uint32_t>(e.facts.profile_bytes);
     sizes.debug_bytes = static_cast<uint32_t>(e.facts.debug_bytes);
     sizes.sram_bytes = static_cast<uint32_t>(e.facts.sram_bytes);
-    const auto workspace = static_cast<i64>(workspace_bytes(sizes, static_cast<uint64_t>(transposed_bytes)));
+    const auto workspace = static_cast<i64>(workspace_bytes(sizes, static_cast<uint64_t>(transposed_bytes(node, e))));
     const size_t results = node.outputs.size();
     if (workspace > 0) {
       blob->options.emplace_back(kNeutronScratchOption, std::to_string(call.args.size()));
@@ -193,15 +226,16 @@ class DelegateLowering {
                              std::to_string(limit), "neutron.ports", ""});
       return false;
     }
-    header.arguments = static_cast<u8>(call.args.size());
+    const size_t arguments = call.args.size();
     for (size_t k = 0; k < results; ++k)
       call.args.push_back(
           {KernelArg::Kind::output, static_cast<i64>(k), 0, {}, face_of(g.type(node.outputs[k]).shape, border_.outputs[k])});
-    std::optional<std::vector<u8>> payload = neutron::make_payload(header, e.sections, where(), pass_.diagnostics);
+    std::optional<std::vector<u8>> payload = payload_of(node, e, arguments);
     if (!payload || !keep("payload.bin", *payload)) return false;
     blob->processed = std::move(*payload);
     blob->weights_bytes = static_cast<i64>(e.sections.weights.size());
     call.delegate = std::move(blob);
+    if (part.is_vendors && !keep_own(node, part, call, arguments)) return false;
     node.op = std::move(call);
     pass_.result.npu.kernels.insert(pass_.result.npu.kernels.end(), part.kernels.begin(), part.kernels.end());
     return true;

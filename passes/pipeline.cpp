@@ -50,7 +50,7 @@ static constexpr Pass kPipeline[] = {
     {"choose-kernels", choose_kernels},
     // What no int8 kernel takes stands in float between dequantize and quantize.
     {"leftovers", leftovers},
-    // With int8 I/O the edges are int8.
+    // With int8 I/O the edges are int8; with float I/O views between them are float.
     {"int8-ports", int8_ports},
     // A delegate is a call with its payload.
     {"lower-delegates", lower_delegates},

@@ -150,10 +150,10 @@ class HostRun {
                 std::optional<ProgramFile> file = ProgramFile::read(name, {data, size}, diagnostics);
                 if (!file) return 0;
                 run->file_ = std::move(*file);
-                run->host_ = HostProgram::load(run->file_, diagnostics);
+                if (run->file_.runs_off_chip(run->why_not_)) run->host_ = HostProgram::load(run->file_, diagnostics);
                 return 0;
               });
-    if (!run->host_) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
+    if (!run->host_ && !run->why_not_.has_errors()) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
     return nb::make_tuple(nb::cast(run.release(), nb::rv_policy::take_ownership), as_list(diagnostics.list()));
   }
 
@@ -165,7 +165,7 @@ class HostRun {
     return as_list(specs);
   }
 
-  // ([(bytes, series)] of each output, diagnostics): all samples one after the other.
+  // ([(bytes, series)] of each output, diagnostics): all samples one after the other. Of a program for the chip alone: none, and why.
   nb::tuple run(const std::vector<InputArray>& given, nb::object progress) {
     std::vector<Array> arrays;
     for (const InputArray& a : given) arrays.push_back(as_array(a));
@@ -173,6 +173,7 @@ class HostRun {
     std::vector<std::vector<std::byte>> outputs(file_.summary.outputs.size());
     bool series = false, good = false;
     i64 samples = 1;
+    if (why_not_.has_errors()) return nb::make_tuple(nb::list(), samples, series, as_list(why_not_.list()));
     in_worker(std::move(progress), [&](Watch&) {
       const std::optional<std::vector<InputSeries>> inputs = convert_inputs(arrays, file_.inputs(), {"run", {}}, diagnostics);
       if (!inputs) return 0;
@@ -199,7 +200,8 @@ class HostRun {
 
  private:
   ProgramFile file_;
-  std::unique_ptr<HostProgram> host_;
+  std::unique_ptr<HostProgram> host_;  // null: the program is for the chip alone
+  Diagnostics why_not_;
   std::mutex mutex_;
 };
 

@@ -111,6 +111,8 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
 }  // namespace
 
 Accuracy measure_accuracy(const Compilation& c, const Samples& given, int threads) {
+  const std::vector<uint8_t>& pte = program_to_run(c);
+  DEUTERON_CHECK(!pte.empty(), c.graph.name);
   const Samples samples = with_states(c.reference, given);
   const size_t grain = c.graph.states.empty() || c.stream.frames > 0
                            ? 1
@@ -122,7 +124,7 @@ Accuracy measure_accuracy(const Compilation& c, const Samples& given, int thread
   Watch* const watch = watch_of_thread();
   tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size(), grain), [&](const tbb::blocked_range<size_t>& range) {
     const WatchScope scope(watch);
-    LoadedProgram loaded(c.pte);
+    LoadedProgram loaded(pte);
     for (size_t s = range.begin(); s < range.end(); ++s) {
       stop_if_asked(watch);
       sums[s] = compare_sample(c, reference, loaded.program, samples[s]);
@@ -136,6 +138,7 @@ Accuracy measure_accuracy(const Compilation& c, const Samples& given, int thread
     a.max_abs_error = std::max(a.max_abs_error, s.largest);
   }
   a.samples = static_cast<i64>(samples.size());
+  a.of_own_conversion = !c.npu.own_conversions.empty();
   a.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
   return a;
 }

@@ -7,7 +7,6 @@
 
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_model/kernel_def.h"
-#include "backends/neutron_model/kernel_def.h"
 #include "backends/neutron_model/traffic.h"
 #include "memory/homes.h"
 #include "ops/families.h"
@@ -92,10 +91,12 @@ class MapWriter {
   }
 
   void inside_delegate(SortedJson& call, const Node& node, const DelegateBlob& blob, i32 delegate) const {
-    // In the order of the microcode, which is that of the events.
+    // By kernel of our own conversion.
+    const auto own = std::ranges::find(c_.npu.own_conversions, &blob, [](const OwnConversion& o) { return o.vendors.get(); });
+    const DelegateBlob* ours = own == c_.npu.own_conversions.end() ? &blob : own->ours.get();
     NeutronPayload payload;
     std::vector<i64> bytes;
-    if (read_payload(blob.processed.data(), static_cast<uint32_t>(blob.processed.size()), &payload).ok()) {
+    if (ours && read_payload(ours->processed.data(), static_cast<uint32_t>(ours->processed.size()), &payload).ok()) {
       NeutronCalls in_payload(payload);
       for (NeutronKernelCall kernel; in_payload.next(&kernel);) bytes.push_back(neutron::bytes_of(kernel.kind, kernel.structure));
     }
@@ -120,7 +121,7 @@ class MapWriter {
       else j.erase("macs"), all_predicted = false;
       if (!kernel.open.empty()) j["open"] = kernel.open;
       if (kernel.apart_cycles > 0) j["assumed"] = true, j["apart_cycles"] = kernel.apart_cycles;
-      if (kernels.size() < bytes.size()) j["bytes"] = bytes[kernels.size()];
+      if (kernel.own >= 0 && static_cast<size_t>(kernel.own) < bytes.size()) j["bytes"] = bytes[static_cast<size_t>(kernel.own)];
       macs += kernel.cost.macs;
       cycles += kernel.cost.total();
       kernels.push_back(std::move(j));

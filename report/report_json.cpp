@@ -318,6 +318,7 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
     j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
     j["max_abs_error"] = finite(f.accuracy->max_abs_error);
     j["samples"] = f.accuracy->samples;
+    if (f.accuracy->of_own_conversion) j["accuracy_of_own_conversion"] = true;
   }
   j["seconds"] = f.seconds;
   j["inputs"] = ports(c.graph, c.graph.user_inputs());

@@ -349,13 +349,17 @@ class Summary {
   }
 
   std::string error_text() const {
-    if (!f_.accuracy) return "not measured (no samples)";
+    if (!f_.accuracy)
+      return program_to_run(c_).empty() ? "not measured (the vendor's microcode runs on the chip alone, and our converter does not take its parts)"
+                                        : "not measured (no samples)";
     const Accuracy& a = *f_.accuracy;
     const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
-    if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return "none: equal to the float model " + over;
+    const char* const how =
+        a.of_own_conversion ? "; by our conversion of the NPU's parts, which computes the same: the vendor's runs on the chip alone" : "";
+    if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return fmt::format("none: equal to the float model {}{}", over, how);
     const bool in_sample = !c_.quantization.model_was_quantized;  // the samples are those that the ranges were chosen on
-    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}", a.sqnr_db, a.max_abs_error,
-                       over, in_sample ? " of the calibration (in-sample)" : "");
+    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}{}", a.sqnr_db, a.max_abs_error,
+                       over, in_sample ? " of the calibration (in-sample)" : "", how);
   }
 
   const Compilation& c_;

@@ -75,7 +75,7 @@ int compare(const CompareOptions& o) {
   Json json = {{"model", o.model}, {"program", o.program}, {"outputs", Json::array()}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
-  if (!file) return fail();
+  if (!file || !file->runs_off_chip(diagnostics)) return fail();
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;

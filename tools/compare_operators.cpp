@@ -105,6 +105,7 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
     for (const Way& way : kWays) {
       ModelOptions options = given;
       options.target = target;
+      options.compile.npu.converter.path.clear();  // the program runs here
       options.io_layout = way.layout;
       options.dialect = way.dialect;
       options.weights = way.weights;

@@ -133,7 +133,7 @@ bool write_signed(const std::string& path, std::span<const uint8_t> bytes, const
 std::optional<BoardFit> fit_of(const CompileVerb& o, const BoardMemory& board, const CompiledModel& m, Diagnostics& diagnostics) {
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
   const std::optional<ProgramFile> file = ProgramFile::read(o.output, bytes, diagnostics);
-  if (!file) return std::nullopt;
+  if (!file || !file->runs_off_chip(diagnostics)) return std::nullopt;
   std::optional<BoardFit> fit = fit_board(board, *file, diagnostics);
   if (fit && !check_fit(board, *fit, diagnostics)) fit.reset();
   return fit;

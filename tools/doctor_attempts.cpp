@@ -80,7 +80,7 @@ Attempt attempt(const std::string& option, const ModelOptions& options, const Co
 }  // namespace
 
 std::optional<Accuracy> accuracy_of(const CompiledModel& m, int threads) {
-  if (m.samples.empty() || m.compilation.reference.outputs.empty()) return std::nullopt;
+  if (m.samples.empty() || m.compilation.reference.outputs.empty() || program_to_run(m.compilation).empty()) return std::nullopt;
   return measure_accuracy(m.compilation, m.samples, threads);
 }
 

@@ -52,7 +52,7 @@ int evaluate(const EvaluateOptions& o) {
   Json json = {{"program", o.program}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
-  if (!file) return fail();
+  if (!file || !file->runs_off_chip(diagnostics)) return fail();
   if (file->summary.outputs.empty())
     return diagnostics.error(o.program, "the program has no outputs to evaluate", "evaluate.outputs"), fail();
   const i64 classes = numel(file->summary.outputs[0].sizes);

@@ -162,7 +162,7 @@ int firmware(const FirmwareOptions& o) {
                   "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
                   "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n{}",
                   folder, counted(static_cast<long long>(project.models.size()), "model"),
-                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
+                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.npu && project.vendor_driver ? "the vendor's" : std::to_string(project.kernels.npu.size()),
                   counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
                   memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder, folder,
                   board->emulated ? "" : " -DMCUX_SDK=PATH", folder, would_be_smaller(project) ? kSmaller : ""));

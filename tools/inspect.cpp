@@ -15,8 +15,10 @@
 #include "frontends/tflite/summary.h"
 #include "onnx/open.h"
 #include "ops/kernel_call/called_kernels.h"
+#include "report/program_map.h"
 #include "report/status_text.h"
 #include "runtime/load_plan.h"
+#include "runtime/signature.h"
 #include "targets/target.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
@@ -56,7 +58,8 @@ std::string text_of(const PteDelegate& d) {
       "      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n", p.microcode_bytes,
       p.is_open_model ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
                                     d.assumed_kernels > 0 ? fmt::format(", {} of them assumed to exist", d.assumed_kernels) : "")
-                      : "not the open machine model's",
+                      : d.is_vendors ? "the vendor's: --etrecord names its kernels"
+                                     : "of the open machine model in another version",
       p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
   std::map<std::string, i64> counts;
   for (const std::string& k : d.kernels) ++counts[k];
@@ -84,6 +87,7 @@ Json as_json(const PteDelegate& d) {
                      {"profile_bytes", p.profile_bytes},
                      {"debug_bytes", p.debug_bytes},
                      {"open_model", p.is_open_model},
+                     {"vendor_microcode", d.is_vendors},
                      {"kernel_calls", d.kernels},
                      {"assumed_kernel_calls", d.assumed_kernels}};
   return json;
@@ -152,6 +156,47 @@ std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o, con
   return known ? called_kernels(file.file(), *known, usual_features(*known)) : std::nullopt;
 }
 
+// The record that was written with the program, where one is given: it names the kernels inside the NPU's calls.
+bool read_record(const InspectOptions& o, const ProgramFile& file, std::optional<SourceMap>& record, Diagnostics& diagnostics) {
+  if (o.etrecord.empty()) return true;
+  const std::optional<std::vector<std::byte>> content = read_file(o.etrecord, diagnostics);
+  if (!content || !check_signature(*content, o.etrecord, o.verify_key, diagnostics)) return false;
+  record = read_etrecord(*content, o.etrecord, diagnostics);
+  if (!record) return false;
+  const File bytes = without_signature(file.file());
+  const std::string id = program_id_text({static_cast<const uint8_t*>(bytes.data), bytes.bytes});
+  if (record->program_id.empty() || record->program_id == id) return true;
+  diagnostics.add({Severity::error, o.etrecord, "is the record of another program", record->program_id, id, "inspect.program_id",
+                   "use the record that was written together with the program: deuteron compile --etrecord FILE"});
+  return false;
+}
+
+// "Conv2DStandardV1: conv1, relu"
+std::string text_of(const MapKernel& kernel, const SourceMap& record) {
+  std::vector<std::string> names;
+  for (const i64 id : kernel.operators) names.push_back(record.operators[static_cast<size_t>(id)].name);
+  return fmt::format("{}{}{}", kernel.kernel, names.empty() ? "" : ": ", fmt::join(names, ", "));
+}
+
+// Whether it would run here is a question of its own.
+void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json, Diagnostics& diagnostics) {
+  Needs needs;
+  const Status status = measure(file.file(), kAllKernels, &needs);
+  Diagnostics why_not;
+  const bool runs = file.runs_off_chip(why_not);
+  json["loads_on_host"] = status.ok() && runs;
+  if (!status.ok()) {
+    Diagnostic d = describe_status(file.path, status);
+    d.severity = Severity::warning;
+    diagnostics.add(std::move(d));
+  } else if (runs) {
+    json["tables_bytes"] = needs.tables_bytes;
+    text += fmt::format("loads on this machine; tables {} bytes\n", needs.tables_bytes);
+  } else {
+    text += fmt::format("runs on the chip alone, with the vendor's microcode; here: {}\n", kRunsOffChip);
+  }
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -184,7 +229,8 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   tell_memory(s, text, json);
   std::map<std::string, i64> counts;
   const std::optional<std::vector<CalledKernels>> called = called_on(o, *file, diagnostics);
-  if (diagnostics.has_errors()) return finish(o.json, diagnostics, {}, "");
+  std::optional<SourceMap> record;
+  if (diagnostics.has_errors() || !read_record(o, *file, record, diagnostics)) return finish(o.json, diagnostics, {}, "");
   for (size_t k = 0; k < s.calls.size(); ++k) {
     const PteCall& c = s.calls[k];
     ++counts[c.op];
@@ -201,20 +247,15 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   for (size_t k = 0; k < s.calls.size(); ++k) {
     text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
     if (called && !(*called)[k].names.empty()) text += fmt::format("      {}\n", text_of((*called)[k]));
+    const MapKernel* recorded = record ? record->call(static_cast<i64>(k)) : nullptr;
+    if (!recorded) continue;
+    for (const MapKernel& kernel : recorded->inside) {
+      const std::string line = text_of(kernel, *record);
+      text += fmt::format("      {}\n", line);
+      json["calls"][k]["npu_kernels"].push_back(line);
+    }
   }
-
-  // Whether it would run here is a separate question.
-  Needs needs;
-  const Status status = measure(file->file(), kAllKernels, &needs);
-  json["loads_on_host"] = status.ok();
-  if (status.ok()) {
-    json["tables_bytes"] = needs.tables_bytes;
-    text += fmt::format("loads on this machine; tables {} bytes\n", needs.tables_bytes);
-  } else {
-    Diagnostic d = describe_status(o.file, status);
-    d.severity = Severity::warning;
-    diagnostics.add(std::move(d));
-  }
+  tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);
 }
 
@@ -308,7 +349,7 @@ FileKind kind_of(const std::string& file, const std::vector<std::byte>& bytes) {
 bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnostics) {
   for (const auto& [option, value] :
        {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
-    if (!value->empty() && kind != FileKind::trace) {
+    if (!value->empty() && kind != FileKind::trace && (kind != FileKind::program || value != &o.etrecord)) {
       diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option), "inspect.kind",
                         "write one: deuteron run --profile FILE");
       return true;
@@ -368,7 +409,9 @@ void add_inspect(CommandLine& line) {
   const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
   verb.option("--target", o->target, "of a program: the core whose kernels are told; default: one with the program's instructions")
       .value("T");
-  file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
+  file("--etrecord", o->etrecord,
+       "of a trace: the record that was written with the program; tables by operator and module; of a program: the NPU's kernels and their "
+       "operators");
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
   file("--html", o->html, "of a trace: write one page with timeline, graph, memory and tables, which needs no network");

@@ -56,6 +56,12 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<
   return p;
 }
 
+bool ProgramFile::runs_off_chip(Diagnostics& diagnostics) const {
+  if (std::ranges::none_of(summary.delegates, &PteDelegate::is_vendors)) return true;
+  diagnostics.error(path, "has the microcode of the vendor's converter, which runs on the chip alone", "pte.vendor_microcode", kRunsOffChip);
+  return false;
+}
+
 std::vector<InputSpec> ProgramFile::inputs() const {
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < summary.inputs.size(); ++i)

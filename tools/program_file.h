@@ -32,6 +32,10 @@ class AlignedBytes {
   size_t size_ = 0;
 };
 
+// What can be done without the chip about a program with the vendor's microcode.
+inline constexpr const char* kRunsOffChip =
+    "compile the model without --neutron-converter: our converter gets the same operators, computes the same numbers, and its program runs here";
+
 struct ProgramFile {
   std::string path;
   AlignedBytes bytes;
@@ -42,6 +46,8 @@ struct ProgramFile {
   static std::optional<ProgramFile> read(const std::string& name, std::span<const std::byte> content, Diagnostics& diagnostics,
                                          const std::string& verify_key = {});
   File file() const { return {bytes.data(), bytes.size()}; }
+  // False, with a diagnostic: it has the vendor's microcode, which neither this machine nor an emulated board can run.
+  bool runs_off_chip(Diagnostics& diagnostics) const;
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 
   // The same data as the float model takes it: bytes become what they stand for.

@@ -11,7 +11,7 @@ namespace deuteron {
 ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const std::string& written_to) {
   ReportFacts facts{o.model, &m.target, std::nullopt, 0};
   const bool has_reference = !m.compilation.reference.outputs.empty();  // not where the pass that keeps it was left out
-  if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out)
+  if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out && !program_to_run(m.compilation).empty())
     facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);
   facts.seconds = seconds_of_process();
   ModelReport report{Json::parse(report_json(m.compilation, m.program, facts)), report_summary(m.compilation, m.program, facts)};

@@ -247,7 +247,7 @@ int run(const RunOptions& o) {
   Json json = {{"program", o.program}, {"on", o.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
-  if (!file) return fail();
+  if (!file || !file->runs_off_chip(diagnostics)) return fail();
   if (!check_paths(o, file->summary.outputs.size(), diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--input", o.image}, diagnostics);
   if (!inputs) return fail();

@@ -12,7 +12,7 @@ namespace deuteron::neutron {
 
 inline constexpr uint32_t kMagic = 0x64434D6E;  // "nMCd", as in the vendor's microcode
 // "DNM" and the version of this format in the top byte: it tells our microcode from the vendor's, whose word 1 differs.
-inline constexpr uint32_t kFormatTag = 0x014D4E44;
+inline constexpr uint32_t kFormatTag = 0x014D4E44, kFormatTagName = 0x00FFFFFF;
 
 // Words of the header. The header has kHeaderWords words for both payload versions; those that a version does not use are 0.
 inline constexpr int kHeaderWords = 16;

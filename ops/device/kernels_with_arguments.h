@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "runtime/backend.h"
 
 namespace deuteron {
 
@@ -14,6 +14,20 @@ struct KernelsWithArguments {
   explicit KernelsWithArguments(const KernelTable& table) {
     for (int32_t i = 0; i < table.count; ++i) kernels.push_back(*table.kernels[i]), kernels.back().ready = {};
     for (const Kernel& k : kernels) pointers.push_back(&k);
+  }
+};
+
+// The same backends, which look at their payloads and open nothing: asking needs no driver that takes them.
+struct UnopenedBackends {
+  std::vector<Backend> backends;
+  std::vector<const Backend*> pointers;
+  explicit UnopenedBackends(const KernelTable& table) {
+    for (int32_t i = 0; i < table.backend_count; ++i) {
+      Backend& b = backends.emplace_back(*table.backends[i]);
+      b.open = [](void*) { return Status{}; };
+      b.close = [](void*) {};
+    }
+    for (const Backend& b : backends) pointers.push_back(&b);
   }
 };
 

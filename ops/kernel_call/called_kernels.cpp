@@ -61,7 +61,8 @@ CalledKernels called_kernels(const KernelCall& call, TypeView in, TypeView out, 
 
 std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uint32_t features) {
   const KernelsWithArguments asked(kAllKernels);
-  const KernelTable table{asked.pointers.data(), kAllKernels.count, kAllKernels.backends, kAllKernels.backend_count};
+  const UnopenedBackends unopened(kAllKernels);
+  const KernelTable table{asked.pointers.data(), kAllKernels.count, unopened.pointers.data(), kAllKernels.backend_count};
   Needs needs;
   if (!measure(file, table, &needs).ok()) return std::nullopt;
   std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plays the vendor's neutron-converter: its options, its text on the console, its files and its failures, as far as public text shows them
-// (ExecuTorch's backends/nxp and its documents, NXP's eIQ pages, logs that users have published). The payload is made by our own converter,
-// so that the open model of the machine can run it; nobody outside of this file may rely on that.
+// (ExecuTorch's backends/nxp and its documents, NXP's eIQ pages, logs that users have published). Which kernels there are our own converter
+// says. The microcode is of a machine that nobody knows: magic word, sizes and counts as published, the rest bytes without a meaning.
 //
 // NEUTRON_STAND_IN=NAME makes it fail: crash, hang, old-version, partial-graph, port-order, other-result, other-model, truncated, no-dump.
 // NEUTRON_STAND_IN_OTHER=FILE is the Neutron IR that other-result and other-model convert instead.
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -332,6 +333,69 @@ void write_selection(const Converted& converted) {
   std::ofstream("_kernel_selection.c") << text << "};\n";
 }
 
+// ---- the microcode
+
+// The same for the same model.
+std::vector<u8> scrambled(std::span<const u8> from, size_t bytes) {
+  uint64_t state = 0xcbf29ce484222325;
+  for (const u8 b : from) state = (state ^ b) * 0x100000001b3;
+  std::vector<u8> made(bytes);
+  for (u8& b : made) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    b = static_cast<u8>(state >> 32);
+  }
+  return made;
+}
+
+// The words that ExecuTorch's runtime reads are 0, 6, 7 and those from 9 on.
+std::vector<u8> foreign_microcode(std::span<const u8> ours, size_t weights_bytes, bool profiles) {
+  constexpr uint32_t kVendorsVersion = 0x00030201, kTopBit = 0x80000000;
+  const size_t words = ours.size() / 4 + ours.size() / 16 + 1;
+  std::vector<u8> made = scrambled(ours, 4 * words);
+  const auto set = [&](int word, uint32_t value) { std::memcpy(made.data() + 4 * word, &value, 4); };
+  const auto keep = [&](int word) { std::memcpy(made.data() + 4 * word, ours.data() + 4 * word, 4); };
+  for (int word = kScratchBytesWord; word <= (profiles ? int{kOutputsWordV1} : int{kOutputsWordV0}); ++word) keep(word);
+  set(kMagicWord, kMagic);
+  set(kTagWord, kVendorsVersion);
+  set(kMicrocodeBytesWord, static_cast<uint32_t>(made.size()));
+  set(kWeightsBytesWord, static_cast<uint32_t>(weights_bytes));
+  if (profiles) made[4 * kProfileBytesWordV1 + 3] |= kTopBit >> 24;
+  return made;
+}
+
+// The converted model with sections of other lengths that nothing of ours can read.
+std::vector<u8> with_foreign_sections(const std::vector<u8>& model) {
+  const tflite::Model& m = *tflite::GetModel(model.data());
+  const tflite::SubGraph& g = *m.subgraphs()->Get(0);
+  const tflite::Operator& op = *g.operators()->Get(0);
+  const auto list = [](const auto* indexes) {
+    const auto all = tflite::ints_of(indexes);
+    return std::vector<i32>(all.begin(), all.end());
+  };
+  const std::vector<i32> operands = list(op.inputs()), results = list(op.outputs()), outputs = list(g.outputs());
+  const i32 microcode_at = operands[operands.size() - 3], weights_at = operands[operands.size() - 2];
+  const auto section = [&](i32 t) { return tflite::buffer_of(m, *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t))); };
+  const auto own = section(weights_at);
+  const std::vector<u8> weights = scrambled(own, own.size() + own.size() / 16);
+  const std::vector<u8> microcode = foreign_microcode(section(microcode_at), weights.size(), results.size() == outputs.size() + 3);
+  tflite::Writer w;
+  w.name_custom(kNeutronGraph);
+  for (flatbuffers::uoffset_t t = 0; t < g.tensors()->size(); ++t) {
+    const tflite::Tensor& from = *g.tensors()->Get(t);
+    const std::vector<u8> none, &data = static_cast<i32>(t) == microcode_at ? microcode : static_cast<i32>(t) == weights_at ? weights : none;
+    const std::vector<i32> extents = list(from.shape());
+    Shape shape(extents.begin(), extents.end());
+    if (!data.empty()) shape = {static_cast<i64>(data.size())};
+    std::vector<float> scales;
+    i64 zero = 0;
+    if (const auto* q = from.quantization(); q && q->scale() && q->scale()->size() > 0)
+      scales.assign(q->scale()->begin(), q->scale()->end()), zero = q->zero_point()->Get(0);
+    w.add(shape, from.type(), scales, static_cast<i32>(zero), 0, data.empty() ? 0 : w.buffer(data.data(), data.size()), from.name()->c_str());
+  }
+  w.op(tflite::BuiltinOperator::CUSTOM, operands, results);
+  return w.finish(list(g.inputs()), outputs);
+}
+
 // ---- the failures of the result
 
 void reverse_ports(std::vector<u8>& model) {
@@ -393,6 +457,7 @@ int convert_file(const Options& options) {
   if (value("dump-after-generate") == "console" && wrong != "no-dump") print_generated(list, g);
   print_statistics(g, list);
   if (options.contains("dump-kernel-selection-code")) write_selection(converted);
+  converted.model = with_foreign_sections(converted.model);
 
   const std::string least = value("min-num-ops-per-graph");
   if (!least.empty() && std::strtoul(least.c_str(), nullptr, 10) > g.ops.size()) converted.model = given;  // nothing is worth it

@@ -53,7 +53,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     target_link_libraries(neutron_converter PRIVATE deuteron_core)
     add_test(NAME vendor_converter COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/vendor_converter.py $<TARGET_FILE:deuteron>
              $<TARGET_FILE:neutron_converter> ${FIXTURES})
-    set_tests_properties(vendor_converter PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+    add_test(NAME rt700_board COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/rt700_board.py $<TARGET_FILE:deuteron>
+             $<TARGET_FILE:neutron_converter> ${FIXTURES} --package ${PROJECT_BINARY_DIR}/python)
+    set_tests_properties(vendor_converter rt700_board PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
     add_executable(neutron_runner tests/stock/neutron_runner.cpp)
     target_link_libraries(neutron_runner PRIVATE deuteron_core)
     add_test(NAME neutron_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_models.py $<TARGET_FILE:neutron_runner>)
