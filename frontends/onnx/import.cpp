@@ -16,6 +16,7 @@
 #include "frontends/onnx_call/fold.h"
 #include "frontends/onnx_operators/import_table.h"
 #include "frontends/onnx_operators/steps.h"
+#include "ir/minus_infinity.h"
 #include "onnx/open.h"
 
 namespace deuteron {
@@ -270,6 +271,8 @@ std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, con
   const auto before = count();
   if (!Walk(*model, shapes, graph, diagnostics).run() || count() != before) return std::nullopt;
   remove_dead(graph, "result is not used");
+  write_minus_infinity(graph, "onnx.tensor.finite", diagnostics);
+  if (count() != before) return std::nullopt;
   return graph;
 }
 

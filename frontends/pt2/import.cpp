@@ -24,6 +24,7 @@
 #include "frontends/pt2_call/import_state.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
+#include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"
 
@@ -366,38 +367,6 @@ class Walk {
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
 
-bool may_be_masked(const Op& op) {
-  return std::holds_alternative<Add>(op) || std::holds_alternative<Minimum>(op) || std::holds_alternative<Maximum>(op) ||
-         std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Expand>(op) ||
-         std::holds_alternative<Slice>(op) || std::holds_alternative<Gather>(op) || std::holds_alternative<Concat>(op) ||
-         std::holds_alternative<KernelCall>(op);
-}
-
-// -inf in constants   becomes   kMinusInfinity
-// Refused where it is a weight or a factor.
-void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
-  const auto is_low = [](float v) { return v < kMaskedBelow; };
-  for (const Node& node : g.nodes)
-    for (const ValueId v : node.inputs) {
-      if (may_be_masked(node.op) || !g.is_constant(v) || g.type(v).dtype != DType::f32) continue;
-      for (const float x : g.values[v].constant->as<float>())
-        if (std::isinf(x)) {
-          diagnostics.error(fmt::format("{}: {}", g.name, describe(g, node)),
-                            fmt::format("`{}` holds a value that is not finite: {}", g.values[v].name, x), "pt2.weights.finite",
-                            "look for a training step that diverged");
-          break;
-        }
-    }
-  for (GraphValue& value : g.values) {
-    if (!value.constant || value.type.dtype != DType::f32) continue;
-    const std::span<const float> data = value.constant->as<float>();
-    if (std::none_of(data.begin(), data.end(), is_low)) continue;
-    std::vector<float> finite(data.begin(), data.end());
-    std::replace_if(finite.begin(), finite.end(), is_low, kMinusInfinity);
-    value.constant = constant_of(std::move(finite));
-  }
-}
-
 // Which buffers operators in place write shows on the way: then once more, with them as states.
 std::optional<Graph> walk(const Archive& archive, Program& program, OpenSizes& sizes, Diagnostics& diagnostics) {
   std::set<std::string> states;
@@ -431,7 +400,7 @@ std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archiv
   if (!graph) return std::nullopt;
   drop_idle_states(*graph);
   remove_dead(*graph, "result is not used");
-  write_minus_infinity(*graph, diagnostics);
+  write_minus_infinity(*graph, "pt2.weights.finite", diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }

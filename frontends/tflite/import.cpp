@@ -10,6 +10,7 @@
 
 #include "data/mapped_file.h"
 #include "frontends/tflite_operators/import_table.h"
+#include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"
 
@@ -234,6 +235,8 @@ std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared
   graph.name = name;
   if (!tflite::Walk(*model, std::move(tensors), graph, diagnostics).run()) return std::nullopt;
   remove_dead(graph, "result is not used");
+  write_minus_infinity(graph, "tflite.weights.finite", diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }
 
