@@ -75,8 +75,12 @@ class Call {
   // Of another kind than the builtin's, or left out: refused.
   template <class T>
   const T* options() {
-    const T* found =
-        op_.builtin_options_type() == BuiltinOptionsTraits<T>::enum_value ? static_cast<const T*>(op_.builtin_options()) : nullptr;
+    const T* found = nullptr;
+    if constexpr (BuiltinOptions2Traits<T>::enum_value != BuiltinOptions2::NONE) {
+      if (op_.builtin_options_2_type() == BuiltinOptions2Traits<T>::enum_value) found = static_cast<const T*>(op_.builtin_options_2());
+    } else if (op_.builtin_options_type() == BuiltinOptionsTraits<T>::enum_value) {
+      found = static_cast<const T*>(op_.builtin_options());
+    }
     require(found != nullptr, "has no options of its kind", "", "", "tflite.operator.options");
     return ok_ ? found : nullptr;
   }
@@ -89,6 +93,7 @@ class Call {
   const Type& declared(size_t i);         // of operand i
   const Type& declared_result(size_t i);  // of result i
   bool is_constant(size_t i);
+  bool is_made_of_constants(size_t i);           // or moves the elements of one, so that passes make it a constant
   const Quant& quant_of_int32(size_t i);         // of operand i; empty: it has no scale, or is not of int32
   const Quant& result_quant_of_int32(size_t i);  // of result i
   const Quant* intermediate_quant(size_t i);     // of a value that never leaves the operator; null: the file does not say it
@@ -147,6 +152,9 @@ class Call {
   ValueId kept(size_t i);
   void keep(size_t i, ValueId v);
 
+  // What a subgraph of two numbers computes: its only operator; nothing where it gives the second one. Another subgraph is refused.
+  std::optional<BuiltinOperator> body_of(i32 subgraph);
+
   // Subgraphs in the place of this operator. A branch takes all operands but the first.
   void take_branch(i32 subgraph);
   void pick_branch(i32 yes, i32 no);       // both are run, and operand 0 picks
@@ -157,7 +165,8 @@ class Call {
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
   std::optional<ValueId> real_part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
-  ModelTensor* tensor(size_t i);  // operand; null: refused
+  const GraphValue* steps_behind(ValueId v) const;  // null: not made of a constant
+  ModelTensor* tensor(size_t i);                    // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);

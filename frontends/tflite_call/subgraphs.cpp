@@ -45,6 +45,8 @@ std::vector<bool> named_subgraphs(const Model& model) {
       if (const auto* o = op->builtin_options_as_IfOptions()) name(o->then_subgraph_index()), name(o->else_subgraph_index());
       if (const auto* o = op->builtin_options_as_WhileOptions()) name(o->cond_subgraph_index()), name(o->body_subgraph_index());
       if (const auto* o = op->builtin_options_as_CallOnceOptions()) name(o->init_subgraph_index());
+      if (const auto* o = op->builtin_options_2_as_StablehloReduceWindowOptions()) name(o->body_subgraph_index());
+      if (const auto* o = op->builtin_options_2_as_StablehloScatterOptions()) name(o->update_computation_subgraph_index());
     }
   }
   return named;
@@ -62,6 +64,21 @@ bool Call::can_run(i32 subgraph, size_t operands, size_t results) {
   require(std::ranges::find(state_.running, subgraph) == state_.running.end(),
           fmt::format("runs subgraph {}, of which it is a part itself", subgraph), "", "", "tflite.subgraph.cycle");
   return ok_;
+}
+
+std::optional<BuiltinOperator> Call::body_of(i32 subgraph) {
+  if (!can_run(subgraph, 2, 1)) return std::nullopt;
+  const SubGraph& graph = subgraph_of(state_, subgraph);
+  const auto given = ints_of(graph.inputs()), made = ints_of(graph.outputs());
+  const auto& operators = *graph.operators();
+  if (operators.size() == 0 && made[0] == given[1]) return std::nullopt;
+  const Operator* op = operators.size() == 1 ? operators.Get(0) : nullptr;
+  const auto in = op ? ints_of(op->inputs()) : given, out = op ? ints_of(op->outputs()) : given;
+  const bool of_both = op && in.size() == 2 && (std::ranges::equal(in, given) || (in[0] == given[1] && in[1] == given[0]));
+  require(of_both && out.size() == 1 && out[0] == made[0],
+          fmt::format("joins numbers by subgraph {}, which is more than one operator on both", subgraph),
+          fmt::format("{} operators", operators.size()), "1", "tflite.subgraph.body");
+  return ok_ ? std::optional(static_cast<BuiltinOperator>(code_of(state_.model, *op)->builtin)) : std::nullopt;
 }
 
 bool Call::fits(const ModelTensor& given, const ModelTensor& wanted) {
