@@ -13,6 +13,7 @@
 
 #include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/claimed_sizes.h"
+#include "frontends/pt2/cut.h"
 #include "frontends/pt2/fixed_sizes.h"
 #include "frontends/pt2/found_sizes.h"
 #include "frontends/pt2/in_place.h"
@@ -383,9 +384,10 @@ std::optional<Graph> walk(const Archive& archive, Program& program, OpenSizes& s
   }
 }
 
-std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics) {
+std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics,
+                                    const ModelPart& part = {}) {
   auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
-  return program ? import_program(archive, *std::move(program), diagnostics, shapes) : std::nullopt;
+  return program && cut(*program, part, archive->name, diagnostics) ? import_program(archive, *std::move(program), diagnostics, shapes) : std::nullopt;
 }
 
 }  // namespace
@@ -407,8 +409,8 @@ std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archiv
 
 }  // namespace pt2
 
-std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
-  return pt2::import_archive(pt2::open_archive(path, diagnostics), shapes, diagnostics);
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes, const ModelPart& part) {
+  return pt2::import_archive(pt2::open_archive(path, diagnostics), shapes, diagnostics, part);
 }
 
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,

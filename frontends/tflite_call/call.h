@@ -40,7 +40,8 @@ using Visit = std::function<void(const Operator& op, i32 index)>;
 struct ImportState {
   const Model& model;
   std::vector<ModelTensor> tensors;
-  std::vector<std::vector<ModelTensor>> others;  // of subgraphs 1..
+  i32 main;                                      // the subgraph that is the model; the others are what it runs
+  std::vector<std::vector<ModelTensor>> others;  // by subgraph; of the main one empty
   Graph& graph;
   Diagnostics& diagnostics;
   i64 made_elements = 0;    // of constants that stand in no file
@@ -52,13 +53,16 @@ struct ImportState {
   i32 unsure = 0;                          // branches around the operator of which a computed condition picks one
   std::vector<bool> failed = {};           // by subgraph: something is wrong in it and reported, so it is not run again
   std::vector<BatchedImage> batched = {};  // in the order of their values
+
+  bool can_run(i32 subgraph) const { return subgraph >= 0 && subgraph < static_cast<i32>(others.size()) && subgraph != main; }
+  std::string runnable() const;  // "1..3"
 };
 
 // Whether an operator takes and makes tensors of int16 steps (16x8 models), and with another zero point than 0.
 enum class Int16 : u8 { refused, taken, any_zero };
 
 // By subgraph: whether the model names it, or one that the model names.
-std::vector<bool> named_subgraphs(const Model& model);
+std::vector<bool> named_subgraphs(const Model& model, i32 main);
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
 // steers anything that must be valid.

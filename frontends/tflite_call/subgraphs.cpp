@@ -29,10 +29,15 @@ void keep_for_next_run(std::vector<ModelTensor>& kept, const std::vector<ModelTe
 
 }  // namespace
 
-std::vector<bool> named_subgraphs(const Model& model) {
+std::string ImportState::runnable() const {
+  const size_t last = others.size() - 1;
+  return main == 0 ? fmt::format("1..{}", last) : fmt::format("0..{}, not {}", last, main);
+}
+
+std::vector<bool> named_subgraphs(const Model& model, i32 main) {
   std::vector<bool> named(model.subgraphs()->size());
-  std::vector<i32> waiting{0};
-  named[0] = true;
+  std::vector<i32> waiting{main};
+  named[main] = true;
   const auto name = [&](i32 k) {
     if (k < 0 || k >= static_cast<i32>(named.size()) || named[k]) return;
     named[k] = true;
@@ -53,9 +58,8 @@ std::vector<bool> named_subgraphs(const Model& model) {
 }
 
 bool Call::can_run(i32 subgraph, size_t operands, size_t results) {
-  const i64 subgraphs = static_cast<i64>(state_.others.size()) + 1;
-  require(subgraph > 0 && subgraph < subgraphs, "runs a subgraph that does not exist, or the model's own", std::to_string(subgraph),
-          fmt::format("1..{}", subgraphs - 1), "tflite.subgraph.index");
+  require(state_.can_run(subgraph), "runs a subgraph that does not exist, or the model's own", std::to_string(subgraph), state_.runnable(),
+          "tflite.subgraph.index");
   if (!ok_) return false;
   const SubGraph& graph = subgraph_of(state_, subgraph);
   const size_t takes = ints_of(graph.inputs()).size(), gives = ints_of(graph.outputs()).size();
@@ -101,9 +105,9 @@ std::vector<ModelTensor> Call::given_from(size_t first) {
 
 std::optional<std::vector<ModelTensor>> Call::run_subgraph(i32 subgraph, const std::vector<ModelTensor>& given) {
   const SubGraph& graph = subgraph_of(state_, subgraph);
-  std::vector<ModelTensor>& kept = state_.others[subgraph - 1];
+  std::vector<ModelTensor>& kept = state_.others[subgraph];
   const auto inputs = ints_of(graph.inputs()), outputs = ints_of(graph.outputs());
-  state_.failed.resize(state_.others.size() + 1);
+  state_.failed.resize(state_.others.size());
   if (state_.failed[subgraph]) ok_ = false;  // reported
   state_.in_subgraphs += graph.operators()->size() + graph.tensors()->size();
   if (ok_ && state_.in_subgraphs > kMostInSubgraphs) {
