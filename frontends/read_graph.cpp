@@ -76,7 +76,7 @@ static std::optional<Graph> with_shapes(std::optional<Graph> graph, const InputS
   return graph;
 }
 
-static std::optional<Graph> read_file(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics) {
+static std::optional<Graph> read_file(const std::string& path, const InputShapes& shapes, const ModelPart& part, Diagnostics& diagnostics) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::is_regular_file(status)) {
@@ -93,19 +93,28 @@ static std::optional<Graph> read_file(const std::string& path, const InputShapes
     diagnostics.error(path, fmt::format("cannot be opened: {}", std::strerror(errno)), "model.file");
     return std::nullopt;
   }
+  if (has_extension(path, ".txt") && (part.is_cut() || !part.signature.empty())) {
+    diagnostics.error(path, "is a graph in the text form, which is read as a whole", "model.part.format",
+                      "leave --signature, --inputs-at and --outputs-at out, and change the text");
+    return std::nullopt;
+  }
   char bytes[8];
   file.read(bytes, sizeof bytes);
   const std::string_view start(bytes, static_cast<size_t>(file.gcount()));
+  const bool is_tflite = identifier_of(start) == "TFL3" || has_extension(path, ".tflite");
+  if (!part.signature.empty() && !is_tflite) {
+    diagnostics.error(path, "has no signatures, of which --signature names one", "model.part.format", "a .tflite file has them");
+    return std::nullopt;
+  }
   if (has_extension(path, ".onnx") ||
       (onnx::may_be_onnx(start) && identifier_of(start).substr(0, 2) != "ET" && identifier_of(start) != "TFL3"))
-    return import_onnx(path, shapes, diagnostics);
+    return import_onnx(path, shapes, diagnostics, part);
   if (has_extension(path, ".txt")) return with_shapes(read_text(path, file, diagnostics), shapes, diagnostics);
-  if (identifier_of(start) == "TFL3" || has_extension(path, ".tflite"))
-    return with_shapes(import_tflite(path, diagnostics), shapes, diagnostics);
+  if (is_tflite) return with_shapes(import_tflite(path, diagnostics, part), shapes, diagnostics);
   // Local file header, or the end record of an empty archive: PKWARE APPNOTE, sections 4.3.7 and 4.3.16.
   const bool zip = start.substr(0, 4) == "PK\x03\x04" || start.substr(0, 4) == "PK\x05\x06";
   if (has_extension(path, ".pt2") || (zip && !has_extension(path, ".pt") && !has_extension(path, ".pth")))
-    return import_pt2(path, diagnostics, shapes);
+    return import_pt2(path, diagnostics, shapes, part);
   diagnostics.error(path, fmt::format("is {}", kind_of(path, start)), "model.format", kReadable);
   return std::nullopt;
 }
@@ -124,8 +133,8 @@ static bool is_warranted(const Graph& g, const std::string& path, Diagnostics& d
   return true;
 }
 
-std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
-  std::optional<Graph> graph = read_file(path, shapes, diagnostics);
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes, const ModelPart& part) {
+  std::optional<Graph> graph = read_file(path, shapes, part, diagnostics);
   if (graph && !is_warranted(*graph, path, diagnostics)) return std::nullopt;
   return graph;
 }

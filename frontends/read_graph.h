@@ -6,13 +6,14 @@
 
 #include "base/diagnostic.h"
 #include "data/input_shapes.h"
+#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {
 
 // `.pt2` archives, `.tflite` and `.onnx` models (known by their content or their name) and graphs in the text form (`.txt`,
 // docs/text-form.md). Everything else is refused with what it seems to be and what is read. `shapes` are for inputs whose sizes the file
-// leaves open. The result verifies; errors are in `diagnostics`.
-std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {});
+// leaves open. Of a `part` nothing else is imported. The result verifies; errors are in `diagnostics`.
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {}, const ModelPart& part = {});
 
 }  // namespace deuteron

@@ -8,6 +8,7 @@
 #include "rewrite/affine_rules.h"
 #include "rewrite/forms.h"
 #include "rewrite/view_rules.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 
@@ -93,6 +94,31 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
   return b.replace_root(padded, std::move(inputs));
 }
 
+// pad(minus infinity) -> max_pool2d   becomes   max_pool2d with that padding
+// Refused when the pad is not over height and width alone, or when the pool, which pads both sides alike, has no such windows.
+static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& uses, NodeId root) {
+  const MaxPool2d* pool = op_as<MaxPool2d>(g, root);
+  if (!pool) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Pad& pad = std::get<Pad>(g.nodes[above].op);
+  const ValueId x = g.nodes[above].inputs[0];
+  if (!(pad.value < kMaskedBelow) || g.type(x).quant != g.type(node.inputs[0]).quant || pool->pad != HW{} || pool->ceil_mode)
+    return std::nullopt;
+  for (const size_t k : {0, 3})
+    if (pad.before[k] != 0 || pad.after[k] != 0) return std::nullopt;
+  MaxPool2d padded = *pool;
+  padded.pad = {pad.before[1], pad.before[2]};
+  padded.ceil_mode = pad.after[1] > pad.before[1] || pad.after[2] > pad.before[2];
+  const Type* operand = &g.type(x);
+  const auto inferred = infer(Op{padded}, TypeView({&operand, 1}));
+  const bool pads = pad.before[1] >= 0 && pad.before[2] >= 0 && pad.after[1] >= 0 && pad.after[2] >= 0;
+  if (!pads || !inferred || inferred->front().shape != g.type(node.outputs[0]).shape) return std::nullopt;
+  PatchBuilder b(g, root, "folded into the pool's padding");
+  return b.replace_root(padded, {x});
+}
+
 // reshape(pad(x)) of an image with one channel, [n,1,h,w] to [n,h,w,1]   becomes   pad(reshape(x))
 std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
   const Reshape* reshape = op_as<Reshape>(g, root);
@@ -113,7 +139,7 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
 std::span<const Rule> fuse_rules() {
   static constexpr Rule kRules[] = {
       fold_batch_norm,           batch_norm_below_reshape, simpler_form, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
-      fuse_factor_behind_matmul, fuse_factor_before_matmul};
+      fold_pad_into_max_pool,    fuse_factor_behind_matmul, fuse_factor_before_matmul};
   return kRules;
 }
 

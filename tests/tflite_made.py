@@ -7,6 +7,7 @@
     m : UINT8[8] = words 1 0x80                   and `= words` numbers of 32 bits
     v : FLOAT32[1,4] variable                     words behind: variable, sparse, custom
     FULLY_CONNECTED(x, w, -) -> y FullyConnectedOptions keep_num_dims=1
+    STABLEHLO_REDUCE_WINDOW(x, c) -> y StablehloReduceWindowOptions window_dimensions=1,2 body_subgraph_index=1
     custom Spectrogram(x) -> y
     VAR_HANDLE() -> h VarHandleOptions shared_name=state
     subgraph                                      what follows belongs to the next subgraph
@@ -33,7 +34,7 @@ def numbers_of(kind):
             for name, body in re.findall(kind + r" (\w+)[^{;]*\{(.*?)\}", PLAIN, re.S)}
 
 
-ENUMS, UNIONS = numbers_of("enum"), {"BuiltinOptions": numbers_of("union")["BuiltinOptions"], "QuantizationDetails": {"CustomQuantization": 1}}
+ENUMS, UNIONS = numbers_of("enum"), {**numbers_of("union"), "QuantizationDetails": {"CustomQuantization": 1}}
 ENUM_FORMS = {name: FORMS[form] for name, form in re.findall(r"enum (\w+) : (\w+)", PLAIN)}
 
 
@@ -126,7 +127,7 @@ class Writer:
         return start
 
 
-ELEMENTS = {"FLOAT32": "f", "INT8": "b", "UINT8": "B", "INT16": "h", "INT32": "i", "INT64": "q", "BOOL": "B", "FLOAT16": "e"}
+ELEMENTS = {"FLOAT32": "f", "INT8": "b", "UINT8": "B", "INT16": "h", "INT32": "i", "INT64": "q", "BOOL": "B", "FLOAT16": "e", "FLOAT64": "d"}
 
 
 class Model:
@@ -182,9 +183,10 @@ class Model:
             values = {}
             for field, value in (w.split("=") for w in words[1:]):
                 kind = types[field]
-                values[field] = (value if kind == "string" else float(value) if kind == "float" else ENUMS[kind].get(value) if kind in ENUMS and not value.isdigit() else
+                values[field] = (value if kind == "string" else [int(v) for v in value.split(",") if v] if kind == "[long]" else float(value) if kind == "float" else ENUMS[kind].get(value) if kind in ENUMS and not value.isdigit() else
                                  bool(int(value)) if kind == "bool" else int(value))
-            op.update(builtin_options_type=UNIONS["BuiltinOptions"][words[0]], builtin_options=(words[0], values))
+            key, union = next((k, u) for k, u in (("builtin_options", "BuiltinOptions"), ("builtin_options_2", "BuiltinOptions2")) if words[0] in UNIONS[u])
+            op.update({key + "_type": UNIONS[union][words[0]], key: (words[0], values)})
         self.operators.append(op)
 
     def line(self, line):

@@ -3,6 +3,7 @@
 #include "tflite/open.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,12 @@ bool in_range(std::span<const i32> ids, i64 end, i32 lowest) {
 
 std::span<const i32> ints_of(const flatbuffers::Vector<i32>* v) {
   return v ? std::span<const i32>(v->data(), v->size()) : std::span<const i32>();
+}
+
+std::vector<i64> longs_of(const flatbuffers::Vector<int64_t>* v) {
+  std::vector<i64> values(v ? v->size() : 0);
+  if (!values.empty()) std::memcpy(values.data(), v->Data(), values.size() * sizeof(int64_t));
+  return values;
 }
 
 static bool check_subgraph(Opening& o, const tflite::Model& m, const tflite::SubGraph& g) {

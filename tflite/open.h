@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "tensor/type.h"
@@ -29,5 +30,7 @@ std::string name_of_builtin(i32 builtin);  // "CONV_2D", or "builtin 205"
 std::span<const u8> buffer_of(const tflite::Model& model, const tflite::Tensor& tensor);
 
 std::span<const i32> ints_of(const flatbuffers::Vector<i32>* v);
+// Copied: the verifier does not look at the alignment of elements.
+std::vector<i64> longs_of(const flatbuffers::Vector<int64_t>* v);
 
 }  // namespace deuteron::tflite

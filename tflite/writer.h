@@ -36,6 +36,15 @@ class Writer {
           tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE, flatbuffers::Offset<Options> options = {}) {
     ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, type, options.Union()));
   }
+  // With options of the second kind.
+  template <class Options>
+  i32 op2(tflite::BuiltinOperator code, const std::vector<i32>& in, i32 out, flatbuffers::Offset<Options> options) {
+    const std::vector<i32> outs{out};
+    ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, tflite::BuiltinOptions::NONE, 0, nullptr,
+                                                tflite::CustomOptionsFormat::FLEXBUFFERS, nullptr, nullptr, 0, 0,
+                                                tflite::BuiltinOptions2Traits<Options>::enum_value, options.Union()));
+    return out;
+  }
   flatbuffers::FlatBufferBuilder& builder() { return b_; }
 
   // What follows belongs to another subgraph.

@@ -80,7 +80,7 @@ int compare(const CompareOptions& o) {
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
   const std::optional<FloatOutputs> model =
-      run_float_model(o.model, o.given.input_shapes, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
+      run_float_model(o.model, o.given.input_shapes, o.given.part, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
   if (!model) return fail();
   RunSeconds seconds;
   Needs needs;
@@ -131,6 +131,7 @@ void add_compare(CommandLine& line) {
                                        "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb.option("model", o->model, "the float model (.pt2, .tflite or .onnx)").value("M").required();
   add_input_shape(verb, o->given.input_shapes);
+  add_part(verb, o->given.part);
   add_state(verb, o->given.states);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");

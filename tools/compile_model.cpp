@@ -233,6 +233,7 @@ void add_program_options(Verb& verb, ModelOptions& o) {
               "the input is a window that moves along this axis: the program takes its new frames alone and keeps what it needs of the "
               "others; default: the fewest frames")
       .value("AXIS[=FRAMES]");
+  add_part(verb, o.part);
   verb.option(
           "--input-format", o.input_formats,
           "of an input of a float model: u8, the program takes bytes as a camera gives them, which stand for (byte * scale - mean) / std "
@@ -398,7 +399,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   warn_of_npu_options(o, target, diagnostics);
   const InputShapes shapes = parse_input_shapes(o.input_shapes, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes);
+  std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes, o.part);
   if (!graph) return std::nullopt;
   name_states(*graph, o.states, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/inputs.h"
+#include "data/model_part.h"
 #include "passes/compilation.h"
 #include "passes/options.h"
 #include "report/program_report.h"
@@ -25,6 +26,7 @@ struct ModelOptions {
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
   std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states;
+  ModelPart part;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;

@@ -21,6 +21,7 @@ namespace {
 struct EvaluateOptions {
   std::string program, labels, model, json;
   std::vector<std::string> inputs, input_shapes, states;
+  ModelPart part;
   int threads = 0;
   double timeout = 0;
   bool is_stream = false;
@@ -84,8 +85,8 @@ int evaluate(const EvaluateOptions& o) {
 
   if (!o.model.empty()) {
     inputs = file->as_numbers(std::move(*inputs));
-    const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, o.states, *inputs, samples, o.threads, diagnostics,
-                                                              o.is_stream ? Sequence::one : Sequence::each_new);
+    const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, o.part, o.states, *inputs, samples, o.threads,
+                                                              diagnostics, o.is_stream ? Sequence::one : Sequence::each_new);
     if (!model) return fail();
     if (model->outputs.empty() || model->outputs[0].size() != first.size()) {
       diagnostics.add({Severity::error, o.model, "the model's first output has another size than the program's",
@@ -122,6 +123,7 @@ void add_evaluate(CommandLine& line) {
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it").value("M");
   add_input_shape(verb, o->input_shapes);
+  add_part(verb, o->part);
   add_state(verb, o->states);
   verb.flag("--stream", o->is_stream,
             "a program with state: the samples are the steps of one sequence, in order; without it each begins with the initial state");

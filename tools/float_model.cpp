@@ -37,12 +37,12 @@ static bool same_inputs(const std::string& path, std::span<const InputSpec> mode
   return true;
 }
 
-std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
+std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes, const ModelPart& part,
                                             const std::vector<std::string>& states, std::span<const InputSeries> inputs, i64 samples,
                                             int threads, Diagnostics& diagnostics, Sequence sequence) {
   const InputShapes shapes = parse_input_shapes(input_shapes, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  std::optional<Graph> graph = read_graph(path, diagnostics, shapes);
+  std::optional<Graph> graph = read_graph(path, diagnostics, shapes, part);
   if (graph) name_states(*graph, states, diagnostics);
   if (!graph || diagnostics.has_errors() || !same_inputs(path, float_inputs(*graph), inputs, diagnostics)) return std::nullopt;
   const Graph& g = *graph;

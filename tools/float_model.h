@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "calibrate/stream.h"
 #include "data/inputs.h"
+#include "data/model_part.h"
 
 namespace deuteron {
 
@@ -19,7 +20,7 @@ struct FloatOutputs {
 
 // Runs a model in float32 on the samples that were read for the program; its inputs must be those of the program. A state is as `sequence`
 // says.
-std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
+std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes, const ModelPart& part,
                                             const std::vector<std::string>& states, std::span<const InputSeries> inputs, i64 samples,
                                             int threads, Diagnostics& diagnostics, Sequence sequence = Sequence::one);
 

@@ -13,6 +13,18 @@ void add_input_shape(Verb& verb, std::vector<std::string>& texts) {
       .one_each();
 }
 
+void add_part(Verb& verb, ModelPart& part) {
+  verb.option("--signature", part.signature, "of a .tflite model with several: the one to take; also the name of a subgraph").value("NAME");
+  verb.option("--inputs-at", part.inputs_at,
+              "take the model from here on: a value, or an operator, whose results become inputs; may be repeated")
+      .value("NAME")
+      .one_each();
+  verb.option("--outputs-at", part.outputs_at,
+              "take the model up to here: a value, or an operator, whose results become the outputs; may be repeated")
+      .value("NAME")
+      .one_each();
+}
+
 void add_state(Verb& verb, std::vector<std::string>& texts) {
   verb.option("--state", texts, "an input and an output of the model that are one value from call to call, zeros at first; may be repeated")
       .value("INPUT=OUTPUT")

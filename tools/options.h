@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/image.h"
+#include "data/model_part.h"
 #include "tools/command_line.h"
 #include "tools/verb.h"
 
@@ -13,6 +14,7 @@ namespace deuteron {
 // `name` may be given several times and takes one file each time.
 Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& files, const std::string& help);
 void add_input_shape(Verb& verb, std::vector<std::string>& texts);
+void add_part(Verb& verb, ModelPart& part);
 void add_state(Verb& verb, std::vector<std::string>& texts);
 void add_json(Verb& verb, std::string& path);
 void add_timeout(Verb& verb, double& seconds);

@@ -11,11 +11,13 @@
 #include <numeric>
 
 #include "data/mapped_file.h"
+#include "frontends/onnx/cut.h"
 #include "frontends/onnx/inputs.h"
 #include "frontends/onnx/scope.h"
 #include "frontends/onnx_call/fold.h"
 #include "frontends/onnx_operators/import_table.h"
 #include "frontends/onnx_operators/steps.h"
+#include "ir/minus_infinity.h"
 #include "onnx/open.h"
 
 namespace deuteron {
@@ -257,10 +259,10 @@ class Walk {
 };
 
 std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, const std::string& name, const std::string& folder,
-                                           const InputShapes& shapes, Diagnostics& diagnostics) {
+                                           const InputShapes& shapes, Diagnostics& diagnostics, const ModelPart& part = {}) {
   const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
-  const std::optional<Model> model = open_onnx(data, name, folder, diagnostics);
-  if (!model) return std::nullopt;
+  std::optional<Model> model = open_onnx(data, name, folder, diagnostics);
+  if (!model || !cut(*model, part, name, diagnostics)) return std::nullopt;
   deuteron::Graph graph;
   graph.name = name;
   const auto count = [&] {
@@ -270,6 +272,8 @@ std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, con
   const auto before = count();
   if (!Walk(*model, shapes, graph, diagnostics).run() || count() != before) return std::nullopt;
   remove_dead(graph, "result is not used");
+  write_minus_infinity(graph, "onnx.tensor.finite", diagnostics);
+  if (count() != before) return std::nullopt;
   return graph;
 }
 
@@ -281,12 +285,12 @@ std::optional<Graph> import_onnx(std::span<const std::byte> bytes, const std::st
   return onnx::import_from(bytes, name, "", shapes, diagnostics);
 }
 
-std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics) {
+std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics, const ModelPart& part) {
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
   const std::filesystem::path whole(path);
   const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
-  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics);
+  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics, part);
 }
 
 }  // namespace deuteron

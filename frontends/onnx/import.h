@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "data/input_shapes.h"
+#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {
@@ -21,7 +22,7 @@ namespace deuteron {
 //  - local functions are written out; of an If whose condition is known its branch is
 //  - sources are the nodes of the file, by their numbers in the order in which they are written out, named as they are or after their
 //  results
-std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics);
+std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics, const ModelPart& part = {});
 
 // The same for a file in memory, without external data.
 std::optional<Graph> import_onnx(std::span<const std::byte> bytes, const std::string& name, const InputShapes& shapes,

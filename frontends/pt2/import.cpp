@@ -13,6 +13,7 @@
 
 #include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/claimed_sizes.h"
+#include "frontends/pt2/cut.h"
 #include "frontends/pt2/fixed_sizes.h"
 #include "frontends/pt2/found_sizes.h"
 #include "frontends/pt2/in_place.h"
@@ -24,6 +25,7 @@
 #include "frontends/pt2_call/import_state.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
+#include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"
 
@@ -366,38 +368,6 @@ class Walk {
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
 
-bool may_be_masked(const Op& op) {
-  return std::holds_alternative<Add>(op) || std::holds_alternative<Minimum>(op) || std::holds_alternative<Maximum>(op) ||
-         std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Expand>(op) ||
-         std::holds_alternative<Slice>(op) || std::holds_alternative<Gather>(op) || std::holds_alternative<Concat>(op) ||
-         std::holds_alternative<KernelCall>(op);
-}
-
-// -inf in constants   becomes   kMinusInfinity
-// Refused where it is a weight or a factor.
-void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
-  const auto is_low = [](float v) { return v < kMaskedBelow; };
-  for (const Node& node : g.nodes)
-    for (const ValueId v : node.inputs) {
-      if (may_be_masked(node.op) || !g.is_constant(v) || g.type(v).dtype != DType::f32) continue;
-      for (const float x : g.values[v].constant->as<float>())
-        if (std::isinf(x)) {
-          diagnostics.error(fmt::format("{}: {}", g.name, describe(g, node)),
-                            fmt::format("`{}` holds a value that is not finite: {}", g.values[v].name, x), "pt2.weights.finite",
-                            "look for a training step that diverged");
-          break;
-        }
-    }
-  for (GraphValue& value : g.values) {
-    if (!value.constant || value.type.dtype != DType::f32) continue;
-    const std::span<const float> data = value.constant->as<float>();
-    if (std::none_of(data.begin(), data.end(), is_low)) continue;
-    std::vector<float> finite(data.begin(), data.end());
-    std::replace_if(finite.begin(), finite.end(), is_low, kMinusInfinity);
-    value.constant = constant_of(std::move(finite));
-  }
-}
-
 // Which buffers operators in place write shows on the way: then once more, with them as states.
 std::optional<Graph> walk(const Archive& archive, Program& program, OpenSizes& sizes, Diagnostics& diagnostics) {
   std::set<std::string> states;
@@ -414,9 +384,10 @@ std::optional<Graph> walk(const Archive& archive, Program& program, OpenSizes& s
   }
 }
 
-std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics) {
+std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics,
+                                    const ModelPart& part = {}) {
   auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
-  return program ? import_program(archive, *std::move(program), diagnostics, shapes) : std::nullopt;
+  return program && cut(*program, part, archive->name, diagnostics) ? import_program(archive, *std::move(program), diagnostics, shapes) : std::nullopt;
 }
 
 }  // namespace
@@ -431,15 +402,15 @@ std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archiv
   if (!graph) return std::nullopt;
   drop_idle_states(*graph);
   remove_dead(*graph, "result is not used");
-  write_minus_infinity(*graph, diagnostics);
+  write_minus_infinity(*graph, "pt2.weights.finite", diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }
 
 }  // namespace pt2
 
-std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
-  return pt2::import_archive(pt2::open_archive(path, diagnostics), shapes, diagnostics);
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes, const ModelPart& part) {
+  return pt2::import_archive(pt2::open_archive(path, diagnostics), shapes, diagnostics, part);
 }
 
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,

@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "data/input_shapes.h"
+#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {
@@ -24,7 +25,7 @@ namespace deuteron {
 //  - identities (dropout in eval, clone, detach, contiguous, alias) have no node and are recorded in Graph::folded
 //  - parameters that nothing reads are dropped
 // `shapes` are for inputs whose sizes the file leaves open: pt2/fixed_sizes.h.
-std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {});
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {}, const ModelPart& part = {});
 
 // The same for an archive in memory that `owner` keeps alive: the graph's constants point into it.
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "data/mapped_file.h"
+#include "frontends/tflite/entry.h"
 #include "frontends/tflite_operators/import_table.h"
+#include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"
 
@@ -21,15 +24,13 @@ constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest ar
 
 class Walk {
  public:
-  // `tensors` by subgraph, that of the model first.
-  Walk(const Model& model, std::vector<std::vector<ModelTensor>> tensors, Graph& graph, Diagnostics& diagnostics)
+  // `tensors` by subgraph.
+  Walk(const Model& model, std::vector<std::vector<ModelTensor>> tensors, const Entry& entry, Graph& graph, Diagnostics& diagnostics)
       : model_(model),
-        sub_(*model.subgraphs()->Get(0)),
+        sub_(*model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(entry.subgraph))),
+        entry_(entry),
         diagnostics_(diagnostics),
-        state_{model, std::move(tensors[0]), {}, graph, diagnostics} {
-    tensors.erase(tensors.begin());
-    state_.others = std::move(tensors);
-  }
+        state_{model, std::exchange(tensors[entry.subgraph], {}), entry.subgraph, std::move(tensors), graph, diagnostics} {}
 
   bool run() {
     state_.visit = [this](const Operator& op, i32 index) {
@@ -40,7 +41,11 @@ class Walk {
     add_sources();
     declare_inputs();
     i32 index = 0;
-    for (const Operator* op : *sub_.operators()) visit(*op, index++);
+    for (const Operator* op : *sub_.operators()) {
+      if (entry_.operators[index]) visit(*op, index);
+      else graph().folded.push_back({{index}, "not in the part"});
+      ++index;
+    }
     report_unknown();
     if (diagnostics_.has_errors()) return false;
     add_outputs();
@@ -67,7 +72,7 @@ class Walk {
   }
 
   void declare_inputs() {
-    for (const i32 id : ints_of(sub_.inputs())) {
+    for (const i32 id : entry_.inputs) {
       ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::unknown || t.constant) {
         error(fmt::format("input `{}` is a constant, or given twice", t.name), "tflite.input.constant");
@@ -157,7 +162,7 @@ class Walk {
   }
 
   void add_outputs() {
-    for (const i32 id : ints_of(sub_.outputs())) {
+    for (const i32 id : entry_.outputs) {
       ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::there) {
         error(fmt::format("output `{}` is made by no operator", t.name), "tflite.output.missing");
@@ -175,15 +180,16 @@ class Walk {
       }
       graph().outputs.push_back({v, t.name, all_axes(t.type)});
     }
-    if (ints_of(sub_.outputs()).empty()) error("has no outputs", "tflite.output.missing");
+    if (entry_.outputs.empty()) error("has no outputs", "tflite.output.missing");
   }
 
   void report_not_called() {
-    const std::vector<bool> named = named_subgraphs(model_);
+    if (entry_.is_chosen) return;
+    const std::vector<bool> named = named_subgraphs(model_, state_.main);
     for (size_t k = 1; k < named.size(); ++k)
       if (!named[k])
-        error(fmt::format("subgraph {} is run by no CALL_ONCE, IF or WHILE: models with several entry points are not supported", k),
-              "tflite.graph.subgraphs", "give a file of one signature");
+        error(fmt::format("subgraph {} is run by no operator: the model has several entry points", k), "tflite.graph.subgraphs",
+              fmt::format("choose one: --signature NAME ({})", names_of_entries(model_)));
   }
 
   // Behind the user's own inputs and outputs.
@@ -206,6 +212,7 @@ class Walk {
 
   const Model& model_;
   const SubGraph& sub_;
+  const Entry& entry_;
   Diagnostics& diagnostics_;
   ImportState state_;
   struct Unknown {
@@ -220,10 +227,11 @@ class Walk {
 }  // namespace tflite
 
 std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                   Diagnostics& diagnostics) {
+                                   Diagnostics& diagnostics, const ModelPart& part) {
   const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
   const tflite::Model* model = tflite::open_tflite(data, name, diagnostics, tflite::kMostSubgraphs);
-  if (!model) return std::nullopt;
+  const auto entry = model ? tflite::find_entry(*model, part, name, diagnostics) : std::nullopt;
+  if (!entry) return std::nullopt;
   std::vector<std::vector<tflite::ModelTensor>> tensors;
   for (i32 k = 0; k < static_cast<i32>(model->subgraphs()->size()); ++k) {
     auto own = tflite::read_tensors(*model, k, owner, name, diagnostics);
@@ -232,15 +240,17 @@ std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared
   }
   Graph graph;
   graph.name = name;
-  if (!tflite::Walk(*model, std::move(tensors), graph, diagnostics).run()) return std::nullopt;
+  if (!tflite::Walk(*model, std::move(tensors), *entry, graph, diagnostics).run()) return std::nullopt;
   remove_dead(graph, "result is not used");
+  write_minus_infinity(graph, "tflite.weights.finite", diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }
 
-std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics) {
+std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics, const ModelPart& part) {
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
-  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(), diagnostics);
+  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(), diagnostics, part);
 }
 
 }  // namespace deuteron

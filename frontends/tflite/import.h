@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {
@@ -18,10 +19,10 @@ namespace deuteron {
 //  - operators on steps stand between dequantize and quantize with the file's parameters, and Graph::numerics is tflite
 //  - constants point into the memory-mapped file wherever their alignment allows
 //  - sources are the operators of the file, by their numbers, named after their first results
-std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics);
+std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics, const ModelPart& part = {});
 
 // The same for a file in memory that `owner` keeps alive. `bytes` are aligned to 8.
 std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                   Diagnostics& diagnostics);
+                                   Diagnostics& diagnostics, const ModelPart& part = {});
 
 }  // namespace deuteron

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small models that together go most ways through the reader: what damage is done to, and where the fuzzer begins.
 #pragma once
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,6 +186,35 @@ inline std::vector<u8> model_of_int16() {
   return w.finish({x}, {y});
 }
 
+// Weights of fewer bits, and what finds its function in a subgraph or has a depth.
+inline std::vector<u8> model_of_windows() {
+  Writer w;
+  auto& b = w.builder();
+  const auto real = [&](const Shape& shape, const char* name) { return w.add(shape, TensorType::FLOAT32, {}, 0, 0, 0, name); };
+  const auto packed = [&](const Shape& shape, TensorType type, std::vector<float> scales, std::vector<u8> bytes) {
+    return w.add(shape, type, scales, 0, 0, w.buffer(bytes.data(), bytes.size()), "packed");
+  };
+  const float low = -INFINITY;
+  const i32 x = real({1, 4, 2}, "x"), least = w.add({}, TensorType::FLOAT32, {}, 0, 0, w.buffer(&low, sizeof low), "low");
+  const i32 most = real({1, 4, 2}, "most"), put = real({1, 4, 2}, "put"), rows = real({4, 2}, "rows");
+  const std::vector<int64_t> size{1, 3, 1}, one{1, 1, 1}, padding{0, 0, 1, 1, 0, 0}, window{1}, inserted{0, 1};
+  w.op2(BuiltinOperator::STABLEHLO_REDUCE_WINDOW, {x, least}, most,
+        CreateStablehloReduceWindowOptionsDirect(b, &size, &one, &one, &one, &padding, 1));
+  const i32 at = w.constant({0, 3, 0, 3}, Shape{2, 2}), update = real({2, 2}, "update");
+  w.op(BuiltinOperator::FULLY_CONNECTED, {w.op(BuiltinOperator::RESHAPE, {most}, rows), packed({2, 2}, TensorType::INT4, {0.5f, 0.25f}, {0x1f, 0x72})},
+       real({4, 2}, "hybrid"), BuiltinOptions::FullyConnectedOptions, CreateFullyConnectedOptions(b));
+  w.op2(BuiltinOperator::STABLEHLO_SCATTER, {x, at, update}, put,
+        CreateStablehloScatterOptionsDirect(b, false, &window, &inserted, &inserted, 1, false, 1));
+  const i32 volume = real({1, 2, 2, 1, 2}, "volume"), filters = real({2, 1, 1, 2, 1}, "filters"), y = real({1, 1, 2, 1, 1}, "y");
+  w.op(BuiltinOperator::RESHAPE, {put}, volume);
+  w.op(BuiltinOperator::DEQUANTIZE, {packed({2, 1, 1, 2, 1}, TensorType::FLOAT16, {}, {0, 60, 0, 188, 0, 56, 0, 64})}, filters);
+  w.op(BuiltinOperator::CONV_3D, {volume, filters}, y, BuiltinOptions::Conv3DOptions, CreateConv3DOptions(b, Padding::VALID, 1, 1, 1));
+  w.finish_subgraph({x, update}, {y});
+  const i32 p = real({}, "p"), q = real({}, "q"), r = real({}, "r");
+  w.op(BuiltinOperator::MAXIMUM, {p, q}, r);
+  return w.finish({p, q}, {r});
+}
+
 struct NamedModel {
   std::string name;
   std::vector<u8> bytes;
@@ -197,7 +227,8 @@ inline std::vector<NamedModel> test_models() {
           {"lstm_on_steps", model_of_lstm_on_steps()},
           {"variables", model_of_variables()},
           {"subgraphs", model_of_subgraphs()},
-          {"int16", model_of_int16()}};
+          {"int16", model_of_int16()},
+          {"windows", model_of_windows()}};
 }
 
 }  // namespace deuteron::tflite

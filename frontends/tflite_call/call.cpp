@@ -18,7 +18,7 @@ Call::Call(ImportState& state, const Operator& op, i32 index, std::string builti
 std::string Call::where() const {
   const std::string name = out_.empty() ? "" : fmt::format(" `{}`", state_.tensors[out_[0]].name);
   const std::string inside = state_.running.empty() ? "" : fmt::format("in subgraph {}, which runs for ", state_.running.back());
-  return fmt::format("{}: {}{} ({}operator {} of subgraph 0)", state_.graph.name, builtin_, name, inside, index_);
+  return fmt::format("{}: {}{} ({}operator {} of subgraph {})", state_.graph.name, builtin_, name, inside, index_, state_.main);
 }
 
 void Call::refuse(Refusal why, std::string fix) {

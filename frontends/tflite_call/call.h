@@ -40,7 +40,8 @@ using Visit = std::function<void(const Operator& op, i32 index)>;
 struct ImportState {
   const Model& model;
   std::vector<ModelTensor> tensors;
-  std::vector<std::vector<ModelTensor>> others;  // of subgraphs 1..
+  i32 main;                                      // the subgraph that is the model; the others are what it runs
+  std::vector<std::vector<ModelTensor>> others;  // by subgraph; of the main one empty
   Graph& graph;
   Diagnostics& diagnostics;
   i64 made_elements = 0;    // of constants that stand in no file
@@ -52,13 +53,16 @@ struct ImportState {
   i32 unsure = 0;                          // branches around the operator of which a computed condition picks one
   std::vector<bool> failed = {};           // by subgraph: something is wrong in it and reported, so it is not run again
   std::vector<BatchedImage> batched = {};  // in the order of their values
+
+  bool can_run(i32 subgraph) const { return subgraph >= 0 && subgraph < static_cast<i32>(others.size()) && subgraph != main; }
+  std::string runnable() const;  // "1..3"
 };
 
 // Whether an operator takes and makes tensors of int16 steps (16x8 models), and with another zero point than 0.
 enum class Int16 : u8 { refused, taken, any_zero };
 
 // By subgraph: whether the model names it, or one that the model names.
-std::vector<bool> named_subgraphs(const Model& model);
+std::vector<bool> named_subgraphs(const Model& model, i32 main);
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
 // steers anything that must be valid.
@@ -75,8 +79,12 @@ class Call {
   // Of another kind than the builtin's, or left out: refused.
   template <class T>
   const T* options() {
-    const T* found =
-        op_.builtin_options_type() == BuiltinOptionsTraits<T>::enum_value ? static_cast<const T*>(op_.builtin_options()) : nullptr;
+    const T* found = nullptr;
+    if constexpr (BuiltinOptions2Traits<T>::enum_value != BuiltinOptions2::NONE) {
+      if (op_.builtin_options_2_type() == BuiltinOptions2Traits<T>::enum_value) found = static_cast<const T*>(op_.builtin_options_2());
+    } else if (op_.builtin_options_type() == BuiltinOptionsTraits<T>::enum_value) {
+      found = static_cast<const T*>(op_.builtin_options());
+    }
     require(found != nullptr, "has no options of its kind", "", "", "tflite.operator.options");
     return ok_ ? found : nullptr;
   }
@@ -89,6 +97,7 @@ class Call {
   const Type& declared(size_t i);         // of operand i
   const Type& declared_result(size_t i);  // of result i
   bool is_constant(size_t i);
+  bool is_made_of_constants(size_t i);           // or moves the elements of one, so that passes make it a constant
   const Quant& quant_of_int32(size_t i);         // of operand i; empty: it has no scale, or is not of int32
   const Quant& result_quant_of_int32(size_t i);  // of result i
   const Quant* intermediate_quant(size_t i);     // of a value that never leaves the operator; null: the file does not say it
@@ -147,6 +156,9 @@ class Call {
   ValueId kept(size_t i);
   void keep(size_t i, ValueId v);
 
+  // What a subgraph of two numbers computes: its only operator; nothing where it gives the second one. Another subgraph is refused.
+  std::optional<BuiltinOperator> body_of(i32 subgraph);
+
   // Subgraphs in the place of this operator. A branch takes all operands but the first.
   void take_branch(i32 subgraph);
   void pick_branch(i32 yes, i32 no);       // both are run, and operand 0 picks
@@ -157,7 +169,8 @@ class Call {
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
   std::optional<ValueId> real_part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
-  ModelTensor* tensor(size_t i);  // operand; null: refused
+  const GraphValue* steps_behind(ValueId v) const;  // null: not made of a constant
+  ModelTensor* tensor(size_t i);                    // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ops/families.h"
 #include "tensor/elements.h"
 
 namespace deuteron::tflite {
@@ -16,6 +17,18 @@ const Type& Call::declared(size_t i) { return has(i) ? state_.tensors[in_[i]].ty
 const Type& Call::declared_result(size_t i) { return i < out_.size() ? state_.tensors[out_[i]].type : kNothing; }
 bool Call::is_bytes(size_t i) const { return has(i) && state_.tensors[in_[i]].shifted; }
 bool Call::is_constant(size_t i) { return has(i) && state_.tensors[in_[i]].constant.has_value(); }
+
+bool Call::is_made_of_constants(size_t i) {
+  constexpr int kMostMoves = 16;
+  ValueId v = in(i);
+  for (int k = 0; ok_ && k < kMostMoves; ++k) {
+    if (state_.graph.is_constant(v)) return true;
+    const Node* node = maker(v);
+    if (!node || node->inputs.size() != 1 || !(is_movement(node->op) || is_dequantize(node->op))) return false;
+    v = node->inputs[0];
+  }
+  return false;
+}
 
 ModelTensor* Call::tensor(size_t i) {
   if (!ok_) return nullptr;
@@ -87,15 +100,6 @@ ValueId Call::in(size_t i) {
   if (d == DType::s8 || d == DType::u8)
     refuse({fmt::format("tensor `{}` is of 8-bit integers without a scale", t->name), std::string(name_of(d)), "with scale and zero point",
             "tflite.quant.missing"});
-  if (d == DType::f16) {
-    require(t->constant.has_value(), fmt::format("tensor `{}` is computed in float16", t->name), "FLOAT16", "FLOAT32",
-            "tflite.tensor.type");
-    if (!ok_) return -1;
-    if (t->real < 0)
-      t->real =
-          state_.graph.add_value(t->name, {DType::f32, t->type.shape, {}}, constant_of(numbers_of(t->constant->bytes.data(), t->type)));
-    return t->real;
-  }
   return ok_ ? value_of(*t) : -1;
 }
 
@@ -127,7 +131,7 @@ std::vector<float> Call::numbers(size_t i) {
   require(t->constant.has_value(), fmt::format("operand {} is computed, it has to be a constant", i), "", "", "tflite.operand.constant");
   require(!t->type.quant.per_channel(), fmt::format("operand {} has several scales", i), "", "", "tflite.quant.channels");
   const DType d = t->type.dtype;
-  require(d == DType::f32 || d == DType::f16 || !t->type.quant.empty(), fmt::format("operand {} is not of real values", i),
+  require(d == DType::f32 || !t->type.quant.empty(), fmt::format("operand {} is not of real values", i),
           std::string(name_of(d)), "FLOAT32, INT8", "tflite.operand.type");
   return ok_ ? numbers_of(t->constant->bytes.data(), t->type) : std::vector<float>();
 }

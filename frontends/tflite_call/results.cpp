@@ -7,8 +7,10 @@
 #include <algorithm>
 
 #include "frontends/tflite_call/fold.h"
+#include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "tensor/axes.h"
+#include "tensor/elements.h"
 
 namespace deuteron::tflite {
 
@@ -114,6 +116,13 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
   return to == shape(x) ? x : add(Reshape{std::move(to)}, {x}, suffix);
 }
 
+// The constant that v is dequantized from: weights of fewer bits.
+const GraphValue* Call::steps_behind(ValueId v) const {
+  const Node* node = maker(v);
+  const bool is_constant = node && is_dequantize(node->op) && state_.graph.is_constant(node->inputs[0]);
+  return is_constant ? &state_.graph.values[node->inputs[0]] : nullptr;
+}
+
 void Call::result(size_t i, ValueId v) {
   if (!ok_ || v < 0) {
     ok_ = false;
@@ -140,6 +149,7 @@ void Call::result(size_t i, ValueId v) {
   t.value = steps ? to_steps(v, t.type.quant, i == 0 ? "steps" : fmt::format("steps{}", i)) : v;
   if (steps) state_.graph.values[t.value].name = t.name;
   else if (state_.graph.is_constant(v)) t.constant = state_.graph.values[v].constant, t.type.dtype = own;
+  else if (const GraphValue* weights = steps_behind(v)) t.constant = constant_of(numbers_of(weights->constant->bytes.data(), weights->type));
 }
 
 }  // namespace deuteron::tflite

@@ -29,10 +29,15 @@ void keep_for_next_run(std::vector<ModelTensor>& kept, const std::vector<ModelTe
 
 }  // namespace
 
-std::vector<bool> named_subgraphs(const Model& model) {
+std::string ImportState::runnable() const {
+  const size_t last = others.size() - 1;
+  return main == 0 ? fmt::format("1..{}", last) : fmt::format("0..{}, not {}", last, main);
+}
+
+std::vector<bool> named_subgraphs(const Model& model, i32 main) {
   std::vector<bool> named(model.subgraphs()->size());
-  std::vector<i32> waiting{0};
-  named[0] = true;
+  std::vector<i32> waiting{main};
+  named[main] = true;
   const auto name = [&](i32 k) {
     if (k < 0 || k >= static_cast<i32>(named.size()) || named[k]) return;
     named[k] = true;
@@ -45,15 +50,16 @@ std::vector<bool> named_subgraphs(const Model& model) {
       if (const auto* o = op->builtin_options_as_IfOptions()) name(o->then_subgraph_index()), name(o->else_subgraph_index());
       if (const auto* o = op->builtin_options_as_WhileOptions()) name(o->cond_subgraph_index()), name(o->body_subgraph_index());
       if (const auto* o = op->builtin_options_as_CallOnceOptions()) name(o->init_subgraph_index());
+      if (const auto* o = op->builtin_options_2_as_StablehloReduceWindowOptions()) name(o->body_subgraph_index());
+      if (const auto* o = op->builtin_options_2_as_StablehloScatterOptions()) name(o->update_computation_subgraph_index());
     }
   }
   return named;
 }
 
 bool Call::can_run(i32 subgraph, size_t operands, size_t results) {
-  const i64 subgraphs = static_cast<i64>(state_.others.size()) + 1;
-  require(subgraph > 0 && subgraph < subgraphs, "runs a subgraph that does not exist, or the model's own", std::to_string(subgraph),
-          fmt::format("1..{}", subgraphs - 1), "tflite.subgraph.index");
+  require(state_.can_run(subgraph), "runs a subgraph that does not exist, or the model's own", std::to_string(subgraph), state_.runnable(),
+          "tflite.subgraph.index");
   if (!ok_) return false;
   const SubGraph& graph = subgraph_of(state_, subgraph);
   const size_t takes = ints_of(graph.inputs()).size(), gives = ints_of(graph.outputs()).size();
@@ -62,6 +68,21 @@ bool Call::can_run(i32 subgraph, size_t operands, size_t results) {
   require(std::ranges::find(state_.running, subgraph) == state_.running.end(),
           fmt::format("runs subgraph {}, of which it is a part itself", subgraph), "", "", "tflite.subgraph.cycle");
   return ok_;
+}
+
+std::optional<BuiltinOperator> Call::body_of(i32 subgraph) {
+  if (!can_run(subgraph, 2, 1)) return std::nullopt;
+  const SubGraph& graph = subgraph_of(state_, subgraph);
+  const auto given = ints_of(graph.inputs()), made = ints_of(graph.outputs());
+  const auto& operators = *graph.operators();
+  if (operators.size() == 0 && made[0] == given[1]) return std::nullopt;
+  const Operator* op = operators.size() == 1 ? operators.Get(0) : nullptr;
+  const auto in = op ? ints_of(op->inputs()) : given, out = op ? ints_of(op->outputs()) : given;
+  const bool of_both = op && in.size() == 2 && (std::ranges::equal(in, given) || (in[0] == given[1] && in[1] == given[0]));
+  require(of_both && out.size() == 1 && out[0] == made[0],
+          fmt::format("joins numbers by subgraph {}, which is more than one operator on both", subgraph),
+          fmt::format("{} operators", operators.size()), "1", "tflite.subgraph.body");
+  return ok_ ? std::optional(static_cast<BuiltinOperator>(code_of(state_.model, *op)->builtin)) : std::nullopt;
 }
 
 bool Call::fits(const ModelTensor& given, const ModelTensor& wanted) {
@@ -84,9 +105,9 @@ std::vector<ModelTensor> Call::given_from(size_t first) {
 
 std::optional<std::vector<ModelTensor>> Call::run_subgraph(i32 subgraph, const std::vector<ModelTensor>& given) {
   const SubGraph& graph = subgraph_of(state_, subgraph);
-  std::vector<ModelTensor>& kept = state_.others[subgraph - 1];
+  std::vector<ModelTensor>& kept = state_.others[subgraph];
   const auto inputs = ints_of(graph.inputs()), outputs = ints_of(graph.outputs());
-  state_.failed.resize(state_.others.size() + 1);
+  state_.failed.resize(state_.others.size());
   if (state_.failed[subgraph]) ok_ = false;  // reported
   state_.in_subgraphs += graph.operators()->size() + graph.tensors()->size();
   if (ok_ && state_.in_subgraphs > kMostInSubgraphs) {

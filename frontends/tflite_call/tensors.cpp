@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "data/array.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -16,11 +19,30 @@ constexpr i32 kShift = 128;  // from uint8 to int8
 
 struct TypeRow {
   TensorType type;
-  std::optional<DType> dtype;
+  DType dtype;
+  int bits;  // of an element in the file
+  float (*number)(const std::byte* element) = nullptr;  // of floats that are float32 here
 };
+template <class T>
+T element_at(const std::byte* at) {
+  T element;
+  std::memcpy(&element, at, sizeof element);
+  return element;
+}
 constexpr TypeRow kTypes[] = {
-    {TensorType::FLOAT32, DType::f32}, {TensorType::FLOAT16, DType::f16}, {TensorType::INT8, DType::s8},   {TensorType::UINT8, DType::u8},
-    {TensorType::INT16, DType::s16},   {TensorType::INT32, DType::s32},   {TensorType::INT64, DType::s64}, {TensorType::BOOL, DType::b8},
+    {TensorType::FLOAT32, DType::f32, 32},
+    {TensorType::FLOAT16, DType::f32, 16, [](const std::byte* at) { return half_to_float(element_at<uint16_t>(at)); }},
+    {TensorType::BFLOAT16, DType::f32, 16,
+     [](const std::byte* at) { return std::bit_cast<float>(static_cast<uint32_t>(element_at<uint16_t>(at)) << 16); }},
+    {TensorType::FLOAT64, DType::f32, 64, [](const std::byte* at) { return static_cast<float>(element_at<double>(at)); }},
+    {TensorType::INT2, DType::s8, 2},
+    {TensorType::INT4, DType::s8, 4},
+    {TensorType::INT8, DType::s8, 8},
+    {TensorType::UINT8, DType::u8, 8},
+    {TensorType::INT16, DType::s16, 16},
+    {TensorType::INT32, DType::s32, 32},
+    {TensorType::INT64, DType::s64, 64},
+    {TensorType::BOOL, DType::b8, 8},
 };
 
 Refusal wrong(std::string what, std::string measured, std::string limit, const char* rule) {
@@ -105,6 +127,23 @@ void shift_to_int8(ModelTensor& t) {
   t.constant = constant_of(std::move(steps));
 }
 
+// Elements of fewer than 8 bits, the first of a byte in its lowest bits.
+Constant unpacked(std::span<const u8> data, i64 elements, int bits) {
+  std::vector<int8_t> steps;
+  for (i64 k = 0; k < elements; ++k) {
+    const int high = data[static_cast<size_t>(k * bits / 8)] << (8 - bits - static_cast<int>(k * bits % 8));
+    steps.push_back(static_cast<int8_t>(static_cast<int8_t>(high) >> (8 - bits)));
+  }
+  return constant_of(std::move(steps));
+}
+
+Constant as_float32(std::span<const u8> data, const TypeRow& row) {
+  std::vector<float> numbers;
+  const size_t width = static_cast<size_t>(row.bits / 8);
+  for (size_t at = 0; at < data.size(); at += width) numbers.push_back(row.number(std::as_bytes(data).data() + at));
+  return constant_of(std::move(numbers));
+}
+
 // Elements in place where they are aligned, else a copy.
 Constant constant_in(std::span<const u8> data, DType dtype, const std::shared_ptr<const void>& owner) {
   const auto bytes = std::as_bytes(data);
@@ -114,16 +153,24 @@ Constant constant_in(std::span<const u8> data, DType dtype, const std::shared_pt
   return {words, std::as_bytes(std::span<const i64>(*words)).first(bytes.size())};
 }
 
-std::optional<Refusal> read_data(const Model& model, const Tensor& t, const std::shared_ptr<const void>& owner, ModelTensor& result) {
+std::optional<Refusal> read_data(const Model& model, const Tensor& t, const TypeRow& row, const std::shared_ptr<const void>& owner,
+                                 ModelTensor& result) {
   const auto data = buffer_of(model, t);
-  if (data.empty()) return std::nullopt;
-  const i64 expected = result.type.bytes();
+  if (data.empty()) {
+    if (row.bits < 8)
+      result.unsupported = wrong("is of elements of fewer than 8 bits and no constant", name_of_type(t.type()), "INT8, or a constant",
+                                 "tflite.tensor.bits");
+    return std::nullopt;
+  }
+  const i64 elements = result.type.elements(), expected = (elements * row.bits + 7) / 8;
   if (static_cast<i64>(data.size()) != expected)
     return wrong("has another number of bytes than its shape says", std::to_string(data.size()), std::to_string(expected),
                  "tflite.tensor.bytes");
   if (result.type.dtype == DType::b8 && std::any_of(data.begin(), data.end(), [](u8 v) { return v > 1; }))
     return wrong("has truth values that are neither 0 nor 1", "", "", "tflite.tensor.bool");
-  result.constant = constant_in(data, result.type.dtype, owner);
+  result.constant = row.number     ? as_float32(data, row)
+                    : row.bits < 8 ? unpacked(data, elements, row.bits)
+                                   : constant_in(data, result.type.dtype, owner);
   return std::nullopt;
 }
 
@@ -135,12 +182,12 @@ std::optional<Refusal> read(const Model& model, const Tensor& t, const std::shar
   if (numel(result.type.shape) == 0)
     result.unsupported = wrong("has no elements", to_text(result.type.shape), "1..", "tflite.tensor.extent");
   const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == t.type(); });
-  if (row == std::end(kTypes) || !row->dtype) {
+  if (row == std::end(kTypes)) {
     result.unsupported = wrong("has elements of a type that is not supported", name_of_type(t.type()),
-                               "FLOAT32, INT8, UINT8, INT32, INT64, BOOL", "tflite.tensor.type");
+                               "FLOAT16, FLOAT32, INT4, INT8, UINT8, INT16, INT32, INT64, BOOL", "tflite.tensor.type");
     return std::nullopt;
   }
-  result.type.dtype = *row->dtype;
+  result.type.dtype = row->dtype;
   if (t.sparsity()) result.unsupported = wrong("is sparse", "sparse", "dense", "tflite.tensor.sparse");
   for (const i32 extent : ints_of(t.shape_signature()))
     if (extent < -1)
@@ -150,10 +197,12 @@ std::optional<Refusal> read(const Model& model, const Tensor& t, const std::shar
   const bool has_scales = q && q->scale() && q->scale()->size() > 0;
   if (has_scales && has_steps)
     if (auto fault = read_quant(*q, result.type)) return fault;
+  if (has_steps && !has_scales && q && q->details_type() != QuantizationDetails::NONE)
+    result.unsupported = wrong("has quantization of a kind of its own", "by block", "scale and zero point", "tflite.quant.custom");
   // Scales beside int32 are mostly a bias's, which has those of its operands whatever the file says; beside floats they mean nothing.
   if (Type counted = result.type; has_scales && counted.dtype == DType::s32 && !read_quant(*q, counted))
     result.of_int32 = std::move(counted.quant);
-  if (auto fault = read_data(model, t, owner, result)) return fault;
+  if (auto fault = read_data(model, t, *row, owner, result)) return fault;
   if (result.type.dtype == DType::u8 && !result.type.quant.empty()) shift_to_int8(result);
   return std::nullopt;
 }

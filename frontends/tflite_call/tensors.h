@@ -21,7 +21,7 @@ inline bool has_one_scale(const Type& type, DType dtype) { return type.dtype == 
 
 struct ModelTensor {
   std::string name;
-  Type type;                           // uint8 is int8 here: 128 less, values and zero point
+  Type type;                           // uint8 is int8 here: 128 less, values and zero point. Floats of any width are float32, int4 is int8
   bool shifted = false;                // was uint8
   Quant of_int32;                      // beside int32, whose type has none: scales of a bias say nothing
   std::optional<Constant> constant;    // of the type above

@@ -106,12 +106,11 @@ void Call::assign_once(const ModelTensor& handle, const ModelTensor& value) {
 }
 
 void Call::run_once(i32 subgraph) {
-  const i64 subgraphs = static_cast<i64>(state_.others.size()) + 1;
-  require(subgraph > 0 && subgraph < subgraphs, "runs a subgraph that does not exist, or its own", std::to_string(subgraph),
-          fmt::format("1..{}", subgraphs - 1), "tflite.call_once.subgraph");
+  require(state_.can_run(subgraph), "runs a subgraph that does not exist, or its own", std::to_string(subgraph), state_.runnable(),
+          "tflite.call_once.subgraph");
   require_sure("variables");
   if (!ok_) return;
-  std::vector<ModelTensor>& tensors = state_.others[subgraph - 1];
+  std::vector<ModelTensor>& tensors = state_.others[subgraph];
   for (const Operator* op : *state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph))->operators()) {
     const auto in = ints_of(op->inputs()), out = ints_of(op->outputs());
     const OperatorKind kind = *code_of(state_.model, *op);

@@ -85,6 +85,7 @@ struct CallRow {
   std::optional<DType> result;  // nothing: as the last operands
 };
 constexpr CallRow kCalls[] = {
+    {BuiltinOperator::ATAN2, {"aten::atan2", "out"}, 2, std::nullopt},
     {BuiltinOperator::EQUAL, {"aten::eq", "Tensor_out"}, 2, DType::b8},
     {BuiltinOperator::FLOOR_DIV, {"aten::floor_divide", "out"}, 2, std::nullopt},
     {BuiltinOperator::FLOOR_MOD, {"aten::remainder", "Tensor_out"}, 2, std::nullopt},
@@ -196,6 +197,7 @@ static void import_squared_difference(Call& c) {
 static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::ADD, import_add, Int16::taken},
     {BuiltinOperator::ADD_N, import_add_n},
+    {BuiltinOperator::ATAN2, import_call},
     {BuiltinOperator::DIV, import_product<DivOptions, Div>, Int16::taken},
     {BuiltinOperator::EQUAL, import_call, Int16::taken},
     {BuiltinOperator::FLOOR_DIV, import_call, Int16::taken},

@@ -16,14 +16,10 @@ struct Layer {
   ValueId x = -1, weight = -1;
 };
 
-// Image and weights; the weights are constants, int8 or uint8 where the image is.
+// Image and weights; the weights are constants, int8 or uint8 where the image is. Beside floats they are so in the file alone.
 Layer read_layer(Call& c, size_t image, size_t weight, i64 weight_rank) {
-  c.require(c.is_constant(weight), "has weights that are computed, they have to be constants", "", "", "tflite.operand.constant");
+  c.require(c.is_made_of_constants(weight), "has weights that are computed, they have to be constants", "", "", "tflite.operand.constant");
   const Type &x = c.declared(image), &w = c.declared(weight);
-  if (c.ok() && x.dtype == DType::f32 && (w.dtype == DType::s8 || w.dtype == DType::u8))
-    c.refuse({"is hybrid: int8 weights beside float activations, which is not supported", "FLOAT32, INT8", "both FLOAT32, or both INT8",
-              "tflite.operator.hybrid"},
-             "convert the model with int8 activations too (full integer quantization), or leave it in float");
   if (x.dtype == DType::s16)
     c.require(w.dtype == DType::s8 && std::all_of(w.quant.zero_point.begin(), w.quant.zero_point.end(), [](i32 zero) { return zero == 0; }),
               "has int16 activations and weights that are not int8 with zero point 0", to_text(w), "INT8 with zero point 0",
@@ -98,6 +94,18 @@ static void import_depthwise_conv_2d(Call& c) {
   c.result(c.add(op, operands(c, l, 0, 1, 2, channels, TensorType::INT64)));
 }
 
+// A layer whose weights are computed is a product of matrices.
+static ValueId product_of_computed(Call& c, const Layer& l, ActivationFunctionType activation) {
+  if (!c.ok()) return -1;
+  const Shape x = c.shape(l.x), w = c.shape(l.weight);
+  Matmul op;
+  op.rank = 2;
+  ValueId y = c.add(op, {c.reshape(l.x, {1, x[0], x[1]}, "x"), c.reshape(l.weight, {1, w[0], w[1]}, "other")}, "product");
+  y = c.reshape(c.has(2) ? y : c.rounded(y), {x[0], w[0]}, "matrix");
+  if (c.has(2)) y = c.add(Add{}, {y, c.bias(2, c.declared(0), c.declared(1), w[0])}, "biased");
+  return activated(c, y, activation);
+}
+
 // Rows of as many elements as the weight has inputs, whatever their axes were.
 static void import_fully_connected(Call& c) {
   const auto* o = c.options<FullyConnectedOptions>();
@@ -105,7 +113,9 @@ static void import_fully_connected(Call& c) {
   if (o)
     c.require(o->weights_format() == FullyConnectedWeightsFormat::DEFAULT, "has shuffled weights", "SHUFFLED4x16INT8", "DEFAULT",
               "tflite.fully_connected.format");
-  Layer l = read_layer(c, 0, 1, 2);
+  const bool computed = c.ok() && !c.is_made_of_constants(1);
+  Layer l = computed ? Layer{c.real(0), c.real(1)} : read_layer(c, 0, 1, 2);
+  c.require(c.rank(l.weight) == 2, "has weights of another rank", std::to_string(c.rank(l.weight)), "2", "tflite.operand.rank");
   if (!c.ok()) return;
   const i64 outputs = c.shape(l.weight)[0], inputs = c.shape(l.weight)[1], elements = c.type(l.x).elements();
   c.require(elements % inputs == 0, "has weights that do not fit its operand", std::to_string(inputs),
@@ -114,7 +124,8 @@ static void import_fully_connected(Call& c) {
   if (c.shape(l.x) != Shape{elements / inputs, inputs}) l.x = c.reshape(l.x, {elements / inputs, inputs}, "rows");
   Linear op;
   op.bounds = bounds_of(c, o->fused_activation_function());
-  const ValueId rows = c.add(op, operands(c, l, 0, 1, 2, outputs, o->quantized_bias_type()));
+  const ValueId rows = computed ? product_of_computed(c, l, o->fused_activation_function())
+                                : c.add(op, operands(c, l, 0, 1, 2, outputs, o->quantized_bias_type()));
   const Type& declared = c.declared_result(0);
   c.require(declared.elements() == elements / inputs * outputs, "has a result of another shape than the file says: it is damaged",
             to_text(declared.shape), to_text(c.shape(rows)), "tflite.result.shape");

@@ -27,9 +27,12 @@ using ImportRows = std::span<const ImportRow>;
   FILE(recurrent)                   \
   FILE(reductions)                  \
   FILE(shapes)                      \
+  FILE(scatter)                     \
   FILE(slices)                      \
   FILE(svdf)                        \
-  FILE(variables)
+  FILE(variables)                   \
+  FILE(volumes)                     \
+  FILE(windows)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_TFLITE_FILES(DEUTERON_DECLARE_ROWS)

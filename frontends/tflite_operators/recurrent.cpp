@@ -55,7 +55,7 @@ ValueId stacked(Call& c, size_t first, std::string_view suffix) {
   std::vector<float> all;
   for (const size_t g : kLstmGates)
     for (const float v : c.numbers(first + g)) all.push_back(v);
-  Type type = c.declared(first);
+  Type type{DType::f32, c.declared(first).shape, {}};
   type.shape[0] *= static_cast<i64>(kLstmGates.size());
   return c.ok() ? c.constant(suffix, std::move(type), constant_of(std::move(all))) : -1;
 }
@@ -103,7 +103,7 @@ static void import_unidirectional_sequence_lstm(Call& c) {
   if (!c.ok()) return;
   const LstmSizes s = sizes_of(c, *o);
   if (!c.ok()) return;
-  const bool of_steps = !c.declared(kLstmX).quant.empty() || !c.declared(kLstmInputWeights).quant.empty();
+  const bool of_steps = !c.declared(kLstmX).quant.empty() || !c.declared(kLstmHiddenState).quant.empty();
   of_steps ? import_integer_lstm(c, *o, s) : import_float(c, *o, s);
 }
 

@@ -96,7 +96,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME tflite_state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_state.py $<TARGET_FILE:deuteron>)
   add_test(NAME tflite_micro COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_files.py $<TARGET_FILE:deuteron>
            $<TARGET_FILE:float_runner> ${PROJECT_SOURCE_DIR}/tests/carried/tflite_micro)
-  set_tests_properties(tflite_micro tflite_models tflite_state PROPERTIES LABELS release TIMEOUT 1200)
+  add_test(NAME tflite_litert COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/litert_files.py $<TARGET_FILE:deuteron>
+           $<TARGET_FILE:float_runner> ${PROJECT_SOURCE_DIR}/tests/carried/litert)
+  set_tests_properties(tflite_litert tflite_micro tflite_models tflite_state PROPERTIES LABELS release TIMEOUT 1200)
   add_executable(float_runner tests/stock/float_runner.cpp)
   target_link_libraries(float_runner PRIVATE deuteron_core)
   set(ONNX_PYTHON ${PROJECT_SOURCE_DIR}/build/onnx_venv/bin/python)  # made by ./dev; without it the test is left out

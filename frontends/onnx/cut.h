@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of an ONNX model (data/model_part.h).
+#pragma once
+#include "data/model_part.h"
+#include "onnx/model.h"
+
+namespace deuteron::onnx {
+
+// What is not of the part goes. False: reported.
+bool cut(Model& model, const ModelPart& part, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of an exported program (data/model_part.h).
+#pragma once
+#include "data/model_part.h"
+#include "frontends/pt2_archive/program.h"
+
+namespace deuteron::pt2 {
+
+// What is not of the part goes; what changes something in place stays. False: reported.
+bool cut(Program& program, const ModelPart& part, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace deuteron::pt2
