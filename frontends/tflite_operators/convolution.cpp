@@ -98,9 +98,7 @@ static void import_depthwise_conv_2d(Call& c) {
 static ValueId product_of_computed(Call& c, const Layer& l, ActivationFunctionType activation) {
   if (!c.ok()) return -1;
   const Shape x = c.shape(l.x), w = c.shape(l.weight);
-  Matmul op;
-  op.rank = 2;
-  ValueId y = c.add(op, {c.reshape(l.x, {1, x[0], x[1]}, "x"), c.reshape(l.weight, {1, w[0], w[1]}, "other")}, "product");
+  ValueId y = c.add(Matmul{}, {c.reshape(l.x, {1, x[0], x[1]}, "x"), c.reshape(l.weight, {1, w[0], w[1]}, "other")}, "product");
   y = c.reshape(c.has(2) ? y : c.rounded(y), {x[0], w[0]}, "matrix");
   if (c.has(2)) y = c.add(Add{}, {y, c.bias(2, c.declared(0), c.declared(1), w[0])}, "biased");
   return activated(c, y, activation);
