@@ -21,10 +21,13 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
   std::string kernels, models;
   for (const std::string& path : sources)
     if (path.ends_with(".cpp") || path.ends_with(".S")) kernels += fmt::format("\n  {}/{}", kCSources, path);
-  const std::string npu = fmt::format("{}{}", o.npu ? " deuteron_npu.cpp" : "", o.npu_model ? " neutron_kernels.c" : "");
-  const std::string definitions = o.npu ? fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n", kCKernels,
-                                                      o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "")
-                                        : std::string();
+  const std::string npu = fmt::format("{}{}{}", o.npu ? " deuteron_npu.cpp" : "", o.npu_model ? " neutron_kernels.c" : "",
+                                      kept_operators_of(o).empty() ? "" : " deuteron_call.cpp");
+  std::string definitions;
+  if (o.npu)
+    definitions = fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n", kCKernels,
+                              o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "");
+  if (!kept_operators_of(o).empty()) definitions += fmt::format("target_compile_definitions({} PRIVATE {}=1)\n", kCKernels, kCDevice);
   const bool blob = o.weights == CWeights::blob;
   for (const CProgram& p : o.programs) {
     const bool has_weights = !p.constants.empty();
@@ -96,9 +99,19 @@ std::set<std::string> operators_of(const COutput& o) {
   return names;
 }
 
+std::set<std::string> kept_operators_of(const COutput& o) {
+  std::set<std::string> names;
+  for (const CProgram& p : o.programs)
+    for (const CCall& c : p.calls)
+      if (c.kept) names.insert(c.op);
+  return names;
+}
+
 std::map<std::string, std::string> c_output_files(const COutput& o, const RuntimeSources& runtime) {
   const std::set<std::string> headers = kernel_headers(runtime, operators_of(o));
   std::set<std::string> sources = sources_of(runtime, headers, o.isa);
+  const std::set<std::string> kept = kept_operators_of(o);
+  sources.merge(kept_sources(runtime, kept, o.isa));
   if (o.npu) sources.merge(npu_sources(runtime, o.npu_kernels, o.isa, o.npu_model));
   sources.emplace(kOptimization);
   Files files;
@@ -119,9 +132,10 @@ std::map<std::string, std::string> c_output_files(const COutput& o, const Runtim
     }
   }
   files[fmt::format("{}.h", kCKernels)] = c_kernels_header(o);
-  files[fmt::format("{}.cpp", kCKernels)] = c_kernels_source(o, {headers.begin(), headers.end()});
+  files[fmt::format("{}.cpp", kCKernels)] = c_kernels_source(o, {headers.begin(), headers.end()}, runtime);
   for (const SourceFile& f : runtime.files)
     if (o.npu && f.path.starts_with(kCNpu)) files.emplace(f.path.substr(kCNpu.size()), f.text);
+    else if (!kept.empty() && f.path.starts_with(kCCall)) files.emplace(f.path.substr(kCCall.size()), f.text);
   if (o.npu_model) {
     neutron::KernelSelection selection;
     for (const std::string& name : o.npu_kernels) selection.kinds.insert(*npu_kernel(name));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/check.h"
 #include "firmware/c_output.h"
 
 namespace deuteron {
@@ -20,7 +21,7 @@ std::map<std::string, KernelUse> kernels_of(const COutput& o) {
   std::map<std::string, KernelUse> kernels;
   for (const CProgram& p : o.programs)
     for (const CCall& c : p.calls)
-      if (!c.npu) kernels.emplace(c.kernel, KernelUse{c.parameters});
+      if (!c.npu && !c.kept) kernels.emplace(c.kernel, KernelUse{c.parameters});
   return kernels;
 }
 
@@ -89,6 +90,36 @@ std::string c_function(const std::string& kernel) {
   return name;
 }
 
+std::string c_function_of_call(const std::string& op) {
+  std::string name = "deuteron_call_";
+  for (const char c : op) name += c == ':' || c == '.' ? '_' : c;
+  return name;
+}
+
+std::string c_kept_declarations(const COutput& o) {
+  std::string text;
+  for (const std::string& op : kept_operators_of(o))
+    text += fmt::format("int {}(const struct deuteron_call *call);\n", c_function_of_call(op));
+  return text;
+}
+
+std::string c_kept_definitions(const COutput& o, const RuntimeSources& runtime) {
+  std::string declared, defined;
+  for (const std::string& op : kept_operators_of(o)) {
+    const auto kernel = runtime.kernels.find(op);
+    DEUTERON_CHECK(kernel != runtime.kernels.end(), op);
+    declared += fmt::format("extern const Kernel {};\n", kernel->second.symbol);
+    defined += fmt::format(
+        "int {0}(const deuteron_call* call);\nint {0}(const deuteron_call* call) {{ return deuteron::run_call_of_c(deuteron::{1}, *call); "
+        "}}\n",
+        c_function_of_call(op), kernel->second.symbol);
+  }
+  if (declared.empty()) return {};
+  return fmt::format(
+      "namespace deuteron {{\n{}int run_call_of_c(const Kernel& kernel, const deuteron_call& c);\n}}\nextern \"C\" {{\n{}}}\n", declared,
+      defined);
+}
+
 std::string c_core_check(const COutput& o) {
   if (o.isa.empty())
     return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (--c-host): make it for the "
@@ -107,19 +138,22 @@ std::string c_kernels_header(const COutput& o) {
       "/* The kernels that the models of this folder call, as C sees them. Made by deuteron {}. What each argument is: "
       "{}/ops/.../kernel.h */\n#ifndef DEUTERON_KERNELS_H\n#define DEUTERON_KERNELS_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
       o.version, kCSources);
+  if (!kept_operators_of(o).empty()) text += "#include \"deuteron_call.h\"\n\n";
   for (const RecordShape* record : records_of(kernels)) text += c_struct(*record) + "\n";
   text += "#ifndef DEUTERON_KERNELS_TYPES_ONLY\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (const auto& [name, use] : kernels) text += fmt::format("void {}({});\n", c_function(name), parameters(use, false));
+  text += c_kept_declarations(o);
   return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n#endif\n";
 }
 
-std::string c_kernels_source(const COutput& o, const std::vector<std::string>& headers) {
+std::string c_kernels_source(const COutput& o, const std::vector<std::string>& headers, const RuntimeSources& runtime) {
   const auto kernels = kernels_of(o);
   std::string text = fmt::format(
       "// The kernels by the names and types that C knows. Made by deuteron {}. C++17, with this folder's `{}` as an include folder.\n"
       "#define DEUTERON_KERNELS_TYPES_ONLY\n#include \"{}.h\"\n\n#include <cstddef>\n\n",
       o.version, kCSources, kCKernels);
   for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
+  if (!kept_operators_of(o).empty()) text += "#include \"runtime/kernel.h\"\n";
   text += "\n" + c_core_check(o) + "\n";
   for (const RecordShape* record : records_of(kernels)) text += same_layout(*record);
   text += "\nusing namespace deuteron;\n\nextern \"C\" {\n";
@@ -129,7 +163,7 @@ std::string c_kernels_source(const COutput& o, const std::vector<std::string>& h
     text += fmt::format("void {}({});\nvoid {}({}) {{ {}({}); }}\n", c_function(name), parameters(use, true), c_function(name),
                         parameters(use, true), name, arguments);
   }
-  return text + "}\n";
+  return text + "}\n" + c_kept_definitions(o, runtime);
 }
 
 }  // namespace deuteron

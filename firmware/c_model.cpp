@@ -45,6 +45,8 @@ std::string c_float(float v) {
   return fmt::format("{:a}f", v);
 }
 
+std::string c_int64(int64_t v) { return v == INT64_MIN ? "(-INT64_C(9223372036854775807) - 1)" : fmt::format("INT64_C({})", v); }
+
 std::string c_integer(const std::byte* bytes, uint32_t count) {
   int64_t v = 0;
   if (count == 1) v = static_cast<int8_t>(*bytes);
@@ -54,7 +56,7 @@ std::string c_integer(const std::byte* bytes, uint32_t count) {
   if (count == 4) std::memcpy(&v32, bytes, 4), v = v32;
   if (count == 8) {
     std::memcpy(&v, bytes, 8);
-    return v == INT64_MIN ? "(-INT64_C(9223372036854775807) - 1)" : fmt::format("INT64_C({})", v);
+    return c_int64(v);
   }
   return v == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(v);
 }
@@ -148,14 +150,19 @@ std::string place_text(const CPlace& p) {
   return p.kind == CPlace::arena ? fmt::format("ARENA(void, {})", p.offset) : fmt::format("(void *)CONSTANT(void, {})", p.offset);
 }
 
+// Sizes and order of tensor `i` of a call: C has no array of nothing.
+std::string shape_text(const CTensor& t, size_t i) {
+  const bool scalar = t.sizes.empty();
+  const std::string sizes = scalar ? "0" : fmt::format("{}", fmt::join(t.sizes, ", "));
+  return fmt::format("    static const int32_t s{0}[] = {{{1}}};\n    static const uint8_t o{0}[] = {{{2}}};\n", i, sizes,
+                     scalar ? "0" : fmt::format("{}", fmt::join(t.order, ", ")));
+}
+
 std::string c_npu_call(const CProgram& p, const CNpuCall& n, const std::string& op, size_t index) {
   std::string shapes, tensors;
   for (size_t i = 0; i < n.arguments.size(); ++i) {
-    const CNpuCall::Argument& a = n.arguments[i];
-    const bool scalar = a.sizes.empty();  // C has no array of nothing
-    shapes +=
-        fmt::format("    static const int32_t s{0}[] = {{{1}}};\n    static const uint8_t o{0}[] = {{{2}}};\n", i,
-                    scalar ? "0" : fmt::format("{}", fmt::join(a.sizes, ", ")), scalar ? "0" : fmt::format("{}", fmt::join(a.order, ", ")));
+    const CTensor& a = n.arguments[i];
+    shapes += shape_text(a, i);
     tensors += fmt::format("{}\n        {{{}, s{}, o{}, {}, {}, {}}}", i > 0 ? "," : "", place_text(a.place), i, i, a.elements,
                            a.sizes.size(), static_cast<int>(a.type));
   }
@@ -168,8 +175,61 @@ std::string c_npu_call(const CProgram& p, const CNpuCall& n, const std::string& 
       c_macro(p.name));
 }
 
+// The text of a call that is a string of ours or the file's: escaped as octal numbers, which no letter behind them lengthens.
+std::string c_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += std::isalnum(byte) ? std::string(1, c) : fmt::format("\\{:03o}", byte);
+  }
+  return out + "\"";
+}
+
+struct KeptText {
+  std::string shapes, tensors, lists, values;
+  size_t tensor_count = 0;
+};
+
+// Adds an argument: {kind, how many items, a number, the items}.
+void add_kept_value(const CKeptCall::Value& v, size_t i, KeptText& text) {
+  const auto value = [&](size_t count, const std::string& number, const std::string& items) {
+    text.values += fmt::format("{}\n        {{{}, {}, {}, {}}}", i > 0 ? "," : "", static_cast<int>(v.kind), count, number, items);
+  };
+  if (v.kind == Kind::string) return value(1, "0", c_string(v.text));
+  if (!v.numbers.empty()) {
+    std::string items;
+    for (const int64_t n : v.numbers) items += (items.empty() ? "" : ", ") + (v.kind == Kind::bool_list ? std::to_string(n) : c_int64(n));
+    text.lists += fmt::format("    static const {} l{}[] = {{{}}};\n", v.kind == Kind::bool_list ? "uint8_t" : "int64_t", i, items);
+    return value(v.numbers.size(), "0", fmt::format("l{}", i));
+  }
+  if (v.tensors.empty()) return value(0, c_int64(v.number), "NULL");
+  std::string items;
+  for (const std::optional<CTensor>& t : v.tensors) {
+    items += fmt::format("{}{}", items.empty() ? "" : ", ", t ? fmt::format("&t[{}]", text.tensor_count) : "NULL");
+    if (!t) continue;
+    text.shapes += shape_text(*t, text.tensor_count);
+    text.tensors += fmt::format("{0}\n        {{{1}, s{2}, o{2}, {3}, {4}, {5}, {6}}}", text.tensor_count > 0 ? "," : "",
+                                place_text(t->place), text.tensor_count, t->elements, t->sizes.size(), static_cast<int>(t->type),
+                                t->constant);
+    ++text.tensor_count;
+  }
+  text.lists += fmt::format("    const struct deuteron_tensor *const l{}[] = {{{}}};\n", i, items);
+  value(v.tensors.size(), "0", fmt::format("l{}", i));
+}
+
+std::string c_kept_call(const CProgram& p, const CKeptCall& k, const std::string& op, size_t index) {
+  KeptText text;
+  for (size_t i = 0; i < k.arguments.size(); ++i) add_kept_value(k.arguments[i], i, text);
+  return fmt::format(
+      "  {{ /* {}: {} */\n{}    const struct deuteron_tensor t[] = {{{}}};\n{}    const struct deuteron_value v[] = {{{}}};\n"
+      "    const struct deuteron_call c = {{v, {}, {}, ARENA(void, {}), {}u}};\n    if ({}(&c) != 0) return {}_CALL_FAILED;\n  }}\n",
+      index, op, text.shapes, text.tensors, text.lists, text.values, k.arguments.size(), static_cast<int>(k.isa), p.state_offset,
+      k.memory_bytes, c_function_of_call(op), c_macro(p.name));
+}
+
 std::string c_call(const CProgram& p, const CCall& c, size_t index, CLanguage language) {
   if (c.npu) return c_npu_call(p, *c.npu, c.op, index);
+  if (c.kept) return c_kept_call(p, *c.kept, c.op, index);
   const bool is_c = language == CLanguage::c99;
   std::string records, arguments;
   size_t place = 0;
@@ -258,6 +318,10 @@ std::string c_macro(std::string name) {
   return name;
 }
 
+static bool has_kept_calls(const CProgram& p) {
+  return std::ranges::any_of(p.calls, [](const CCall& c) { return c.kept.has_value(); });
+}
+
 std::string c_comment(std::string_view text) {
   std::string safe;
   for (const char c : text.substr(0, 120))
@@ -286,9 +350,10 @@ std::string c_header(const COutput& o, const CProgram& p) {
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n/* Runs the model once. Reentrant: everything that it writes lies in the arena and in "
       "the outputs.\n   0: done. {0}_BAD_ARGUMENT: a null pointer, or an arena that does not begin at a multiple of 16; nothing was "
       "written. */\n"
-      "#define {0}_BAD_ARGUMENT 1\n#define {0}_NPU_FAILED 2 /* the driver of the NPU gave up */\nint {1}_run(void *arena, const struct "
+      "#define {0}_BAD_ARGUMENT 1\n#define {0}_NPU_FAILED 2 /* the driver of the NPU gave up */\n{2}int {1}_run(void *arena, const struct "
       "{1}_inputs *in, const struct {1}_outputs *out);\n",
-      name, p.name);
+      name, p.name,
+      has_kept_calls(p) ? fmt::format("#define {}_CALL_FAILED 3 /* never: all calls were checked when this was made */\n", name) : "");
   if (!p.states.empty())
     text += fmt::format(
         "/* {0} bytes of the arena live from one run to the next. Call this before the first run, and where a new sequence begins. */\n"
@@ -298,13 +363,16 @@ std::string c_header(const COutput& o, const CProgram& p) {
 }
 
 std::string c_functions(const CProgram& p, CLanguage language) {
+  const bool is_cpp = language == CLanguage::cpp17;
+  std::string spaces = is_cpp ? fmt::format("  using namespace {}_kernels::deuteron;\n", p.name) : "";
+  if (is_cpp && has_kept_calls(p)) spaces += fmt::format("  using namespace {}_kernels;\n", p.name);
   std::string text = fmt::format(
       "#define ARENA(type, at) ((type *)(void *)(arena + (at)))\n"
       "#define CONSTANT(type, at) ((const type *)(const void *)((const uint8_t *){0}_weights + (at)))\n\n"
       "int {0}_run(void *memory, const struct {0}_inputs *in, const struct {0}_outputs *out) {{\n"
       "{2}  uint8_t *const arena = (uint8_t *)memory;\n"
       "  if (arena == NULL || (uintptr_t)arena % 16 != 0 || in == NULL || out == NULL) return {1}_BAD_ARGUMENT;\n",
-      p.name, c_macro(p.name), language == CLanguage::c99 ? "" : fmt::format("  using namespace {}_kernels::deuteron;\n", p.name));
+      p.name, c_macro(p.name), spaces);
   text += copy_ports(p, true);
   for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k, language);
   text += copy_ports(p, false) + "  return 0;\n}\n";

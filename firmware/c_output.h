@@ -40,9 +40,14 @@ std::string c_words(const CProgram& program);                           // the c
 std::string c_weights(const COutput& output, const CProgram& program);  // array
 std::string c_weights_assembly(const CProgram& program);                // blob
 std::string c_kernels_header(const COutput& output);                    // deuteron_kernels.h
-std::string c_kernels_source(const COutput& output, const std::vector<std::string>& headers);  // deuteron_kernels.cpp
+std::string c_kernels_source(const COutput& output, const std::vector<std::string>& headers, const RuntimeSources& runtime);  // .cpp
 
 std::set<std::string> operators_of(const COutput& output);  // whose kernels are called: "cortex_m::quantized_add.out"
+std::set<std::string> kept_operators_of(const COutput& output);  // of those, whose calls are made ready at each run (firmware/c_call)
+std::string c_function_of_call(const std::string& op);           // "deuteron_call_aten_argmax_out"
+// Those functions, as C knows them and as they are defined.
+std::string c_kept_declarations(const COutput& output);
+std::string c_kept_definitions(const COutput& output, const RuntimeSources& runtime);
 std::string c_core_check(const COutput& output);            // stops a compiler for another core: it has none of these kernels
 
 // What a file of kernels begins with where no flags can be given: the same arithmetic everywhere, though some cores have a fused
@@ -52,6 +57,9 @@ inline constexpr std::string_view kCOptions =
     "\"-fno-math-errno\")\n#endif\n";
 
 inline constexpr const char* kCKernels = "deuteron_kernels";
+// The checks of kernels are then those of a core, on a computer too: they ask for no other one.
+inline constexpr const char* kCDevice = "DEUTERON_MICROCONTROLLER";
+inline constexpr std::string_view kCCall = "firmware/c_call/";  // what calls that are made ready at each run need
 inline constexpr const char* kCSources = "deuteron";  // the folder of the kernels' sources
 
 std::string c_function(const std::string& kernel);  // "deuteron_add_s8_mve"

@@ -34,7 +34,8 @@ PackageFiles package_sources(const COutput& o, const RuntimeSources& runtime) {
     }
     // The one include folder is src/, which is therefore the root of the kernels' sources.
     const std::string to = fmt::format("src/{}", path.starts_with(own) ? path.substr(own.size()) : path);
-    files[to] = path.ends_with(".cpp") ? std::string(kCOptions) + content : content;
+    const std::string device = kept_operators_of(o).empty() ? "" : fmt::format("#define {} 1\n", kCDevice);
+    files[to] = path.ends_with(".cpp") ? std::string(kCOptions) + device + content : content;
   }
   return files;
 }

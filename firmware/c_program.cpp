@@ -208,6 +208,15 @@ void add_delegate_constants(const ToldDelegate& told, Constants& constants) {
   for (const Tensor& t : told.arguments) constants.add(t);
 }
 
+CTensor tensor_of(const Tensor& t, Reader& reader) {
+  return {t.numel > 0 ? reader.place_of(t.data) : CPlace{},
+          t.type,
+          {t.sizes, t.sizes + t.rank},
+          {t.dim_order, t.dim_order + t.rank},
+          t.numel,
+          t.constant};
+}
+
 CNpuCall npu_call_of(const ToldDelegate& told, Reader& reader) {
   CNpuCall c;
   NeutronPayload payload;
@@ -218,13 +227,72 @@ CNpuCall npu_call_of(const ToldDelegate& told, Reader& reader) {
   c.scratch = told.scratch;
   if (c.scratch.empty()) c.workspace = reader.place_of(told.workspace);
   c.state_bytes = told.state_bytes;
-  for (const Tensor& t : told.arguments)
-    c.arguments.push_back({t.numel > 0 ? reader.place_of(t.data) : CPlace{},
-                           t.type,
-                           {t.sizes, t.sizes + t.rank},
-                           {t.dim_order, t.dim_order + t.rank},
-                           t.numel});
+  for (const Tensor& t : told.arguments) c.arguments.push_back(tensor_of(t, reader));
   return c;
+}
+
+CKeptCall::Value kept_value(const Value& v, Reader& reader) {
+  CKeptCall::Value k{v.kind, 0, {}, {}, {}};
+  switch (v.kind) {
+    case Kind::none:
+      break;
+    case Kind::integer:
+      k.number = v.integer;
+      break;
+    case Kind::real:
+      std::memcpy(&k.number, &v.real, sizeof k.number);
+      break;
+    case Kind::boolean:
+      k.number = v.boolean;
+      break;
+    case Kind::string:
+      k.text = v.string;
+      break;
+    case Kind::tensor:
+      k.tensors.push_back(tensor_of(*v.tensor, reader));
+      break;
+    case Kind::int_list:
+    case Kind::real_list:
+      for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(v.list.integer(i));
+      break;
+    case Kind::bool_list:
+      for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(static_cast<const uint8_t*>(v.list.data)[i]);
+      break;
+    case Kind::tensor_list:
+      for (int32_t i = 0; i < v.list.count; ++i) {
+        const Value* item = v.list.items[i];
+        const bool is_there = item != nullptr && item->kind == Kind::tensor;
+        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader)) : std::nullopt);
+      }
+      break;
+  }
+  return k;
+}
+
+// What firmware/c_call takes of the call's memory: the arguments, and what prepare() takes and shares. No core needs more for any of it
+// than this machine, whose pointers are as long as any.
+uint32_t kept_bytes(const Program::Step& step, const Kernel& kernel, Isa isa, const CKeptCall& call) {
+  constexpr size_t kAlignment = alignof(std::max_align_t), kValue = sizeof(Value) + sizeof(void*) + kAlignment;
+  std::vector<AlignedBlock> memory(1 << 12);
+  Arena arena;
+  for (;; memory.resize(memory.size() * 2)) {
+    arena = {reinterpret_cast<uint8_t*>(memory.data()), memory.size() * sizeof(AlignedBlock), 0};
+    Call asked{step.args, step.count, &arena, isa};
+    Prepared prepared;
+    if (kernel.prepare(asked, &prepared).ok() && arena.fits()) break;
+    DEUTERON_CHECK(memory.size() < size_t{1} << 24, kernel.name);  // the loader has prepared it before
+  }
+  size_t bytes = arena.used + arena.shared + 2 * kAlignment;
+  for (const CKeptCall::Value& v : call.arguments) bytes += kValue + v.tensors.size() * (kValue + sizeof(Tensor) + kAlignment);
+  return static_cast<uint32_t>((bytes + 15) / 16 * 16);
+}
+
+CKeptCall kept_call_of(const Program::Step& step, const Kernel& kernel, Isa isa, Reader& reader) {
+  CKeptCall call;
+  call.isa = isa;
+  for (int32_t i = 0; i < step.count; ++i) call.arguments.push_back(kept_value(*step.args[i], reader));
+  call.memory_bytes = kept_bytes(step, kernel, isa, call);
+  return call;
 }
 
 // Of all calls, before the first gets a place: two tensors may begin at one address and differ in length.
@@ -239,34 +307,33 @@ void add_all_constants(const Program& program, Constants& constants) {
   }
 }
 
-// One call of the program as the core would make it: calls of a kernel, a joining one for each of its parts. False with a diagnostic: it
-// has no form in C.
-bool read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa, const CallRecorder& recorder, Reader& reader,
-               const std::string& where, Diagnostics& diagnostics) {
+// One call of the program as the core would make it: calls of a kernel, a joining one for each of its parts; or the call as the loader has
+// it, where its kernel tells none.
+void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa, const CallRecorder& recorder, Reader& reader) {
   const Program::Step step = program.step(k);
   const CallName name = program.name_of_call(k);
-  const std::string op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
-  const std::string at = fmt::format("{}: call {}, {}", where, k, op);
-  reader.op = op;
+  reader.op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
   reader.calls.clear();
   reader.lost = false;
+  CCall whole;
+  whole.op = reader.op;
   if (step.delegate != nullptr) {
-    CCall call;
-    call.op = op;
-    call.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
-    DEUTERON_CHECK(!reader.lost && call.npu->state_bytes > 0, op);
-    reader.program.calls.push_back(std::move(call));
-    return true;
+    whole.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
+    DEUTERON_CHECK(!reader.lost && whole.npu->state_bytes > 0, whole.op);
+    reader.program.calls.push_back(std::move(whole));
+    return;
   }
-  const Kernel* kernel = find_kernel(kernels, op);
-  DEUTERON_CHECK(kernel != nullptr, op);
-  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty()) return true;  // without elements, or in its place
-  if (reader.calls.empty() || reader.lost)
-    return diagnostics.error(at, "is a portable kernel, which a C program cannot call", "c.portable_kernel",
-                             "`deuteron analyze` says which operators use one and why"),
-           false;
-  for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
-  return true;
+  const Kernel* kernel = find_kernel(kernels, reader.op);
+  DEUTERON_CHECK(kernel != nullptr, reader.op);
+  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty()) return;  // without elements, or in its place
+  if (!reader.calls.empty() && !reader.lost) {
+    for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
+    return;
+  }
+  reader.lost = false;
+  whole.kept = kept_call_of(step, *kernel, isa, reader);
+  DEUTERON_CHECK(!reader.lost, whole.op);
+  reader.program.calls.push_back(std::move(whole));
 }
 
 // Of a program that has been loaded and not run: its states are what the first run reads.
@@ -314,8 +381,7 @@ uint32_t features_of(std::string_view isa, std::string_view flags) {
   return known ? features_of(*known, flags.find("-mfloat-abi=hard") != flags.npos) : 0;
 }
 
-std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,
-                                       Status& status, Diagnostics& diagnostics) {
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, Status& status) {
   ToldDelegates delegates;
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
@@ -337,15 +403,12 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   reader.planned_bytes = needs.planned_bytes;
   const CallRecorder recorder{features, Reader::record, &reader};
   add_all_constants(program, reader.constants);
-  bool all = true;
-  for (int32_t k = 0; k < program.instruction_count(); ++k)
-    all &= read_call(program, k, kernels, isa, recorder, reader, where, diagnostics);
-  if (!all) return std::nullopt;
+  for (int32_t k = 0; k < program.instruction_count(); ++k) read_call(program, k, kernels, isa, recorder, reader);
   CProgram& c = reader.program;
   for (int32_t i = 0; i < program.input_count(); ++i) c.inputs.push_back(port_of(program.input(i), reader));
   for (int32_t i = 0; i < program.output_count(); ++i) c.outputs.push_back(port_of(program.output(i), reader));
   uint64_t state = 0;
-  for (const CCall& call : c.calls) state = std::max(state, call.npu ? call.npu->state_bytes : 0);
+  for (const CCall& call : c.calls) state = std::max(state, call.memory_bytes());
   c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;
   c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
   c.constants = std::move(reader.constants.used);

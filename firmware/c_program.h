@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "ops/device/record_call.h"
 #include "runtime/deuteron.h"
 
@@ -22,21 +21,37 @@ struct CPlace {
   uint64_t offset = 0;  // from the beginning of the arena, or of CProgram::constants
 };
 
+struct CTensor {
+  CPlace place;
+  ScalarType type;
+  std::vector<int32_t> sizes;
+  std::vector<uint8_t> order;
+  int32_t elements;
+  bool constant = false;
+};
+
 // A part that the NPU runs: what deuteron_npu_call of firmware/c_npu says.
 struct CNpuCall {
-  struct Argument {
-    CPlace place;
-    ScalarType type;
-    std::vector<int32_t> sizes;
-    std::vector<uint8_t> order;
-    int32_t elements;
-  };
   CPlace payload, workspace;
   uint32_t payload_bytes = 0;
-  std::vector<Argument> arguments;
+  std::vector<CTensor> arguments;
   std::string scratch;  // digits; empty: the workspace is it
   bool is_open_model = false;
   uint64_t state_bytes = 0;
+};
+
+// A call of a kernel that keeps arguments of its own: they are made ready at each run, as deuteron_call of firmware/c_call says.
+struct CKeptCall {
+  struct Value {
+    Kind kind = Kind::none;
+    int64_t number = 0;                   // its bits where it is real
+    std::vector<int64_t> numbers;         // the items of a list; their bits
+    std::vector<std::optional<CTensor>> tensors;
+    std::string text;
+  };
+  std::vector<Value> arguments;
+  Isa isa = Isa::scalar;
+  uint32_t memory_bytes = 0;
 };
 
 // One call of a kernel. The bytes are those of this machine; `places` are their pointers, in the order in which they are met.
@@ -46,7 +61,9 @@ struct CCall {
   std::span<const FieldShape> parameters;
   std::vector<std::vector<std::byte>> arguments;
   std::vector<CPlace> places;
-  std::optional<CNpuCall> npu;  // then nothing of the above but `op` is
+  std::optional<CNpuCall> npu;    // then nothing of the above but `op` is
+  std::optional<CKeptCall> kept;  // likewise
+  uint64_t memory_bytes() const { return npu ? npu->state_bytes : kept ? kept->memory_bytes : 0; }  // of its own, while it runs
 };
 
 struct CPort {
@@ -70,7 +87,7 @@ struct CProgram {
   std::string name;          // of its files and functions: a C identifier
   std::string from;          // the file, for comments
   std::string isa;           // "mve"; empty: of a computer
-  uint64_t arena_bytes = 0;  // the planned memory, then the state of one call of the NPU
+  uint64_t arena_bytes = 0;  // the planned memory, then that of one call that wants some
   uint64_t state_offset = 0;
   std::vector<CPort> inputs, outputs;
   std::vector<CState> states;
@@ -84,10 +101,8 @@ uint64_t state_bytes_of(const CProgram& program);
 std::string c_name(std::string_view text);
 bool is_c_name(std::string_view text);
 
-// Loads the file on this machine, whatever core it is for. Refuses, with diagnostics, calls that have no form in C; with a
-// status a file that cannot be loaded.
-std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,
-                                       Status& status, Diagnostics& diagnostics);
+// Loads the file on this machine, whatever core it is for. Nothing, with a status: a file that cannot be loaded.
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, Status& status);
 
 // What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`: "mve"; empty: a computer.
 uint32_t features_of(std::string_view isa, std::string_view flags);

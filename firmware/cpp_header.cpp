@@ -149,7 +149,9 @@ std::set<std::string> macros_of(std::string_view text) {
 
 std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, const std::string& name) {
   const std::set<std::string> kernels = kernel_headers(runtime, operators_of(o));
-  const std::set<std::string> files = sources_of(runtime, kernels, o.isa);
+  const std::set<std::string> kept = kept_operators_of(o);
+  std::set<std::string> files = sources_of(runtime, kernels, o.isa);
+  files.merge(kept_sources(runtime, kept, o.isa));
   Index index;
   for (const SourceFile& f : runtime.files)
     if (files.contains(std::string(f.path))) index.emplace(f.path, f.text);
@@ -157,7 +159,7 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   std::set<std::string> seen;
   for (const std::string& path : files)
     if (path.ends_with(".h")) add_header(index, path, headers, seen);
-  std::string text;
+  std::string text = kept.empty() ? "" : fmt::format("#define {} 1\n", kCDevice);
   std::vector<std::string_view> assembly;
   const std::string space = fmt::format("{}_kernels", name);
   for (const std::string& path : headers) text += fmt::format("// {}\n{}", path, in_namespace(index.at(path), space));
@@ -167,6 +169,11 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
     else if (path.ends_with(".cpp")) text += fmt::format("// {}\n{}", path, in_namespace(content, space));
     else DEUTERON_CHECK(path.ends_with(".h") || is_assembly_macros(path), path);  // what is included twice cannot be joined so
   }
+  for (const char* part : {".h", ".cpp"})
+    for (const SourceFile& f : runtime.files)
+      if (!kept.empty() && f.path.starts_with(kCCall) && f.path.ends_with(part))
+        text += fmt::format("// {}\n{}", f.path, in_namespace(f.text, space));
+  text += fmt::format("namespace {} {{\n{}}}\n", space, c_kept_definitions(o, runtime));
   const auto names = names_of_assembly(assembly);
   text = with_words(text, [&](std::string_view word) {
     return names.contains(word) ? fmt::format("{}_{}", name, word.substr(word.find('_') + 1)) : std::string(word);

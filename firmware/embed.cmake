@@ -6,7 +6,7 @@ file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h 
      ops/*/*_mve.inc ops/*/*_dsp.inc ops/*/*_scalar.inc ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/kernel_scalar.cpp ops/*/bind.cpp backends/portable/*.h
      backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
      backends/neutron/kinds.inc backends/neutron/kernels/*/*.h backends/neutron/kernels/*/check.cpp backends/neutron/kernels/*/kernel.cpp
-     firmware/project/* firmware/c_npu/* LICENSE)
+     firmware/project/* firmware/c_npu/* firmware/c_call/* LICENSE)
 list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.cpp|/test_[^/]*|/reference\\.h|ops/.*_test\\.[^/]*)$")
 set(table "")
 set(text "#include \"firmware/embedded.h\"\n")

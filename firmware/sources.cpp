@@ -144,6 +144,14 @@ std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<s
   return closure(index_of(runtime), {headers.begin(), headers.end()}, isa, false, false);
 }
 
+std::set<std::string> kept_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa) {
+  if (kernels.empty()) return {};
+  std::vector<std::string> todo{"runtime/arena.cpp"};
+  for (const std::string& kernel : kernels)
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+  return closure(index_of(runtime), std::move(todo), isa, false, false);
+}
+
 std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model) {
   std::vector<std::string> todo{"runtime/arena.cpp"};
   add_npu(todo, kernels, model);

@@ -42,6 +42,8 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
 // such headers lead to on a core of the instruction set; "": on a computer.
 std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::set<std::string>& kernels);
 std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<std::string>& headers, std::string_view isa);
+// What the checks and the loops of these kernels need, for C programs that make calls ready themselves.
+std::set<std::string> kept_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa);
 
 // The delegate of the NPU and, with `model`, the open model of the machine with these of its kernels.
 std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model);

@@ -11,7 +11,7 @@
 
 namespace deuteron::onnx {
 
-inline constexpr i64 kOldestOpset = 11, kNewestOpset = 28;  // of the standard's operators
+inline constexpr i64 kOldestOpset = 10, kNewestOpset = 28;  // of the standard's operators
 inline constexpr size_t kMaxRank = 8;
 
 // TensorProto.DataType, those that the import tells apart.

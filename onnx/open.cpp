@@ -25,6 +25,8 @@
 namespace deuteron::onnx {
 namespace {
 
+constexpr i64 kOpsetOfClassical = 17;  // where a model has operators of ai.onnx.ml alone, which name none of the standard's
+
 struct ElementRow {
   Element type;
   i64 bits;
@@ -315,6 +317,9 @@ std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& nam
   Reader reader(name, folder, diagnostics);
   Model model = reader.model(proto);
   if (!reader.ok()) return std::nullopt;
+  const auto is_classical = [](const OperatorSet& o) { return o.domain == "ai.onnx.ml"; };
+  if (model.opset() == 0 && std::any_of(model.opsets.begin(), model.opsets.end(), is_classical))
+    model.opsets.push_back({"", kOpsetOfClassical});
   const i64 opset = model.opset();
   if (opset < kOldestOpset || opset > kNewestOpset)
     return fail(opset == 0 ? "does not say which operator set it uses" : "uses an operator set that is not supported", "onnx.file.opset",

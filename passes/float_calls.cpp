@@ -33,6 +33,22 @@ Answer float_form(const Conv2d& a, const LowerContext& c) {
   return call.done();
 }
 
+// A transposed convolution, which alone pads its result: the weight [oc,kh,kw,ic] as torch's [ic,oc,kh,kw]. With groups torch's is no other
+// view of ours: their form has none.
+template <class Transposed>
+requires requires(const Transposed& a) { a.output_pad; }
+Answer float_form(const Transposed& a, const LowerContext& c) {
+  if (a.groups != 1) return no_kernel("a transposed convolution with groups and computed weights");
+  const Shape& w = c.in[1].shape;
+  CallBuilder call("aten::convolution", c.in.size(), 1);
+  call.in(0, channels_last_face(c.in[0].shape)).in(1, {{w[3], w[0], w[1], w[2]}, {1, 2, 3, 0}});
+  if (c.in.size() > 2) call.in(2, plain_face(c.in[2].shape));
+  else call.none();
+  call.integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).integers({a.dilation.h, a.dilation.w});
+  call.boolean(true).integers({a.output_pad.h, a.output_pad.w}).integer(1).out(0, channels_last_face(c.out[0].shape));
+  return call.done();
+}
+
 // A 1x1 convolution over the rows.
 Answer float_form(const Linear&, const LowerContext& c) {
   const Shape& w = c.in[1].shape;

@@ -63,12 +63,30 @@ static std::optional<Patch> fold_permute_of_constant(const Graph& g, const Uses&
   return b.replace_root(b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
 }
 
-// Per-channel parameters survive a reshape only when the axis and all before it stay.
+// Per-channel parameters survive a reshape where an axis of the result tells the channel: the axis itself, or one that it was merged into,
+// which then has each channel's parameters for `repeat` elements in a row, and all channels' as often as they come around.
 static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, const Shape& to) {
   if (!quant.per_channel()) return quant;
-  for (i32 k = 0; k <= quant.axis; ++k)
-    if (k >= static_cast<i32>(to.size()) || from[k] != to[k]) return std::nullopt;
-  return quant;
+  const auto behind = [](const Shape& s, size_t axis) { return numel(std::span(s).subspan(axis + 1)); };
+  const i64 channels = from[quant.axis], inner = behind(from, static_cast<size_t>(quant.axis));
+  const auto tells_channel = [&](size_t axis) {
+    const i64 step = behind(to, axis);
+    if (step < 1 || inner < 1 || inner % step != 0) return false;
+    return numel(std::span(to).first(axis)) == 1 || to[axis] % (inner / step * channels) == 0;
+  };
+  size_t axis = static_cast<size_t>(quant.axis);
+  if (axis >= to.size() || !tells_channel(axis))
+    for (axis = 0; axis < to.size() && !tells_channel(axis);) ++axis;
+  if (axis == to.size()) return std::nullopt;
+  const i64 repeat = inner / behind(to, axis);
+  Quant result = quant;
+  result.axis = static_cast<i32>(axis);
+  result.scale.clear(), result.zero_point.clear();
+  for (i64 k = 0; k < to[axis]; ++k) {
+    const size_t channel = static_cast<size_t>(k / repeat % channels);
+    result.scale.push_back(quant.scale[channel]), result.zero_point.push_back(quant.zero_point[channel]);
+  }
+  return result;
 }
 
 // reshape(constant)   becomes   constant

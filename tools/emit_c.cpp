@@ -106,7 +106,7 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
   if (!name) return false;
   Status status;
   std::optional<CProgram> program = read_c_program(file.file(), kAllKernels, isa_called(file.summary.isa).value_or(target.isa),
-                                                   features_of(output.isa, output.flags), from, status, diagnostics);
+                                                   features_of(output.isa, output.flags), status);
   if (!status.ok()) diagnostics.add(describe_status(from, status));
   if (!program) return false;
   program->name = *name;

@@ -152,16 +152,14 @@ void size_unrun(const ProgramFile& file, FirmwareModel& model) {
   }
 }
 
-// What the calls come to; what has no form in C, such as portable kernels, has no name either.
+// What the calls come to. Of those whose kernels tell no names all loops are linked.
 void add_forms(const ProgramFile& file, FirmwareProject& project) {
   if (!project.forms) return;
   const std::optional<Isa> isa = isa_called(project.isa);
-  Diagnostics ignored;
   Status status;
   const auto program =
-      isa ? read_c_program(file.file(), kAllKernels, *isa, features_of(project.isa, project.flags), file.path, status, ignored)
-          : std::nullopt;
-  if (!program) return project.forms.reset();
+      isa ? read_c_program(file.file(), kAllKernels, *isa, features_of(project.isa, project.flags), status) : std::nullopt;
+  if (!program || std::ranges::any_of(program->calls, [](const CCall& c) { return c.kept.has_value(); })) return project.forms.reset();
   for (const CCall& call : program->calls)
     if (!call.npu) project.forms->insert(call.kernel);
 }

@@ -27,6 +27,7 @@ namespace {
 constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
 constexpr int kDeepestCall = 16;  // of functions in functions
 constexpr const char* kNoProduct = "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers only";
+constexpr std::string_view kBlocked = "com.microsoft.nchwc.";  // operators whose weights ONNX Runtime has reordered
 constexpr i64 kMostNodes = 20'000;  // after functions are written out, with their calls; in 0.2 s
 
 class Walk {
@@ -57,6 +58,7 @@ class Walk {
     if (name.empty()) return;
     if (state_.knows(name)) return error(fmt::format("tensor `{}` is there twice", name), "onnx.graph.duplicate");
     Refusal why;
+    state_.note_width(name, t.type);
     if (auto elements = elements_of(t, why))
       state_.define(name, state_.torch.add_value(name, std::move(elements->type), std::move(elements->data)));
     else state_.unavailable[name] = std::move(why);
@@ -86,9 +88,10 @@ class Walk {
     if (const Function* f = function_of(node)) return write_out(*f, node, depth);
     const i32 source = static_cast<i32>(graph().sources.size());
     graph().sources.push_back({name_of(node), node.domain.empty() ? node.op : node.domain + "." + node.op, "", ""});
-    if (is_broken(node)) return break_results(node);
-    if (node.op == "If" && node.domain.empty()) return choose_branch(node, scope, source, depth);
+    const bool is_choice = node.op == "If" && node.domain.empty();
     const ImportRow* row = find_import(node.op, node.domain);
+    if (is_broken(node) && (row || is_choice)) return break_results(node);
+    if (is_choice) return choose_branch(node, scope, source, depth);
     if (!row) {
       unknown_[graph().sources[source].target].push_back(source);
       return break_results(node);
@@ -219,6 +222,8 @@ class Walk {
             : foreign ? "onnx.operator.domain"
                       : "onnx.operator.unknown",
             controls  ? "export the model without control flow: with fixed sizes, and loops written out"
+            : name.starts_with(kBlocked)
+                ? "save the optimised model again with ORT_ENABLE_EXTENDED: this layout is for the processor that it was made on"
             : foreign ? "export the model with the standard's operators only"
                       : "docs/formats-onnx.md has the operators that are");
     }

@@ -12,7 +12,7 @@ namespace {
 // Its results are elements of the operand, whatever these mean. A resize rounds what it makes of whole numbers.
 bool moves(const ModelNode& node, size_t operand) {
   const ImportRow* row = find_import(node.op, node.domain);
-  return row && row->moves_elements && node.op != "Resize" && (operand == 0 || node.op == "Concat");
+  return row && row->moves_elements && node.op != "Resize" && node.op != "Upsample" && (operand == 0 || node.op == "Concat");
 }
 
 class Readers {

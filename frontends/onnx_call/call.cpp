@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/leftovers.h"
 #include "ops/elementwise/broadcast.h"
+#include "ops/families.h"
 #include "tensor/limits.h"
 
 namespace deuteron::onnx {
@@ -106,6 +108,33 @@ Operand Call::without_steps(const std::string& tensor) {
 Operand Call::with_steps(const Operand& x) {
   if (steps_.empty() || dtype(x) != DType::f32) return x;
   return torch("quantized_decomposed.quantize_per_tensor.default", step_args(x, steps_), "steps");
+}
+
+Quant Call::steps(const Operand& x) {
+  const ValueId v = value_of(x);
+  return v < 0 ? Quant{} : state_.graph.type(v).quant;
+}
+
+// What lies beyond the bounds is clamped by the quantize itself: its range gets narrower.
+Operand Call::narrowed(const Operand& x, i64 low, i64 high, i64 shift, std::string_view suffix) {
+  const Quant given = steps(x);
+  Quant quant = given;
+  quant.low = static_cast<i32>(std::clamp<i64>(low - shift, quant.low, quant.high));
+  quant.high = static_cast<i32>(std::clamp<i64>(high - shift, quant.low, quant.high));
+  require(!ok_ || quant.low < quant.high, "clamps steps to a range without two of them", fmt::format("{}..{}", low, high),
+          fmt::format("within {}..{}", given.low + shift, given.high + shift), "onnx.clip.range");
+  if (!ok_ || quant == given) return x;
+  const auto& nodes = state_.graph.nodes;
+  const auto makes = [&](const Node& n) { return n.outputs.size() == 1 && n.outputs[0] == value_of(x); };
+  const auto made = std::find_if(nodes.rbegin(), nodes.rend(), makes);
+  Operand real;
+  if (made != nodes.rend() && is_quantize(made->op)) {
+    real.name = "%" + std::to_string(state_.made_names++);
+    state_.define(real.name, made->inputs[0]);
+  } else {
+    real = torch("quantized_decomposed.dequantize_per_tensor.default", step_args(x, given), "real");
+  }
+  return torch("quantized_decomposed.quantize_per_tensor.default", step_args(real, quant), suffix);
 }
 
 DType Call::steps_dtype(const Operand& x) {
@@ -211,7 +240,7 @@ static bool is_whole(const Args& args) {
 }
 
 std::vector<Operand> Call::emit(std::string_view target, Args args, size_t results, const std::vector<Type>* declared,
-                                std::string_view suffix) {
+                                std::string_view suffix, bool by_kernel) {
   std::vector<Operand> made(results);
   ok_ = ok_ && is_whole(args);
   if (!ok_) return made;
@@ -227,7 +256,7 @@ std::vector<Operand> Call::emit(std::string_view target, Args args, size_t resul
   DEUTERON_CHECK(found.row, node.target);
   pt2::Call call(state_.torch, node, source_, found.row->target, false);
   call.check_arguments();
-  if (call.ok()) found.row->import(call);
+  if (call.ok()) (by_kernel ? pt2::import_leftover : found.row->import)(call);
   state_.pass_on();
   ok_ = call.ok();
   for (size_t k = 0; k < results && ok_; ++k) {
@@ -248,6 +277,10 @@ std::vector<Operand> Call::torch_all(std::string_view target, Args args, size_t 
 Operand Call::torch_as(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix) {
   const std::vector<Type> types{{dtype, std::move(shape), {}}};
   return emit(target, std::move(args), 1, &types, suffix)[0];
+}
+Operand Call::kernel(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix) {
+  const std::vector<Type> types{{dtype, std::move(shape), {}}};
+  return emit(target, std::move(args), 1, &types, suffix, true)[0];
 }
 std::vector<Operand> Call::torch_all_as(std::string_view target, Args args, const std::vector<Type>& types, std::string_view suffix) {
   return emit(target, std::move(args), types.size(), &types, suffix);

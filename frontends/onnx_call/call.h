@@ -74,6 +74,9 @@ class Call {
   Shape shape(const Operand& x);
   i64 rank(const Operand& x) { return static_cast<i64>(shape(x).size()); }
   DType dtype(const Operand& x);
+  Quant steps(const Operand& x);        // empty: no steps
+  // Steps clamped to a range of the model's, which are `shift` more than ours.
+  Operand narrowed(const Operand& x, i64 low, i64 high, i64 shift, std::string_view suffix);
   DType steps_dtype(const Operand& x);  // u8 or s8, of steps whose zero point is not given: u8 has its at the low end
   bool is_known(const Operand& x);      // depends on no input of the model
   std::optional<std::vector<i64>> known_integers(const Operand& x);  // elements of a constant of an integer type
@@ -89,6 +92,8 @@ class Call {
   std::vector<Operand> torch_all(std::string_view target, Args args, size_t results, std::string_view suffix = {});
   // For operators whose import asks what the model says of the result.
   Operand torch_as(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix = {});
+  // By its portable kernel, whatever form torch's operator has in the graph.
+  Operand kernel(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix);
   std::vector<Operand> torch_all_as(std::string_view target, Args args, const std::vector<Type>& types, std::string_view suffix = {});
 
   // New tensors.
@@ -104,6 +109,7 @@ class Call {
   void result(const Operand& x) { result(0, x); }
   void result(size_t k, const Operand& x);
   void stands_in(size_t k, StandIn kind);
+  void note_width(Element type) { state_.note_width(node_.outputs.empty() ? "" : node_.outputs[0], type); }
 
  private:
   const Attribute* find(std::string_view name) const;
@@ -112,7 +118,8 @@ class Call {
   ValueId value_of(const Operand& x);
   Operand without_steps(const std::string& tensor);
   Operand with_steps(const Operand& x);
-  std::vector<Operand> emit(std::string_view target, Args args, size_t results, const std::vector<Type>* declared, std::string_view suffix);
+  std::vector<Operand> emit(std::string_view target, Args args, size_t results, const std::vector<Type>* declared, std::string_view suffix,
+                            bool by_kernel = false);
 
   ImportState& state_;
   const ModelNode& node_;

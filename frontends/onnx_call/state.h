@@ -37,6 +37,7 @@ struct ImportState {
   std::map<std::string, Refusal> unavailable;  // tensors of the file that nothing can be done with, and why
   std::map<std::string, StandIn> stand_ins;
   std::map<std::string, StepsReader> input_steps;  // inputs that are quantized in front of their first reader
+  std::map<std::string, Element> four_bits;        // tensors of the file of INT4 and UINT4, which are int8 here
   std::set<std::string> noted;  // what has been said once
   int made_names = 0;
 
@@ -51,6 +52,9 @@ struct ImportState {
     return it == torch.meanings.end() ? -1 : it->second.value;
   }
   void define(const std::string& tensor, ValueId value);
+  void note_width(const std::string& tensor, Element type) {
+    if (type == Element::s4 || type == Element::u4) four_bits[tensor] = type;
+  }
   void declare(const std::string& tensor, const Type& type);  // what torch's operators ask the model for
   // Where the messages of torch's operators go; their rules begin with `onnx` then, and what they advise to do in torch is left out.
   void pass_on();

@@ -2,6 +2,7 @@
 // Functions of one element, and softmax.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,11 +50,30 @@ static void import_kernel(Call& c) {
   c.result(c.torch_as(target_of(kKernels, c.op()), {{"self", x}}, DType::f32, c.shape(x)));
 }
 
-// Bounds are operands, each of which may be missing.
+// Bounds of integers: of constants at once; of steps they are the range of the quantize, as Brevitas writes narrow ranges and fewer bits.
+static void clip_integers(Call& c, const Operand& x) {
+  constexpr i64 kNone = i64{1} << 40;
+  auto data = c.known_integers(x);
+  const auto bound = [&](size_t k, i64 otherwise) {
+    const std::vector<i64> given = c.has(k) ? c.integers_of(k, "bounds") : std::vector<i64>{otherwise};
+    c.require(!c.ok() || given.size() == 1, "has a bound that is no single number", std::to_string(given.size()), "1", "onnx.clip.bound");
+    return c.ok() ? given[0] : 0;
+  };
+  const i64 low = bound(1, -kNone), high = bound(2, kNone);
+  const size_t given = c.has(1) ? 1 : 2;
+  const bool is_unsigned = c.has(given) && c.dtype(c.operand(given)) == DType::u8;  // as the model has it
+  if (!data) return c.result(c.narrowed(x, low, high, is_unsigned ? 128 : 0, ""));
+  for (size_t k = 0; c.ok() && k < data->size(); ++k) (*data)[k] = std::min(std::max((*data)[k], low), high);
+  if (c.ok()) c.result(c.known("", {c.dtype(x), c.shape(x), {}}, *data));
+}
+
+// Bounds are operands, each of which may be missing; up to opset 10 attributes.
 static void import_clip(Call& c) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const Operand x = c.operand(0);
-  const double low = c.number_of(1, "lower bound", -kNone), high = c.number_of(2, "upper bound", kNone);
+  if (c.known_integers(x) || !c.steps(x).empty()) return clip_integers(c, x);
+  const double low = c.opset() < 11 ? c.number("min", -kNone) : c.number_of(1, "lower bound", -kNone);
+  const double high = c.opset() < 11 ? c.number("max", kNone) : c.number_of(2, "upper bound", kNone);
   Args args{{"self", x}};
   if (low > -kNone) args.emplace_back("min", low);
   if (high < kNone) args.emplace_back("max", high);
@@ -91,7 +111,7 @@ static void import_hard_sigmoid(Call& c) {
   const Operand x = c.operand(0);
   if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5) return c.result(c.torch("aten.hardsigmoid.default", {{"self", x}}));
   const Operand line = shifted(c, scaled(c, x, alpha, "scaled"), beta, "shifted");
-  c.result(c.torch("aten.clamp.default", {{"self", line}, {"min", 0}, {"max", 1}}));
+  c.result(clamped(c, line, 0, 1, ""));
 }
 
 // x * sigmoid(alpha * x)

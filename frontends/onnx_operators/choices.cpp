@@ -67,7 +67,7 @@ static void import_one_hot(Call& c) {
   Operand y = sum(c, front, back, "codes");
   const double off = static_cast<double>((*values)[0]), on = static_cast<double>((*values)[1]);
   y = shifted(c, scaled(c, y, on - off, "scaled"), off, "shifted");
-  if (axis != rank) y = c.torch("aten.movedim.int", {{"self", y}, {"source", rank}, {"destination", axis}});
+  if (axis != rank) y = with_axis_moved(c, y, rank, axis, "");
   c.result(y);
 }
 
@@ -87,7 +87,7 @@ static void import_hardmax(Call& c) {
   if (!c.may_make(shape[axis])) return;
   std::vector<i64> places(static_cast<size_t>(shape[axis]));
   std::iota(places.begin(), places.end(), 0);
-  const Operand at = c.torch_as("aten.argmax.default", {{"self", x}, {"dim", axis}, {"keepdim", true}}, DType::s64, first, "at");
+  const Operand at = position_of_largest(c, x, axis, true, first, "at");
   const Operand each = c.known("places", {DType::s64, along, {}}, places);
   const Operand hits = c.torch_as("aten.eq.Tensor", {{"self", at}, {"other", each}}, DType::b8, shape, "hits");
   const Operand y = converted(c, hits, DType::f32, flat ? "codes" : "");

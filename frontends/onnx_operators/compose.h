@@ -62,6 +62,26 @@ inline Operand converted(Call& c, const Operand& x, DType to, std::string_view s
   return c.torch("aten.to.dtype", {{"self", x}, {"dtype", Arg::dtype(to)}}, suffix);
 }
 inline Operand as_integers(Call& c, const Operand& x) { return c.dtype(x) == DType::s64 ? x : converted(c, x, DType::s64, "wide"); }
+inline Operand clamped(Call& c, const Operand& x, double low, double high, std::string_view suffix) {
+  return c.torch("aten.clamp.default", {{"self", x}, {"min", low}, {"max", high}}, suffix);
+}
+// Over some axes, which stay with extent 1 where they are kept.
+inline Args over_axes(const Operand& x, std::vector<i64> axes, bool keep) { return {{"self", x}, {"dim", std::move(axes)}, {"keepdim", keep}}; }
+inline Operand position_of_largest(Call& c, const Operand& x, i64 axis, bool keep, Shape shape, std::string_view suffix) {
+  return c.torch_as("aten.argmax.default", {{"self", x}, {"dim", axis}, {"keepdim", keep}}, DType::s64, std::move(shape), suffix);
+}
+inline Operand with_axis_moved(Call& c, const Operand& x, i64 from, i64 to, std::string_view suffix) {
+  return c.torch("aten.movedim.int", {{"self", x}, {"source", from}, {"destination", to}}, suffix);
+}
+// Rows of a table [rows, width] by computed positions: [.., width]. `exact`: numbers stay in float (ops/kernel_call/number_calls.cpp).
+inline Operand looked_up(Call& c, const Operand& table, const Operand& at, Shape shape, std::string_view suffix, bool exact = false) {
+  const Args args{{"weight", table}, {"indices", at}, {"sparse", exact}};
+  return c.torch_as("aten.embedding.default", args, c.dtype(table), std::move(shape), suffix);
+}
+// What a gather takes: elements along an axis by positions, one for each.
+inline Args along(const Operand& x, i64 axis, const Operand& at, bool exact) {
+  return {{"self", x}, {"dim", axis}, {"index", at}, {"sparse_grad", exact}};
+}
 // Positions along an axis as torch takes them: ONNX counts negative ones from its end.
 inline Operand as_index(Call& c, const Operand& x, i64 extent) {
   auto known = c.known_integers(x);

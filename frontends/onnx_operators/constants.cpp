@@ -40,7 +40,7 @@ static void import_constant(Call& c) {
   for (const char* name : {"value", "value_float", "value_floats", "value_int", "value_ints"})
     if (!value) value = c.attribute(name);
   using K = Attribute::Kind;
-  if (value && value->kind == K::tensor) return c.result(from_tensor(c, *value->tensor));
+  if (value && value->kind == K::tensor) return c.note_width(value->tensor->type), c.result(from_tensor(c, *value->tensor));
   if (value && value->kind == K::real) return c.result(c.numbers("", {}, {static_cast<float>(value->real)}));
   if (value && value->kind == K::reals) return c.result(c.numbers("", {static_cast<i64>(value->reals.size())}, value->reals));
   if (value && value->kind == K::integer) return c.result(c.known("", {DType::s64, {}, {}}, {value->integer}));

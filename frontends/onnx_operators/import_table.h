@@ -26,9 +26,11 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(caches)                    \
   FILE(causal)                    \
   FILE(choices)                   \
+  FILE(classical)                 \
   FILE(constants)                 \
   FILE(convolution)               \
   FILE(folding)                   \
+  FILE(fused)                     \
   FILE(grids)                     \
   FILE(integer_layers)            \
   FILE(linear)                    \
@@ -42,6 +44,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(resizing)                  \
   FILE(shapes)                    \
   FILE(spectra)                   \
+  FILE(trees)                     \
   FILE(unpooling)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();

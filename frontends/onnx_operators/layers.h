@@ -14,6 +14,7 @@ Operand multiplied(Call& c, const Operand& a, const Operand& b, std::string_view
 Operand gemm(Call& c, Operand a, Operand b, const Operand& bias, std::string_view suffix);
 Operand pooled_average(Call& c, const Operand& x, std::string_view suffix);
 Operand averaged(Call& c, const Operand& x, const std::vector<i64>& kernel, const std::vector<i64>& stride, std::string_view suffix);
+Operand divided_by_norm(Call& c, const Operand& x, i64 axis, i64 p, std::string_view suffix);  // 0 where all along the axis is 0
 Operand pooled_globally(Call& c, const Operand& x, std::string_view target, std::string_view suffix);
 
 }  // namespace deuteron::onnx

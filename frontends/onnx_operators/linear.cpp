@@ -44,19 +44,6 @@ static void import_matmul(Call& c) { c.result(multiplied(c, c.operand(0), c.oper
 
 static void import_gemm(Call& c) { c.result(gemm(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{}, "")); }
 
-// Of the contributed operators: a product whose operands may be transposed.
-static void import_fused_matmul(Call& c) {
-  Operand a = c.operand(0), b = c.operand(1);
-  c.require(c.integer("transBatchA", 0) == 0 && c.integer("transBatchB", 0) == 0, "transposes batch axes", "1", "0", "onnx.matmul.batch");
-  const auto turned = [&](const Operand& x, const char* suffix) {
-    return c.torch("aten.transpose.int", {{"self", x}, {"dim0", -2}, {"dim1", -1}}, suffix);
-  };
-  if (c.integer("transA", 0)) a = turned(a, "a");
-  if (c.integer("transB", 0)) b = turned(b, "b");
-  const double alpha = c.number("alpha", 1);
-  c.result(scaled(c, multiplied(c, a, b, alpha == 1 ? "" : "product"), alpha, ""));
-}
-
 static void import_einsum(Call& c) {
   c.need_attribute("equation");
   c.result(c.torch("aten.einsum.default", {{"equation", c.text("equation", "")}, {"tensors", c.all_operands()}}));
@@ -66,7 +53,6 @@ static constexpr ImportRow kLinearRows[] = {
     {"Einsum", import_einsum},
     {"Gemm", import_gemm},
     {"MatMul", import_matmul},
-    {"FusedMatMul", import_fused_matmul, kMicrosoft},
 };
 ImportRows linear_rows() { return kLinearRows; }
 

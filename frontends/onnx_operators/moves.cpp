@@ -127,18 +127,19 @@ static void import_gather(Call& c) {
   c.result(table.size() == 1 ? y : view(c, y, shape, ""));
 }
 
-// Pads in the model's order: all in front, then all behind. Negative ones cut.
+// Pads in the model's order: all in front, then all behind. Negative ones cut. Up to opset 10 they are attributes.
 static void import_pad(Call& c) {
   const Operand x = c.operand(0);
   const i64 rank = c.rank(x);
-  const std::vector<i64> given = c.integers_of(1, "padding");
+  const bool has_attributes = c.opset() < 11;
+  const std::vector<i64> given = has_attributes ? c.integers("pads") : c.integers_of(1, "padding");
   std::vector<i64> axes;
   if (c.has(3)) axes = c.axes(c.integers_of(3, "axes"), rank);
   else axes.resize(static_cast<size_t>(rank)), std::iota(axes.begin(), axes.end(), 0);
   c.require(!c.ok() || given.size() == 2 * axes.size(), "the padding does not fit the axes", std::to_string(given.size()),
             std::to_string(2 * axes.size()), "onnx.pad.count");
   const std::string mode = c.text("mode", "constant");
-  const double value = c.number_of(2, "value", 0);
+  const double value = has_attributes ? c.number("value", 0) : c.number_of(2, "value", 0);
   if (!c.ok()) return;
   std::vector<i64> before(static_cast<size_t>(rank), 0), after = before;
   for (size_t k = 0; k < axes.size(); ++k) before[axes[k]] = given[k], after[axes[k]] = given[k + axes.size()];

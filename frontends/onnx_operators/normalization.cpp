@@ -131,16 +131,19 @@ static void import_mean_variance(Call& c) {
   c.result(c.torch("aten.div.Tensor", {{"self", deviation}, {"other", root}}));
 }
 
-// x divided by its norm along an axis; 0 where all of it is 0
+Operand divided_by_norm(Call& c, const Operand& x, i64 axis, i64 p, std::string_view suffix) {
+  Operand y = c.torch(p == 1 ? "aten.abs.default" : "aten.square.default", {{"self", x}}, "magnitudes");
+  y = c.torch("aten.sum.dim_IntList", over_axes(y, {axis}, true), "sum");
+  if (p == 2) y = c.torch("aten.sqrt.default", {{"self", y}}, "norm");
+  y = c.torch("aten.clamp_min.default", {{"self", y}, {"min", static_cast<double>(std::numeric_limits<float>::min())}}, "above");
+  return c.torch("aten.div.Tensor", {{"self", x}, {"other", y}}, suffix);
+}
+
 static void import_lp_norm(Call& c) {
   const Operand x = c.operand(0);
   const i64 axis = c.axis(c.integer("axis", -1), c.rank(x)), p = c.integer("p", 2);
   c.require(p == 1 || p == 2, "normalizes by another norm", std::to_string(p), "1, 2", "onnx.norm.p");
-  Operand y = c.torch(p == 1 ? "aten.abs.default" : "aten.square.default", {{"self", x}}, "magnitudes");
-  y = c.torch("aten.sum.dim_IntList", {{"self", y}, {"dim", std::vector<i64>{axis}}, {"keepdim", true}}, "sum");
-  if (p == 2) y = c.torch("aten.sqrt.default", {{"self", y}}, "norm");
-  y = c.torch("aten.clamp_min.default", {{"self", y}, {"min", static_cast<double>(std::numeric_limits<float>::min())}}, "above");
-  c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", y}}));
+  c.result(divided_by_norm(c, x, axis, p, ""));
 }
 
 // x / (bias + alpha * mean of the squares of the neighbouring channels) ^ beta; beyond the first and the last channel there are zeros.
@@ -171,6 +174,7 @@ static constexpr ImportRow kNormalizationRows[] = {
     {"LpNormalization", import_lp_norm},
     {"MeanVarianceNormalization", import_mean_variance},
     {"RMSNormalization", import_rms_norm},
+    {"SimplifiedLayerNormalization", import_rms_norm},
 };
 ImportRows normalization_rows() { return kNormalizationRows; }
 

@@ -101,7 +101,7 @@ static void import_gather_elements(Call& c) {
   const i64 axis = axis_of_elements(c, x, 0);
   if (!c.ok()) return;
   const Operand at = as_index(c, index, c.shape(x)[axis]);
-  c.result(c.torch_as("aten.gather.default", {{"self", x}, {"dim", axis}, {"index", at}}, c.dtype(x), c.shape(index)));
+  c.result(c.torch_as("aten.gather.default", along(x, axis, at, false), c.dtype(x), c.shape(index)));
 }
 
 static void import_gather_nd(Call& c) {

@@ -17,18 +17,16 @@ namespace {
 
 constexpr i64 kShift = 128;  // from uint8 to int8
 
-struct Range {
-  i64 low, high;
-};
-Range range_of(DType dtype) {
-  if (dtype == DType::s8) return {-128, 127};
-  return dtype == DType::u8 ? Range{0, 255} : Range{INT32_MIN, INT32_MAX};
+// What the type holds, `Element::undefined` for one of a byte or more.
+void set_range(Steps& s, Element width) {
+  if (width == Element::s4 || width == Element::u4) s.low = width == Element::s4 ? -8 : 0, s.high = s.low + 15;
+  else if (s.dtype == DType::s32) s.low = INT32_MIN, s.high = INT32_MAX;
+  else s.low = s.dtype == DType::s8 ? -kShift : 0, s.high = s.low + 255;
 }
 
 bool is_steps(DType dtype) { return dtype == DType::s8 || dtype == DType::u8 || dtype == DType::s32; }
 
 Args parameters(Call& c, const Operand& x, const Steps& s, i64 axis) {
-  const Range range = range_of(s.dtype);
   Args args{{"input", x}};
   if (s.by_channel()) {
     const Shape count{static_cast<i64>(s.scale.size())};
@@ -39,7 +37,7 @@ Args parameters(Call& c, const Operand& x, const Steps& s, i64 axis) {
     args.emplace_back("scale", s.scale.empty() ? 1.0 : static_cast<double>(s.scale[0]));
     args.emplace_back("zero_point", s.zero.empty() ? 0 : s.zero[0]);
   }
-  args.insert(args.end(), {{"quant_min", range.low}, {"quant_max", range.high}, {"dtype", Arg::dtype(s.dtype)}});
+  args.insert(args.end(), {{"quant_min", s.low}, {"quant_max", s.high}, {"dtype", Arg::dtype(s.dtype)}});
   return args;
 }
 
@@ -79,20 +77,19 @@ bool take_out_zero(const Shape& shape, std::vector<i64>& data, Steps& s, i64 axi
 // Of known numbers: at once, in float32 and with ties to even, as the standard says.
 Operand quantized_now(Call& c, const Operand& x, const std::vector<float>& numbers, const Steps& s, i64 axis, std::string_view suffix) {
   const Shape shape = c.shape(x);
-  const Range range = range_of(s.dtype);
   const i64 inner = inner_of(shape, s, axis);
   std::vector<i64> data;
   for (size_t k = 0; k < numbers.size(); ++k) {
     const size_t channel = channel_of(k, inner, s);
     const double step = std::nearbyint(static_cast<double>(numbers[k] / s.scale[channel])) + static_cast<double>(s.zero[channel]);
-    data.push_back(static_cast<i64>(std::clamp(step, static_cast<double>(range.low), static_cast<double>(range.high))));
+    data.push_back(static_cast<i64>(std::clamp(step, static_cast<double>(s.low), static_cast<double>(s.high))));
   }
   return c.known(suffix, {s.dtype, shape, {}}, data);
 }
 
 }  // namespace
 
-Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise) {
+Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise, Element width) {
   Steps s;
   const Operand given = c.operand(scale);
   const auto scales = c.known_numbers(given);
@@ -105,6 +102,7 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise) {
               fmt::format("{:g}", v), "above 0", "onnx.quantize.scale");
   s.zero.assign(s.scale.size(), 0);
   s.dtype = otherwise;
+  set_range(s, width);
   if (!c.has(zero)) return s;
   const Operand zeros = c.operand(zero);
   const auto known = c.known_integers(zeros);
@@ -113,7 +111,10 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise) {
             known ? std::to_string(known->size()) : "none", std::to_string(s.scale.size()), "onnx.quantize.zero_point");
   c.require(!c.ok() || is_steps(s.dtype), "is quantized to a type that is not supported", "16 bits, or floats", "INT8, UINT8, INT32",
             "onnx.quantize.type");
-  if (c.ok()) s.zero = *known;
+  if (!c.ok()) return s;
+  s.zero = *known;
+  const auto narrow = c.state().four_bits.find(zeros.name);
+  set_range(s, narrow == c.state().four_bits.end() ? Element::undefined : narrow->second);
   return s;
 }
 
@@ -138,8 +139,13 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std
     s.dtype = is_unsigned ? DType::s8 : c.dtype(q);
     const bool is_moved = s.dtype == DType::s8 && take_out_zero(c.shape(q), *known, s, axis);
     if (is_unsigned || is_moved) x = c.known("steps", {DType::s8, c.shape(q), {}}, *known);
+    set_range(s, Element::undefined);
   } else if (known) {
     s.dtype = c.dtype(q);
+    set_range(s, Element::undefined);
+  } else if (const Quant computed = c.steps(q); !computed.empty()) {  // a Clip may have narrowed it
+    const i64 shift = s.dtype == DType::u8 ? kShift : 0;
+    s.low = computed.low + shift, s.high = computed.high + shift;
   }
   const char* target =
       s.by_channel() ? "quantized_decomposed.dequantize_per_channel.default" : "quantized_decomposed.dequantize_per_tensor.default";
@@ -150,11 +156,13 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std
 static void import_quantize(Call& c) {
   const Operand x = c.operand(0);
   const Element said = static_cast<Element>(c.integer("output_dtype", 0));
-  const auto dtype = said == Element::undefined ? DType::u8 : dtype_of(said).value_or(DType::f32);
-  c.require(is_steps(dtype), "is quantized to a type that is not supported", name_of(said), "INT8, UINT8, INT32", "onnx.quantize.type");
+  const bool is_narrow = said == Element::s4 || said == Element::u4;
+  const auto dtype = said == Element::undefined ? DType::u8 : is_narrow ? DType::s8 : dtype_of(said).value_or(DType::f32);
+  c.require(is_steps(dtype), "is quantized to a type that is not supported", name_of(said), "INT4, UINT4, INT8, UINT8, INT32",
+            "onnx.quantize.type");
   c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported", std::to_string(c.integer("block_size", 0)),
             "0", "onnx.quantize.block");
-  const Steps s = read_steps(c, 1, 2, dtype);
+  const Steps s = read_steps(c, 1, 2, dtype, said);
   const i64 axis = s.by_channel() ? c.axis(c.integer("axis", 1), c.rank(x)) : 0;
   c.result(quantized(c, x, s, axis, ""));
 }

@@ -201,8 +201,9 @@ std::vector<Resized> read_axes(Call& c, const Operand& x) {
     for (i64 k = 0; k < rank; ++k) axes.push_back(k);
   std::vector<float> scales;
   std::vector<i64> sizes;
+  const size_t at = c.opset() < 11 ? 1 : 2;
   if (c.has(3)) sizes = c.integers_of(3, "sizes");
-  if (sizes.empty() && c.has(2)) scales = c.known_numbers(c.operand(2)).value_or(std::vector<float>());
+  if (sizes.empty() && c.has(at)) scales = c.known_numbers(c.operand(at)).value_or(std::vector<float>());
   c.require(!c.ok() || sizes.size() == axes.size() || scales.size() == axes.size(),
             "does not have a scale or size for each axis, or computes them", std::to_string(std::max(sizes.size(), scales.size())),
             std::to_string(axes.size()), "onnx.resize.scales");
@@ -268,8 +269,9 @@ Operand resized_by_torch(Call& c, const Operand& x, const std::vector<Resized>& 
 
 static void import_resize(Call& c) {
   const Operand x = c.operand(0);
-  const Rule rule{c.text("coordinate_transformation_mode", "half_pixel"),
-                  c.text("nearest_mode", "round_prefer_floor"),
+  const bool is_old = c.opset() < 11;  // had no attribute for where elements lie
+  const Rule rule{c.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel"),
+                  c.text("nearest_mode", is_old ? "floor" : "round_prefer_floor"),
                   c.text("mode", "nearest"),
                   c.number("cubic_coeff_a", -0.75),
                   c.integer("antialias", 0) != 0,
@@ -297,6 +299,7 @@ static void import_resize(Call& c) {
 
 static constexpr ImportRow kResizingRows[] = {
     {"Resize", import_resize, {}, true},
+    {"Upsample", import_resize, {}, true},
 };
 ImportRows resizing_rows() { return kResizingRows; }
 

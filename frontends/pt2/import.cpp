@@ -11,9 +11,11 @@
 #include <numeric>
 #include <set>
 
+#include "frontends/pt2/advice.h"
 #include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/claimed_sizes.h"
 #include "frontends/pt2/cut.h"
+#include "frontends/pt2/dynamic_quantization.h"
 #include "frontends/pt2/fixed_sizes.h"
 #include "frontends/pt2/found_sizes.h"
 #include "frontends/pt2/in_place.h"
@@ -59,8 +61,7 @@ class Walk {
     declare_inputs();
     for (size_t i = 0; i < program_.nodes.size(); ++i) visit(program_.nodes[i], static_cast<i32>(i), is_static);
     report_unknown();
-    if (is_static) add_outputs();
-    if (is_static) add_states();
+    if (is_static) add_outputs(), add_states();
     return count_errors(diagnostics_) == errors;
   }
   const std::vector<std::string>& found_states() const { return state_.found_states; }
@@ -255,12 +256,10 @@ class Walk {
       std::vector<std::string> uses;
       for (size_t i = 0; i < std::min(sources.size(), kNamedUses); ++i) uses.push_back(describe_use(sources[i]));
       if (sources.size() > kNamedUses) uses.push_back(fmt::format("and {} more", sources.size() - kNamedUses));
-      diagnostics_.error(
-          graph_.name,
-          fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(), sources.size() == 1 ? "" : "s",
-                      fmt::join(uses, "; ")),
-          "pt2.operator.unknown",
-          "export it decomposed: torch.export.save(program.run_decompositions(), path); `deuteron ops` lists what is supported");
+      diagnostics_.error(graph_.name,
+                         fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(),
+                                     sources.size() == 1 ? "" : "s", fmt::join(uses, "; ")),
+                         "pt2.operator.unknown", advice_for(target));
     }
   }
 
@@ -397,6 +396,7 @@ std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archiv
   OpenSizes sizes(program);
   if (!fix_sizes(program, sizes, shapes, archive->name, diagnostics) || !check_claimed_sizes(*archive, program, diagnostics))
     return std::nullopt;
+  take_out_dynamic_quantization(program, archive->name, diagnostics);
   fix_number_types(program, archive->name, diagnostics);
   std::optional<Graph> graph = walk(*archive, program, sizes, diagnostics);
   if (!graph) return std::nullopt;

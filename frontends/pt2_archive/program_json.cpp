@@ -274,8 +274,10 @@ class ProgramReader {
     });
     read_.each(read_.member(graph, "nodes"), [&](const Json& v) {
       ProgramNode n = renamed(node(v), names);
-      const auto block = is_block(n.target) ? graph_of_block(v) : std::nullopt;
-      if (!block || !read_block(*block, n, names)) program_.nodes.push_back(std::move(n));
+      const std::vector<Json> graphs = graphs_of(v);
+      const bool is_written = n.target == "higher_order.cond" ? read_choice(graphs, n, names)
+                                                              : is_block(n.target) && graphs.size() == 1 && read_block(graphs[0], n, names);
+      if (!is_written) program_.nodes.push_back(std::move(n));
     });
   }
 
@@ -295,39 +297,75 @@ class ProgramReader {
   static bool is_block(std::string_view target) {
     return target == "higher_order.wrap_with_set_grad_enabled" || target == "higher_order.wrap_with_autocast";
   }
-  std::optional<Json> graph_of_block(const Json& v) {
-    std::optional<Json> found;
+  std::vector<Json> graphs_of(const Json& v) {
+    std::vector<Json> found;
     read_.each(read_.member(v, "inputs"), [&](const Json& input) {
-      const auto graph = read_.member(input, "arg").find("as_graph");
-      if (graph && !found) found = read_.member(*graph, "graph");
+      if (const auto graph = read_.member(input, "arg").find("as_graph")) found.push_back(read_.member(*graph, "graph"));
     });
     return found;
+  }
+
+  // What a call hands to its graphs, which stand before it. Nothing when some of it is no tensor.
+  static std::optional<std::vector<std::string>> operands_of_block(const ProgramNode& call) {
+    std::vector<std::string> operands;
+    bool is_behind_graph = false;
+    for (const auto& [name, a] : call.arguments) {
+      const bool is_graph = a.kind == Argument::Kind::other && a.text == "graph";
+      if (is_behind_graph && a.kind == Argument::Kind::tensor) operands.push_back(a.text);
+      else if (is_behind_graph && a.kind == Argument::Kind::tensors) operands.insert(operands.end(), a.names.begin(), a.names.end());
+      else if (is_behind_graph && !is_graph) return std::nullopt;
+      is_behind_graph = is_behind_graph || is_graph;
+    }
+    return operands;
+  }
+
+  // torch.cond: both branches are computed, and each result is picked by the condition, as an IF of TFLite is.
+  bool read_choice(const std::vector<Json>& graphs, const ProgramNode& call, const Names& outside) {
+    if (graphs.size() != 2 || call.arguments.empty() || call.arguments[0].second.kind != Argument::Kind::tensor) return false;
+    static constexpr const char *kBranches[] = {"yes", "no"}, *kPick = "aten.where.self";
+    const auto branch_name = [](const std::string& name, size_t branch) { return fmt::format("{}.{}", name, kBranches[branch]); };
+    for (size_t branch = 0; branch < 2; ++branch) {
+      ProgramNode one = call;
+      one.name = branch_name(call.name, branch);
+      for (std::string& output : one.outputs) {
+        const auto meta = program_.tensors.find(output);
+        if (meta == program_.tensors.end()) return false;
+        output = branch_name(output, branch);
+        program_.tensors.emplace(output, TensorMeta(meta->second));
+      }
+      if (!read_block(graphs[branch], one, outside)) return false;
+    }
+    for (const std::string& out : call.outputs)
+      write_node(kPick, out, call,
+                 {{"self", tensor(branch_name(out, 0))}, {"other", tensor(branch_name(out, 1))}, {"condition", call.arguments[0].second}});
+    return true;
+  }
+
+  static Argument tensor(std::string name) {
+    Argument a;
+    a.kind = Argument::Kind::tensor, a.text = std::move(name);
+    return a;
+  }
+  // A node that the file does not have, in the place of a call.
+  void write_node(const char* target, const std::string& output, const ProgramNode& call,
+                  std::vector<std::pair<std::string, Argument>> arguments) {
+    program_.nodes.push_back({target, output, std::move(arguments), {output}, false, call.module, call.stack});
   }
 
   // False, and nothing is read: an operand or result is no tensor, or their numbers differ.
   bool read_block(const Json& graph, const ProgramNode& call, const Names& outside) {
     constexpr int kMostBlocks = 32;  // one in the other
-    std::vector<std::string> operands;
-    bool is_behind_graph = false;
-    for (const auto& [name, a] : call.arguments) {
-      if (is_behind_graph && a.kind != Argument::Kind::tensor) return false;
-      if (is_behind_graph) operands.push_back(a.text);
-      is_behind_graph = is_behind_graph || (a.kind == Argument::Kind::other && a.text == "graph");
-    }
+    const auto operands = operands_of_block(call);
     const auto inputs = tensors_of(graph, "inputs"), outputs = tensors_of(graph, "outputs");
-    if (!inputs || !outputs || inputs->size() != operands.size() || outputs->size() != call.outputs.size()) return false;
+    if (!operands || !inputs || !outputs || inputs->size() != operands->size() || outputs->size() != call.outputs.size()) return false;
     if (outside.depth == kMostBlocks) return false;
     Names names{call.name + ".", {}, outside.depth + 1};
-    for (size_t k = 0; k < operands.size(); ++k) names.known.emplace((*inputs)[k], operands[k]);
+    for (size_t k = 0; k < operands->size(); ++k) names.known.emplace((*inputs)[k], (*operands)[k]);
     std::vector<std::pair<std::string, std::string>> passed;  // a result that has another name already
     for (size_t k = 0; k < outputs->size(); ++k)
       if (!names.known.emplace((*outputs)[k], call.outputs[k]).second) passed.emplace_back(names.of((*outputs)[k]), call.outputs[k]);
     read_graph(graph, names);
-    for (const auto& [from, to] : passed) {
-      Argument a;
-      a.kind = Argument::Kind::tensor, a.text = from;
-      program_.nodes.push_back({"aten.alias.default", to, {{"self", std::move(a)}}, {to}, false, call.module, call.stack});
-    }
+    for (const auto& [from, to] : passed) write_node("aten.alias.default", to, call, {{"self", tensor(from)}});
     return true;
   }
 

@@ -164,7 +164,7 @@ const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&) {
                                             .facts = facts_of,
                                             .axes = kNoAxisRules<ConvTranspose2d>,
                                             .view = nullptr,
-                                            .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                            .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = kernel_form},
                                             .examples = examples,
                                             .function = nullptr};
   return d;

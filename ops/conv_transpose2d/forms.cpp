@@ -11,9 +11,10 @@ enum { kImage, kFilters };
 
 // [oc,kh,kw,c/groups] with zeros between the taps, `above` rows of them before, behind them up to `kernel`, and for the channels of other
 // groups.
-static std::vector<int8_t> spread_weight(std::span<const int8_t> from, const Shape& w, const ConvTranspose2d& a, HW kernel, i64 above) {
+template <class Number>
+static std::vector<Number> spread_weight(std::span<const Number> from, const Shape& w, const ConvTranspose2d& a, HW kernel, i64 above) {
   const i64 oc = w[0], cg = w[3], channels = cg * a.groups;
-  std::vector<int8_t> to(static_cast<size_t>(oc * kernel.h * kernel.w * channels), 0);
+  std::vector<Number> to(static_cast<size_t>(oc * kernel.h * kernel.w * channels), Number{0});
   for (i64 o = 0; o < oc; ++o)
     for (i64 h = 0; h < w[1]; ++h)
       for (i64 k = 0; k < w[2]; ++k) {
@@ -72,6 +73,22 @@ static bool transposed_to_kernel_form(const ConvTranspose2d& a, FormBuilder& b) 
   return b.finish(v);
 }
 
-bool kernel_form(const ConvTranspose2d& a, FormBuilder& b) { return transposed_to_kernel_form(a, b); }
+// conv_transpose2d with groups, in float   becomes   one with zeros in its weight: torch's kernel has its channels in another order
+static bool dense_in_float(const ConvTranspose2d& a, FormBuilder& b) {
+  const Type& weight = b.type(kFilters);
+  const Constant* data = b.data(kFilters);
+  if (a.groups == 1 || !data || weight.dtype != DType::f32) return false;
+  ConvTranspose2d dense = a;
+  dense.groups = 1;
+  ConvTranspose2d in_place = a;
+  in_place.dilation = {1, 1};
+  const Shape& w = weight.shape;
+  std::vector<ValueId> inputs = b.inputs();
+  inputs[kFilters] = b.constant({DType::f32, {w[0], w[1], w[2], w[3] * a.groups}, {}},
+                                constant_of(spread_weight(data->as<float>(), w, in_place, {w[1], w[2]}, 0)), b.name(kFilters));
+  return b.finish(dense, std::move(inputs));
+}
+
+bool kernel_form(const ConvTranspose2d& a, FormBuilder& b) { return transposed_to_kernel_form(a, b) || dense_in_float(a, b); }
 
 }  // namespace deuteron

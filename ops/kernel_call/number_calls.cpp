@@ -11,10 +11,11 @@ struct NumberCallRow {
   std::string_view name;
   NumberUse use;
   std::array<i64, 2> arguments;
+  bool takes_sparse = false;  // has a flag for sparse gradients. There are none here: an importer says by it that the numbers stay in float
 };
 static constexpr NumberCallRow kRows[] = {
-    {"aten::_to_copy", NumberUse::converted, {-1, -1}}, {"aten::embedding", NumberUse::moved, {0, -1}},
-    {"aten::eq", NumberUse::compared, {0, 1}},          {"aten::gather", NumberUse::moved, {0, -1}},
+    {"aten::_to_copy", NumberUse::converted, {-1, -1}}, {"aten::embedding", NumberUse::moved, {0, -1}, true},
+    {"aten::eq", NumberUse::compared, {0, 1}},          {"aten::gather", NumberUse::moved, {0, -1}, true},
     {"aten::ge", NumberUse::compared, {0, 1}},          {"aten::gt", NumberUse::compared, {0, 1}},
     {"aten::index", NumberUse::moved, {0, -1}},         {"aten::index_select", NumberUse::moved, {0, -1}},
     {"aten::le", NumberUse::compared, {0, 1}},          {"aten::lt", NumberUse::compared, {0, 1}},
@@ -27,6 +28,8 @@ static constexpr NumberCallRow kRows[] = {
 std::optional<NumberCall> number_call(const KernelCall& call) {
   const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
   if (row == std::end(kRows)) return std::nullopt;
+  const auto is_sparse = [](const KernelArg& a) { return a.kind == KernelArg::Kind::boolean && a.integer != 0; };
+  if (row->takes_sparse && std::ranges::any_of(call.args, is_sparse)) return std::nullopt;
   NumberCall found{row->name, row->use, {}};
   for (const i64 k : row->arguments) {
     if (k < 0) continue;

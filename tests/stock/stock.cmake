@@ -108,6 +108,12 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME onnx_models COMMAND ${ONNX_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/onnx_import.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:float_runner> ${FIXTURES})
   set_tests_properties(onnx_models PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+  add_test(NAME onnx_kinds COMMAND ${ONNX_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/onnx_kinds.py $<TARGET_FILE:deuteron>
+           $<TARGET_FILE:float_runner>)
+  set_tests_properties(onnx_kinds PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
+  add_test(NAME pt2_kinds COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/pt2_kinds.py
+           $<TARGET_FILE:deuteron>)
+  set_tests_properties(pt2_kinds PROPERTIES LABELS release TIMEOUT 600)
   add_test(NAME torch_operators COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/torch_operators.py
            $<TARGET_FILE:float_runner>)
   set_tests_properties(torch_operators PROPERTIES LABELS release TIMEOUT 1200)
