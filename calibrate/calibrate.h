@@ -30,9 +30,12 @@ struct Observation {
   std::vector<i64> bins;
   bool seen = false;
   std::optional<ByteGrid> bytes;                  // of an input of the graph: these steps are exact, and its whole range
-  std::vector<float> channel_mean, channel_most;  // by index of the last axis: mean, and largest magnitude
+  std::vector<float> channel_mean, channel_low, channel_high;  // by index of the last axis
   std::optional<float> lowest_seen;               // of what softmax reads: what lies below shows in no int8 result of it
 };
+
+// The largest magnitude of each channel.
+std::vector<float> channel_most(const Observation& observation);
 
 // What was seen of several values together, and of a value whose readers cannot tell x from min(max(x, low), high). Counts are spread over
 // the new bins in proportion, and stay whole.

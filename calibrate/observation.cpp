@@ -49,6 +49,12 @@ Observation observed_constant(std::span<const float> data) {
   return o;
 }
 
+std::vector<float> channel_most(const Observation& o) {
+  std::vector<float> most;
+  for (size_t c = 0; c < o.channel_low.size(); ++c) most.push_back(std::max(std::abs(o.channel_low[c]), std::abs(o.channel_high[c])));
+  return most;
+}
+
 Observation merged(std::span<const Observation* const> parts) {
   if (parts.size() == 1) return *parts[0];
   Observation all;
@@ -92,9 +98,12 @@ Observation merged_parts(std::span<const Observation* const> parts, std::span<co
     all.bytes = count == 0 || all.bytes == part.bytes ? part.bytes : std::nullopt;
     if (part.lowest_seen) all.lowest_seen = std::min(all.lowest_seen.value_or(*part.lowest_seen), *part.lowest_seen);
     mean.resize(part.channel_mean.size());
-    all.channel_most.resize(part.channel_most.size());
-    for (size_t c = 0; c < mean.size(); ++c) mean[c] += static_cast<double>(part.channel_mean[c]) * static_cast<double>(samples[k]);
-    for (size_t c = 0; c < all.channel_most.size(); ++c) all.channel_most[c] = std::max(all.channel_most[c], part.channel_most[c]);
+    if (count == 0) all.channel_low = part.channel_low, all.channel_high = part.channel_high;
+    for (size_t c = 0; c < mean.size(); ++c) {
+      mean[c] += static_cast<double>(part.channel_mean[c]) * static_cast<double>(samples[k]);
+      all.channel_low[c] = std::min(all.channel_low[c], part.channel_low[c]);
+      all.channel_high[c] = std::max(all.channel_high[c], part.channel_high[c]);
+    }
     count += static_cast<double>(samples[k]);
   }
   for (const double sum : mean) all.channel_mean.push_back(static_cast<float>(sum / count));

@@ -195,27 +195,37 @@ void count(std::span<const float> data, double low, double high, std::vector<i64
 struct Channels {
   static constexpr double kSteps = 0x1p40;
   std::vector<i64> sum;
-  std::vector<float> most;
+  std::vector<float> least, most;
 
   void count(std::span<const float> data, i64 extent, double low, double high) {
     if (extent <= 0 || data.empty() || !(high > low)) return;
-    sum.resize(static_cast<size_t>(extent));
-    most.resize(static_cast<size_t>(extent));
+    resize(static_cast<size_t>(extent));
     std::vector<double> total(static_cast<size_t>(extent));
     for (size_t at = 0; at < data.size(); at += static_cast<size_t>(extent))
       for (size_t c = 0; c < total.size(); ++c) {
         const float x = std::max(data[at + c], static_cast<float>(low));
         total[c] += x;
-        most[c] = std::max(most[c], std::abs(x));
+        least[c] = std::min(least[c], x);
+        most[c] = std::max(most[c], x);
       }
     const double rows = static_cast<double>(data.size()) / static_cast<double>(extent);
     for (size_t c = 0; c < total.size(); ++c) sum[c] += std::llround((total[c] / rows - low) / (high - low) * kSteps);
   }
   void add(const Channels& o) {
     if (o.sum.empty()) return;
-    sum.resize(o.sum.size());
-    most.resize(o.sum.size());
-    for (size_t c = 0; c < sum.size(); ++c) sum[c] += o.sum[c], most[c] = std::max(most[c], o.most[c]);
+    resize(o.sum.size());
+    for (size_t c = 0; c < sum.size(); ++c) {
+      sum[c] += o.sum[c];
+      least[c] = std::min(least[c], o.least[c]);
+      most[c] = std::max(most[c], o.most[c]);
+    }
+  }
+
+ private:
+  void resize(size_t channels) {
+    sum.resize(channels);
+    least.resize(channels, std::numeric_limits<float>::infinity());
+    most.resize(channels, -std::numeric_limits<float>::infinity());
   }
 };
 
@@ -262,12 +272,13 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
     const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(which.size());
     for (const i64 sum : channels.sum)
       o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
-    o.channel_most = std::move(channels.most);
+    o.channel_low = std::move(channels.least);
+    o.channel_high = std::move(channels.most);
     if (channels.sum.empty()) {  // one number everywhere
       const size_t extent =
           static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty() ? 1 : g.type(static_cast<ValueId>(v)).shape.back());
       o.channel_mean.assign(extent, o.low);
-      o.channel_most.assign(extent, std::abs(o.low));
+      o.channel_low = o.channel_high = o.channel_mean;
     }
   }
   for (size_t i = 0; i < g.inputs.size(); ++i)

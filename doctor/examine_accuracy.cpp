@@ -94,7 +94,7 @@ void outliers(const Patient& p, std::vector<Finding>& findings) {
   std::vector<Outlier> found;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const ValueId v = g.nodes[n].outputs[0];
-    const std::vector<float>& most = (*seen)[v].channel_most;
+    const std::vector<float> most = channel_most((*seen)[v]);
     if (!is_layer(g.nodes[n].op) || g.type(v).shape.size() < 3 || most.size() < 4) continue;
     std::vector<float> sorted = most;
     std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "ops/add/add.h"
+#include "ops/affine/affine.h"
 #include "ops/avg_pool2d/avg_pool2d.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/clamp/clamp.h"

@@ -3,6 +3,7 @@
 // count; what then has no float form either is refused at the end (--dialect stock).
 #include "passes/float_calls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "memory/homes.h"
@@ -11,6 +12,7 @@
 #include "passes/call_node.h"
 #include "passes/pass.h"
 #include "passes/portable_calls.h"
+#include "rewrite/borders.h"
 #include "rewrite/forms.h"
 #include "rewrite/patch.h"
 #include "rewrite/view_rules.h"
@@ -62,6 +64,35 @@ static std::optional<Patch> spelled_out(const Graph& g, const Uses& uses, NodeId
   return form_of(g, uses, root, FormKind::portable);
 }
 
+static bool is_steps(const Type& t) { return t.dtype == DType::s8 && !t.quant.empty() && !t.quant.per_channel(); }
+static bool changes_nothing(const Graph& g, const Node& affine) {
+  const auto is_all = [&](ValueId v, float number) {
+    return std::ranges::all_of(g.values[v].constant->as<float>(), [&](float x) { return x == number; });
+  };
+  return is_all(affine.inputs[1], 0) && is_all(affine.inputs[2], 1);
+}
+
+// quantize(affine(x))   becomes   one call; not for stock firmware, which has none
+static std::optional<Patch> quantize_channels(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+  const Quant* quant = quantizes_to(g, root);
+  const NodeId above = quant ? producer_as<Affine>(g, uses, g.nodes[root].inputs[0]) : -1;
+  if (above < 0 || context.target->options.is_for_stock() || !is_steps(g.type(g.nodes[root].outputs[0]))) return std::nullopt;
+  const Node& affine = g.nodes[above];
+  if (changes_nothing(g, affine) || g.type(affine.inputs[0]).dtype != DType::f32) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(Affine{*quant}, affine.inputs);
+}
+
+// affine(dequantize(x))   becomes   one call, likewise
+static std::optional<Patch> dequantize_channels(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+  const Node& affine = g.nodes[root];
+  if (!op_as<Affine>(g, root) || context.target->options.is_for_stock() || changes_nothing(g, affine)) return std::nullopt;
+  const ValueId steps = dequantized(g, uses, affine.inputs[0]);
+  if (steps < 0 || !is_steps(g.type(steps)) || g.type(affine.outputs[0]).dtype != DType::f32) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(Affine{}, {steps, affine.inputs[1], affine.inputs[2]});
+}
+
 // Or an int16 one.
 static bool is_int8_operator(const Graph& g, const Node& node) {
   if (is_lowered(node.op) || is_quantize_or_dequantize(node.op) || takes_no_time(node.op) || node.outputs.size() != 1) return false;
@@ -94,6 +125,8 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
 }
 
 void leftovers(PassContext& pass) {
+  static constexpr Rule kChannels[] = {quantize_channels, dequantize_channels};  // before what is not taken is spelled out
+  rewrite(pass.graph, kChannels, pass.rules());
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), {without_bounds, spelled_out, island});
   rewrite(pass.graph, rules, pass.rules());

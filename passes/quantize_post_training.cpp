@@ -128,6 +128,16 @@ static bool has_int16_steps(const Graph& g) {
   return std::ranges::any_of(g.nodes, [&](const Node& n) { return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16; });
 }
 
+// A stream's step reads and writes rows of what the ports are.
+static FloatPorts float_ports(const PassContext& pass) {
+  const bool are_float = !pass.options.int8_io && pass.options.stream.empty();
+  FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
+                   std::vector<bool>(pass.graph.user_outputs().size(), are_float)};
+  for (size_t i = 0; i < ports.inputs.size(); ++i)
+    if (byte_input(pass.options.byte_inputs, i)) ports.inputs[i] = false;
+  return ports;
+}
+
 void quantize_post_training(PassContext& pass) {
   pass.result.reference = pass.result.equalized = pass.graph;
   QuantizationDecisions& decisions = pass.result.quantization;
@@ -163,6 +173,7 @@ void quantize_post_training(PassContext& pass) {
     options.runs_on_npu = [&](const Graph& g, const Node& node) {
       return !keeps_exact_form(pass.rules(), node.op) && npu_takes(g, node, pass.target, pass.options.npu);
     };
+  options.float_ports = float_ports(pass);
   if (!pass.options.int16_layers.empty())
     options.precision_of = [&](const Graph& g, const Node& n) {
       return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;

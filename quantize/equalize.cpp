@@ -114,10 +114,11 @@ std::map<ValueId, std::vector<float>> ranges_of(const Graph& g, const ChannelGro
   std::map<ValueId, std::vector<float>> most;
   for (const Node& node : g.nodes)
     for (const ValueId v : node.outputs) {
-      if (!groups.can_scale(v) || observations[v].channel_most.size() != static_cast<size_t>(channels_of(g, v))) continue;
+      if (!groups.can_scale(v) || observations[v].channel_low.size() != static_cast<size_t>(channels_of(g, v))) continue;
+      const std::vector<float> of_value = channel_most(observations[v]);
       std::vector<float>& all = most[groups.group_of(v)];
-      all.resize(observations[v].channel_most.size());
-      for (size_t c = 0; c < all.size(); ++c) all[c] = std::max(all[c], observations[v].channel_most[c]);
+      all.resize(of_value.size());
+      for (size_t c = 0; c < all.size(); ++c) all[c] = std::max(all[c], of_value[c]);
     }
   return most;
 }

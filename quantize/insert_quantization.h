@@ -8,6 +8,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/input_moments.h"
+#include "quantize/border_scales.h"
 
 namespace deuteron {
 
@@ -48,6 +49,7 @@ struct QuantizeOptions {
   std::shared_ptr<RoundedWeights> rounded;
   bool equalize = true;                                        // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
+  FloatPorts float_ports;  // whose channels may have scales of their own
   double margin = 0;  // both ends of every range lie so much further out, 0.05 = 5 %, unless values cannot come that far
 };
 

@@ -13,6 +13,7 @@
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
+#include "quantize/border_scales.h"
 #include "quantize/recurrent.h"
 
 namespace deuteron {
@@ -207,8 +208,10 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     if (!g.is_constant(v) && spec.gran != Gran::none) marks.add(v, spec, makes);
   };
   std::vector<Join> joined;
+  const std::vector<bool> is_border = border_nodes(g);
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
+    if (is_border[n]) continue;
     const auto* kernel = call_of(node.op);
     if (const auto call = kernel ? number_call(*kernel) : std::nullopt;
         call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {

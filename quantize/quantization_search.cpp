@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ops/families.h"
+#include "quantize/border_scales.h"
 #include "quantize/candidate.h"
 #include "quantize/equalize.h"
 #include "quantize/means_to_convolutions.h"
@@ -48,6 +49,20 @@ i64 cost_of_a_run(const Graph& g) {
 void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
   measure(c, yardstick);
   all.push_back(c);
+}
+
+// What the policy says of scale_borders().
+std::string of_borders(int scaled) { return scaled > 0 ? ", channels at the borders scaled" : ""; }
+
+// What is seen once the borders are scaled.
+std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& scaled,
+                                   Diagnostics& diagnostics) {
+  auto seen = yardstick.observe(graph, diagnostics);
+  if (!seen) return std::nullopt;
+  scaled = scale_borders(graph, seen->all, options.float_ports);
+  if (scaled == 0) return seen;
+  yardstick.note_observing();
+  return yardstick.observe(graph, diagnostics);
 }
 
 // Where weights by tensor cost next to nothing, linear layers stay linear layers.
@@ -231,10 +246,12 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   DEUTERON_CHECK(!mixed || !int4);
   DEUTERON_CHECK((!mixed && !int4) || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
   if (options.observer) {
-    const auto seen = observe(graph, samples, threads, diagnostics);
+    auto seen = observe(graph, samples, threads, diagnostics);
+    const int scaled = seen ? scale_borders(graph, *seen, options.float_ports) : 0;
+    if (scaled > 0) seen = observe(graph, samples, threads, diagnostics);
     if (!seen) return std::nullopt;
     QuantizationChoice choice;
-    choice.policy = *options.observer == Observer::min_max ? "min/max" : "histogram";
+    choice.policy = (*options.observer == Observer::min_max ? "min/max" : "histogram") + of_borders(scaled);
     choice.equalized = graph;
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
@@ -243,9 +260,10 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs);
   QuantizationCandidate plain;
-  plain.graph = std::make_shared<const Graph>(graph);
-  auto seen = yardstick.observe(graph, diagnostics);
+  int scaled = 0;
+  auto seen = observe_scaled(graph, yardstick, options, scaled, diagnostics);
   if (!seen) return std::nullopt;
+  plain.graph = std::make_shared<const Graph>(graph);
   yardstick.expect_answers_of(graph);
   const Graph plain_graph = graph;
   plain.seen = std::make_shared<const Seen>(std::move(*seen));
@@ -259,7 +277,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   if (!tried) return std::nullopt;
   QuantizationCandidate best = std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   QuantizationChoice choice;
-  choice.policy = best.name;
+  choice.policy = best.name + of_borders(scaled);
   if (is_int8 && yardstick.has_time_to_observe_and_score()) {
     const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, all, diagnostics);
     if (!own) return std::nullopt;

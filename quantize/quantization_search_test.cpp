@@ -53,8 +53,8 @@ TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
     const auto after = observe(equal, samples, 1, diagnostics);
     ASSERT_TRUE(after);
     const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
-    const float before = spread((*seen)[find_value(t.g, "first")].channel_most),
-                now = spread((*after)[find_value(equal, "first")].channel_most);
+    const float before = spread(channel_most((*seen)[find_value(t.g, "first")])),
+                now = spread(channel_most((*after)[find_value(equal, "first")]));
     EXPECT_NEAR(now, std::pow(before, 1 - power), 0.01 * before) << before;
   }
 }
@@ -123,8 +123,8 @@ TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
   const auto seen = observe(t.g, samples, 1, diagnostics), after = observe(equal, samples, 1, diagnostics);
   ASSERT_TRUE(seen && after);
   const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
-  EXPECT_GT(spread((*seen)[find_value(t.g, "c")].channel_most), 8);
-  EXPECT_LT(spread((*after)[find_value(equal, "c")].channel_most), 2);
+  EXPECT_GT(spread(channel_most((*seen)[find_value(t.g, "c")])), 8);
+  EXPECT_LT(spread(channel_most((*after)[find_value(equal, "c")])), 2);
 }
 
 TEST(Equalize, CutsNoSampleAtTheBoundsOfRelu6) {

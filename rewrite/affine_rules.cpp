@@ -12,7 +12,7 @@ namespace deuteron {
 
 namespace {
 
-struct Affine {
+struct ConstantLine {
   ValueId x = -1;
   ChannelLine line;
   Bounds bounds;
@@ -29,10 +29,10 @@ std::optional<std::vector<double>> channel_constant(const Graph& g, ValueId v, c
   return std::vector<double>(data.begin(), data.end());
 }
 
-std::optional<Affine> affine_of(const Graph& g, NodeId root) {
+std::optional<ConstantLine> affine_of(const Graph& g, NodeId root) {
   const Node& node = g.nodes[root];
   const Shape& y = g.type(node.outputs[0]).shape;
-  Affine a;
+  ConstantLine a;
   if (const Pointwise* p = op_as<Pointwise>(g, root)) {
     const auto line = line_of(p->program);
     if (!line) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<Patch> fold_into_weights(const Graph& g, const Uses& uses, NodeId 
 
 std::optional<Patch> fold_affine_into_layer(const Graph& g, const Uses& uses, NodeId root) {
   if (g.nodes[root].inputs.empty() || g.type(g.nodes[root].outputs[0]).dtype != DType::f32) return std::nullopt;
-  const std::optional<Affine> affine = affine_of(g, root);
+  const std::optional<ConstantLine> affine = affine_of(g, root);
   if (!affine || g.type(affine->x).shape != g.type(g.nodes[root].outputs[0]).shape) return std::nullopt;
   const NodeId above = uses.producer[affine->x];
   if (above < 0 || !is_layer(g.nodes[above].op) || op_as<ConvTranspose2d>(g, above)) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<Patch> fold_affine_into_layer(const Graph& g, const Uses& uses, No
 std::optional<Patch> scale_to_depthwise(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!op_as<Mul>(g, root) || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
-  const std::optional<Affine> affine = affine_of(g, root);
+  const std::optional<ConstantLine> affine = affine_of(g, root);
   if (!affine || affine->line.slope.size() < 2 || g.type(affine->x).shape != g.type(node.outputs[0]).shape) return std::nullopt;
   if (dequantized(g, uses, affine->x) >= 0) return std::nullopt;  // a quantized model keeps its parameters
   for (const NodeId n : uses.readers[node.outputs[0]])

@@ -49,6 +49,8 @@ namespace deuteron {
   K(kLinearAdd)                    \
   K(kLinearAddQ21)                 \
   K(kQuantizeBytes)                \
+  K(kQuantizeChannels)             \
+  K(kDequantizeChannels)           \
   K(kCopy)
 
 // Of int8 operators that only TFLite has, or rounds so.

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quantize/border_scales.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/families.h"
+#include "quantize/border_outputs.h"
+#include "quantize/channel_lines.h"
+#include "quantize/channel_sizes.h"
+
+namespace deuteron {
+
+namespace {
+
+// The lines behind an input, as far as each value has one reader.
+struct Chain {
+  ValueId from, end;             // may be the same
+  ChannelLine line;              // from -> end
+  std::vector<double> rounding;  // the coarsest steps on the way to the end, which is not rounded yet, by channel of the line
+  Origin origin;
+  NodeId first;  // reads `from`
+};
+
+// An operand of a concatenation.
+struct Part {
+  enum Kind { input, layer, other } kind = other;
+  std::vector<Interval> ranges;  // of the channels; of another: the whole
+  bool may_move = false;
+  std::optional<Chain> chain;  // of an input
+  ChannelSizes sizes;
+};
+
+class BorderScales {
+ public:
+  BorderScales(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports)
+      : g_(g), seen_{observations}, ports_(ports) {}
+
+  int scale_concats() {
+    std::vector<ValueId> results;
+    for (const Node& node : g_.nodes)
+      if (facts_of(node.op).storage == Storage::around_operands) results.push_back(node.outputs[0]);
+    return static_cast<int>(std::ranges::count_if(results, [&](ValueId y) { return scale_operands(y); }));
+  }
+  int scale_inputs() {
+    int changed = 0;
+    for (size_t i = 0; i < g_.user_inputs().size(); ++i)
+      while (scale_input(g_.inputs[i].value)) ++changed;
+    return changed;
+  }
+
+ private:
+  bool is_float_input(ValueId v) const {
+    for (size_t i = 0; i < std::min(ports_.inputs.size(), g_.user_inputs().size()); ++i)
+      if (g_.inputs[i].value == v) return ports_.inputs[i] && g_.type(v).dtype == DType::f32 && g_.type(v).rank() > 0 && seen_.of(v);
+    return false;
+  }
+  std::vector<Node>::iterator maker_of(ValueId v) {
+    return std::ranges::find_if(g_.nodes, [&](const Node& node) { return std::ranges::find(node.outputs, v) != node.outputs.end(); });
+  }
+  std::vector<NodeId> layers_behind(const Uses& uses, ValueId v) const {
+    std::vector<NodeId> layers;
+    for (const NodeId n : uses.readers[v])
+      if (sums_channels(g_, g_.nodes[n], v)) layers.push_back(n);
+    return layers;
+  }
+  bool any_padded(const std::vector<NodeId>& layers) const {
+    return std::ranges::any_of(layers, [&](NodeId n) { return is_padded(g_.nodes[n]); });
+  }
+  double coarsest(const std::vector<NodeId>& layers, const std::vector<double>& now, const std::vector<double>& own) const {
+    double most = 0;
+    for (const NodeId n : layers) most = std::max(most, coarser(g_, g_.nodes[n], now, own));
+    return most;
+  }
+
+  // ---- inputs
+
+  Chain empty_chain(ValueId v, NodeId first) const { return {v, v, {{1}, {0}}, {seen_.step(v)}, g_.nodes[first].origin, first}; }
+
+  // False: what the node makes is no line of the chain's end.
+  bool extend(Chain& chain, const Node& node) const {
+    const auto line = line_of(g_, node, chain.end);
+    auto all = line ? composed(chain.line, *line) : std::nullopt;
+    const auto is_usable = [](double slope) { return slope != 0 && std::isfinite(slope); };
+    if (!all || !std::ranges::all_of(all->slope, is_usable)) return false;
+    const size_t channels = all->slope.size(), before = chain.rounding.size();
+    if (g_.type(chain.from).elements() % static_cast<i64>(channels) != 0) return false;
+    std::vector<double> rounding(channels);
+    for (size_t c = 0; c < channels; ++c)
+      rounding[c] = std::max(chain.rounding[c % before], seen_.step(chain.end)) * std::abs(line->slope[c % line->slope.size()]);
+    chain.rounding = std::move(rounding);
+    chain.line = *std::move(all);
+    chain.end = node.outputs[0];
+    chain.origin = merge(chain.origin, node.origin);
+    return true;
+  }
+  Chain lines_from(const Uses& uses, ValueId x, NodeId first) const {
+    Chain chain = empty_chain(x, first);
+    for (NodeId n = first; n >= 0 && extend(chain, g_.nodes[n]);)
+      n = uses.has_single_reader(chain.end) ? uses.readers[chain.end][0] : -1;
+    return chain;
+  }
+
+  bool scale_input(ValueId v) {
+    if (!is_float_input(v)) return false;
+    const Uses uses(g_);
+    std::vector<ValueId> ends;
+    for (const NodeId first : uses.readers[v]) {
+      if (is_float_by_channel(g_.nodes[first].op)) continue;
+      const Chain chain = lines_from(uses, v, first);
+      const bool is_read = !uses.readers[chain.end].empty() || uses.output_uses[chain.end] > 0;
+      if (!is_read || std::ranges::find(ends, chain.end) != ends.end()) continue;
+      ends.push_back(chain.end);
+      if (scale_for_layers(uses, chain) || take_function(uses, chain) || take_lines(chain)) return true;
+    }
+    return false;
+  }
+
+  bool lines_are_finer(const Chain& chain) const {
+    const double shared = seen_.step(chain.end);
+    return chain.end != chain.from && shared > 0 && std::ranges::max(chain.rounding) >= kCoarse * shared;
+  }
+  // Each channel has a size of its own: only layers read it, or those of its readers that do.
+  bool scale_for_layers(const Uses& uses, const Chain& chain) {
+    const ValueId end = chain.end;
+    const std::vector<NodeId> layers = layers_behind(uses, end);
+    const std::vector<Interval> ranges = with_room(seen_.channels(end));
+    const double shared = seen_.step(end);
+    const bool is_whole = end == chain.from || (layers.size() == uses.readers[end].size() && uses.output_uses[end] == 0);
+    if (layers.empty() || !is_whole || shared == 0 || ranges.size() != static_cast<size_t>(g_.type(end).shape.back())) return false;
+    if (ranges.size() % chain.rounding.size() != 0) return false;
+    const bool may_move = !any_padded(layers);
+    const Interval to = balanced(ranges, may_move);
+    const ChannelSizes sizes = sizes_to(to, ranges, may_move);
+    const std::vector<double> own = own_steps(to, sizes);
+    if (lines_are_finer(chain) && coarsest(layers, {shared}, own) < kCoarse) return false;
+    std::vector<double> now = chain.rounding;
+    for (double& step : now) step = std::max(step, shared);
+    if (coarsest(layers, now, own) < kCoarse) return false;
+    const ValueId u = sized_end(chain, sizes, chain.first);
+    for (Node& node : g_.nodes)
+      if (sums_channels(g_, node, end)) node.inputs[0] = u, read_sized(g_, node, sizes);
+    return true;
+  }
+  // The lines are computed in float.
+  bool take_lines(const Chain& chain) {
+    if (!lines_are_finer(chain)) return false;
+    const ValueId u = sized_end(chain, unchanged_sizes(), chain.first);
+    for (Node& node : g_.nodes) std::ranges::replace(node.inputs, chain.end, u);
+    for (Port& port : g_.outputs)
+      if (port.value == chain.end) port.value = u;
+    return true;
+  }
+  // A function of each element behind the lines stays in float where the steps of its operand would be too coarse for it.
+  bool take_function(const Uses& uses, const Chain& chain) {
+    constexpr i64 kMostElements = 1024;  // a function in float takes some hundred cycles
+    const bool is_empty = chain.end == chain.from;
+    if (!is_empty && !uses.has_single_reader(chain.end)) return false;
+    const NodeId n = is_empty ? chain.first : uses.readers[chain.end][0];
+    const ValueId y = g_.nodes[n].outputs[0];
+    if (facts_of(g_.nodes[n].op).family != Family::elementwise || g_.type(y).elements() > kMostElements || !seen_.of(y)) return false;
+    const double rounding = std::max(std::ranges::max(chain.rounding), is_empty ? 0 : seen_.step(chain.end));
+    if (rounding == 0 || error_behind(g_.nodes[n].op, *seen_.of(chain.end), rounding) < kCoarse * seen_.step(y) / std::sqrt(12.0))
+      return false;
+    // What is read of the result first gets its sizes.
+    const auto next = uses.has_single_reader(y) ? uses.readers[y][0] : -1;
+    const bool is_sized = next >= 0 && scale_for_layers(uses, lines_from(uses, y, next));
+    const auto at = static_cast<NodeId>(maker_of(y) - g_.nodes.begin());
+    const Origin origin = g_.nodes[at].origin;
+    if (!is_sized) {
+      const ValueId u = add_affine(g_, y, {{1}, {0}}, unchanged_sizes(), at + 1, origin);
+      for (size_t k = static_cast<size_t>(at) + 2; k < g_.nodes.size(); ++k) std::ranges::replace(g_.nodes[k].inputs, y, u);
+      for (Port& port : g_.outputs)
+        if (port.value == y) port.value = u;
+    }
+    const ValueId x = sized_end(chain, unchanged_sizes(), at);
+    maker_of(y)->inputs[0] = x;
+    return true;
+  }
+  // Root of the mean squared error of f(x) that rounding x to such steps makes, over what was seen of x.
+  static double error_behind(const Op& f, const Observation& seen, double step) {
+    const auto bins = static_cast<i64>(seen.bins.size());
+    std::vector<float> real, rounded, of_real(seen.bins.size()), of_rounded(seen.bins.size());
+    for (i64 b = 0; b < bins; ++b) {
+      const double x = seen.low + (static_cast<double>(seen.high) - seen.low) * (static_cast<double>(b) + 0.5) / static_cast<double>(bins);
+      real.push_back(static_cast<float>(x));
+      rounded.push_back(static_cast<float>(std::clamp(std::nearbyint(x / step) * step, double{seen.low}, double{seen.high})));
+    }
+    const Type type{DType::f32, {bins}, {}};
+    execute(f, std::vector<HostTensor>{{&type, real.data()}}, std::vector<HostTensor>{{&type, of_real.data()}});
+    execute(f, std::vector<HostTensor>{{&type, rounded.data()}}, std::vector<HostTensor>{{&type, of_rounded.data()}});
+    double sum = 0, count = 0;
+    for (size_t b = 0; b < seen.bins.size(); ++b) {
+      const double error = static_cast<double>(of_real[b]) - of_rounded[b], n = static_cast<double>(seen.bins[b]);
+      if (std::isfinite(error)) sum += n * error * error, count += n;
+    }
+    return count > 0 ? std::sqrt(sum / count) : 0;
+  }
+
+  // The end of the chain, its channels of these sizes, from before node `at` on.
+  ValueId sized_end(const Chain& chain, const ChannelSizes& sizes, NodeId at) {
+    const Shape shape = g_.type(chain.end).shape;
+    const ValueId u = add_affine(g_, chain.from, chain.line, sizes, at, chain.origin);
+    if (g_.type(u).shape == shape) return u;
+    const ValueId y = g_.add_value(g_.values[u].name, Type{DType::f32, shape, {}});
+    g_.nodes.insert(g_.nodes.begin() + at + 1, Node{Reshape{shape}, {u}, {y}, chain.origin});
+    return y;
+  }
+
+  // ---- concatenations that layers read
+
+  std::optional<Chain> chain_to(const Uses& uses, ValueId v) const {
+    for (const Port& port : g_.user_inputs()) {
+      if (!is_float_input(port.value)) continue;
+      for (const NodeId first : uses.readers[port.value]) {
+        Chain chain = port.value == v ? empty_chain(v, first) : lines_from(uses, port.value, first);
+        if (chain.end == v) return chain;
+      }
+    }
+    return std::nullopt;
+  }
+  Part part_of(const Uses& uses, ValueId v, bool may_move) const {
+    Part part;
+    part.ranges = seen_.channels(v);
+    const NodeId maker = uses.producer[v];
+    if (part.ranges.size() == static_cast<size_t>(g_.type(v).shape.back())) {
+      part.chain = chain_to(uses, v);
+      if (part.chain && part.ranges.size() % part.chain->line.slope.size() == 0)
+        part.kind = Part::input, part.may_move = may_move, part.ranges = with_room(part.ranges);
+      else if (maker >= 0 && uses.has_single_reader(v) && makes_channels(g_, g_.nodes[maker]))
+        part.kind = Part::layer, part.may_move = may_move && bounds_of(g_.nodes[maker].op)->none();
+    }
+    if (part.kind == Part::other) part.ranges = {with_zero(seen_.range(v))};
+    return part;
+  }
+
+  // All operands get the size of the largest that nothing can be done about; without one, that of the largest.
+  bool scale_operands(ValueId y) {
+    const Node& node = *maker_of(y);
+    const std::vector<ValueId> operands = node.inputs;
+    const Uses uses(g_);
+    const std::vector<NodeId> layers = layers_behind(uses, y);
+    i64 channels = 0;
+    for (const ValueId v : operands) channels += g_.type(v).rank() > 0 ? g_.type(v).shape.back() : 0;
+    if (channels != g_.type(y).shape.back() || layers.empty() || layers.size() != uses.readers[y].size() ||
+        uses.output_uses[y] != 0 || !seen_.of(y))
+      return false;
+    std::vector<Part> parts;
+    std::vector<Interval> all;
+    std::optional<Interval> of_others;
+    for (const ValueId v : operands) {
+      if (g_.is_constant(v) || !seen_.of(v) || std::ranges::count(operands, v) != 1) return false;
+      const Part& part = parts.emplace_back(part_of(uses, v, !any_padded(layers)));
+      all.insert(all.end(), part.ranges.begin(), part.ranges.end());
+      if (part.kind == Part::other && (!of_others || part.ranges[0].span() > of_others->span())) of_others = part.ranges[0];
+    }
+    const Interval to = of_others.value_or(balanced(all, false));
+    if (!(to.span() > 0)) return false;
+    ChannelSizes sizes;
+    std::vector<double> now;
+    for (size_t k = 0; k < parts.size(); ++k) size_part(parts[k], g_.type(operands[k]).shape.back(), to, seen_.step(y), sizes, now);
+    if (coarsest(layers, now, own_steps(to, sizes)) < kCoarse) return false;
+    for (size_t k = 0; k < parts.size(); ++k) change_part(operands[k], parts[k], y);
+    for (Node& layer : g_.nodes)
+      if (sums_channels(g_, layer, y)) read_sized(g_, layer, sizes);
+    return true;
+  }
+  // Appends what becomes of the part's channels, and their steps as they are now.
+  static void size_part(Part& part, i64 channels, const Interval& to, double shared, ChannelSizes& sizes, std::vector<double>& now) {
+    part.sizes = sizes_to(to, part.ranges, part.may_move);
+    if (part.kind == Part::other && part.sizes.times[0] < kCoarse) part.sizes.times[0] = 1;
+    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+      sizes.add.push_back(part.sizes.add[c % part.sizes.add.size()]);
+      sizes.times.push_back(part.sizes.times[c % part.sizes.times.size()]);
+      sizes.is_zero.push_back(part.sizes.is_zero[c % part.sizes.is_zero.size()]);
+      const bool rounded = part.kind == Part::input;
+      now.push_back(rounded ? std::max(shared, part.chain->rounding[c % part.chain->rounding.size()]) : shared);
+    }
+  }
+  void change_part(ValueId v, const Part& part, ValueId y) {
+    if (part.kind == Part::layer) return make_sized(g_, *maker_of(v), part.sizes);
+    const auto at = static_cast<NodeId>(maker_of(y) - g_.nodes.begin());
+    ValueId u = v;
+    if (part.kind == Part::input) {
+      u = sized_end(*part.chain, part.sizes, at);
+    } else if (part.sizes.times[0] != 1) {
+      Pointwise product;
+      PointStep& step = product.program.steps.emplace_back();
+      step.fn = PointFn::mul;
+      step.b = {PointOperand::kNumber, static_cast<float>(part.sizes.times[0])};
+      u = g_.add_value(g_.values[v].name + ".sized", Type(g_.type(v)));
+      g_.nodes.insert(g_.nodes.begin() + at, Node{std::move(product), {v}, {u}, g_.nodes[at].origin});
+    }
+    std::ranges::replace(maker_of(y)->inputs, v, u);
+  }
+
+  Graph& g_;
+  const SeenRanges seen_;
+  const FloatPorts& ports_;
+};
+
+}  // namespace
+
+int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
+  BorderScales borders(g, observations, ports);
+  int changed = borders.scale_concats();
+  changed += borders.scale_inputs();
+  changed += scale_outputs(g, observations, ports);
+  if (changed > 0) remove_dead(g, "computed with the numbers of the border");
+  return changed;
+}
+
+}  // namespace deuteron
