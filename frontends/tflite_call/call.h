@@ -107,7 +107,6 @@ class Call {
   std::vector<i64> integers(size_t i);                         // of a constant
   std::vector<float> numbers(size_t i);                        // of a constant of floats or steps, as real values
   std::span<const int8_t> steps(size_t i);                     // of a quantized constant
-  std::span<const int16_t> steps_of_int16(size_t i);           // of one of int16
   std::vector<float> scaled_integers(size_t i, double scale);  // of a constant of int32
   std::optional<bool> known_truth(size_t i);                   // of a constant of one truth value
   i64 axis(i64 value, i64 rank);

@@ -140,14 +140,6 @@ std::span<const int8_t> Call::steps(size_t i) {
   return ok_ ? t->constant->as<int8_t>() : std::span<const int8_t>();
 }
 
-std::span<const int16_t> Call::steps_of_int16(size_t i) {
-  ModelTensor* t = tensor(i);
-  if (!t) return {};
-  require(t->constant.has_value() && t->type.dtype == DType::s16, fmt::format("operand {} is no int16 constant", i), "", "",
-          "tflite.operand.constant");
-  return ok_ ? t->constant->as<int16_t>() : std::span<const int16_t>();
-}
-
 std::vector<float> Call::scaled_integers(size_t i, double scale) {
   std::vector<float> values;
   for (const i64 v : integers(i)) values.push_back(static_cast<float>(static_cast<double>(v) * scale));
