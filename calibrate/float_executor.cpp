@@ -201,7 +201,7 @@ std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<f
     }
   }
   if (!block) block.reset(static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(s.arena_floats + 16) * sizeof(float))));
-  DEUTERON_CHECK(block != nullptr, fmt::format("no memory for {} floats", s.arena_floats));
+  if (!block) throw std::bad_alloc();
 
   std::vector<float*> data(g.values.size());
   for (size_t v = 0; v < data.size(); ++v) {

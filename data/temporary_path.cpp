@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/temporary_path.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -13,9 +15,21 @@ struct Registry {
   std::mutex mutex;
   std::multiset<std::string> paths;
 };
+Registry& registry();
+
+// A child that was forked has an open lock, and none of its parent's files to remove.
+Registry* make_registry() {
+  pthread_atfork([] { registry().mutex.lock(); }, [] { registry().mutex.unlock(); },
+                 [] {
+                   registry().paths.clear();
+                   registry().mutex.unlock();
+                 });
+  return new Registry;
+}
+
 // Never destroyed: a signal may come while the process ends.
 Registry& registry() {
-  static Registry* all = new Registry;
+  static Registry* all = make_registry();
   return *all;
 }
 
@@ -34,7 +48,8 @@ TemporaryPath::TemporaryPath(const std::function<std::string()>& make) {
 
 TemporaryPath::~TemporaryPath() {
   const auto held = hold_temporary_paths();
-  registry().paths.erase(registry().paths.find(path_));
+  const auto at = registry().paths.find(path_);
+  if (at != registry().paths.end()) registry().paths.erase(at);  // a child that was forked does not have it
 }
 
 void remove_temporary_paths() {

@@ -6,10 +6,11 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 
-#include "base/check.h"
 #include "runtime/signature.h"
 
 namespace deuteron {
@@ -31,12 +32,17 @@ int refuse_to_ask(char*, int, int, void* asked) {
   return -1;
 }
 
+// What OpenSSL does here fails where no memory is left, and nowhere else.
+void need(bool done) {
+  if (!done) throw std::bad_alloc();
+}
+
 // The key of a PEM file that `read` takes from it; null: `why` says why not.
 Key read_pem(std::span<const std::byte> pem, EVP_PKEY* (*read)(BIO*, EVP_PKEY**, pem_password_cb*, void*), const char** why) {
   *why = "is no such key as a PEM file";
   if (pem.size() > kMostKeyBytes) return nullptr;
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  DEUTERON_CHECK(bio);
+  need(bio != nullptr);
   bool asked = false;
   Key key(read(bio.get(), nullptr, refuse_to_ask, &asked));
   ERR_clear_error();
@@ -51,7 +57,7 @@ Key read_pem(std::span<const std::byte> pem, EVP_PKEY* (*read)(BIO*, EVP_PKEY**,
 std::array<uint8_t, 32> sha256_of(std::span<const uint8_t> bytes) {
   std::array<uint8_t, 32> digest;
   unsigned length = 0;
-  DEUTERON_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1 && length == digest.size());
+  need(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1 && length == digest.size());
   return digest;
 }
 
@@ -136,8 +142,8 @@ std::optional<std::vector<uint8_t>> sign(std::span<const uint8_t> file, const Si
   const Context context(EVP_MD_CTX_new());
   size_t length = sizeof section.signature;
   const size_t message_bytes = result.size() - length;
-  DEUTERON_CHECK(private_key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, private_key.get()) == 1);
-  DEUTERON_CHECK(EVP_DigestSign(context.get(), result.data() + message_bytes, &length, result.data(), message_bytes) == 1);
+  need(private_key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, private_key.get()) == 1);
+  need(EVP_DigestSign(context.get(), result.data() + message_bytes, &length, result.data(), message_bytes) == 1);
   return result;
 }
 
@@ -147,10 +153,22 @@ std::optional<SignatureFacts> signature_of(std::span<const uint8_t> file) {
   return SignatureFacts{to_hex(section->public_key), to_hex(section->sha256)};
 }
 
+// Whether the file ends in the beginning of a section.
+static bool ends_in_cut_section(std::span<const uint8_t> file) {
+  constexpr size_t kMagic = sizeof(SignatureSection::magic), kLeast = 4;  // fewer bytes may be anything
+  for (size_t n = kLeast; n < sizeof(SignatureSection) && n <= file.size(); ++n)
+    if (std::memcmp(file.data() + file.size() - n, kSignatureMagic, std::min(n, kMagic)) == 0) return true;
+  return false;
+}
+
 bool check_signature(std::span<const uint8_t> file, const std::string& path, const std::optional<PublicKey>& trusted,
                      Diagnostics& diagnostics) {
   const SignatureSection* section = find_signature(as_file(file));
   if (!section) {
+    if (ends_in_cut_section(file)) {
+      diagnostics.error(path, "ends within a signature: it was cut", "signature.none", "copy it again from where it was signed");
+      return false;
+    }
     if (trusted)
       diagnostics.error(path, "is not signed, or its end is missing", "signature.none",
                         "sign it: deuteron sign FILE --key key.pem -o SIGNED");

@@ -34,7 +34,7 @@ struct SignatureFacts {
 // What the file says who signed it; nullopt: nobody.
 std::optional<SignatureFacts> signature_of(std::span<const uint8_t> file);
 
-// False, with one error: the file was changed after it was signed; or `trusted` is given, and the file is not signed, or with another key.
+// False, with one error: the file was changed after it was signed, or cut within its signature; or `trusted` is given, and the file is not signed, or with another key.
 bool check_signature(std::span<const uint8_t> file, const std::string& path, const std::optional<PublicKey>& trusted,
                      Diagnostics& diagnostics);
 

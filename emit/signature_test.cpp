@@ -112,6 +112,10 @@ TEST(Signature, ASignedProgramRunsAsTheOtherDoes) {
   EXPECT_EQ(s.code, Code::bad_input);
   EXPECT_EQ(trust, Trust::no_signature);
   EXPECT_EQ(p.output_count(), 0);
+  for (const TrustedKey& nobody : {TrustedKey{key.data(), nullptr, nullptr}, TrustedKey{nullptr, verify_ed25519, nullptr}}) {
+    EXPECT_EQ(load_signed(p, file.file(), nobody, kTestKernels, tables.memory(), planned.memory(), &trust).code, Code::bad_input);
+    EXPECT_EQ(trust, Trust::no_verifier);
+  }
   const Block other(signed_program(kPrivate2));
   EXPECT_THAT(load_signed(p, other.file(), trusted, kTestKernels, tables.memory(), planned.memory()).detail,
               testing::HasSubstr("another key"));
@@ -144,6 +148,7 @@ TEST(Signature, EveryCutIsSeen) {
     EXPECT_EQ(trust_in(end, key), Trust::no_signature) << n;
     EXPECT_NE(trust_in(start, key), Trust::trusted) << n;
     EXPECT_EQ(complaint(end, key), "signature.none") << n;
+    EXPECT_EQ(complaint(end, std::nullopt), n >= file.size() - sizeof(SignatureSection) + 4 ? "signature.none" : "") << n;
   }
 }
 

@@ -17,6 +17,8 @@ TEST(COutput, NamesAreIdentifiers) {
                      {"a\"; system(\"x\"); \"", "a___system__x"},
                      {"net\n#error", "net__error"},
                      {"string", "model_string"},
+                     {"Arduino", "model_Arduino"},
+                     {"Print", "model_Print"},
                      {"STDIO", "model_STDIO"},
                      {"deuteron_kernels", "model_deuteron_kernels"},
                      {"____", "model"}};

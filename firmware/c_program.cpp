@@ -19,18 +19,18 @@
 namespace deuteron {
 namespace {
 
-// Headers of C and C++ libraries that one of a model must not hide, and targets that CMake keeps for itself.
+// Headers of C and C++ libraries, of Arduino's cores and of CMSIS that one of a model must not hide, and targets that CMake keeps for itself.
 constexpr std::string_view kTaken[] = {
-    "all",       "alloca",      "assert",     "atomic",   "byteswap",      "clean",    "complex",
-    "ctype",     "edit_cache",  "elf",        "endian",   "errno",         "features", "fenv",
-    "float",     "help",        "install",    "inttypes", "iso646",        "limits",   "list_install_components",
-    "locale",    "machine",     "malloc",     "math",     "memory",        "new",      "newlib",
-    "package",   "poll",        "preinstall", "pthread",  "rebuild_cache", "reent",    "regex",
-    "sched",     "search",      "select",     "setjmp",   "signal",        "stdalign", "stdarg",
-    "stdatomic", "stdbool",     "stddef",     "stdint",   "stdio",         "stdlib",   "stdnoreturn",
-    "string",    "string_view", "strings",    "sys",      "test",          "tgmath",   "threads",
-    "time",      "tuple",       "uchar",      "unistd",   "utility",       "vector",   "version",
-    "wchar",     "wctype"};
+    "all", "alloca", "api", "arduino", "arm_acle", "arm_math", "arm_mve", "assert", "atomic", "binary", "byteswap", "can", "clean",
+    "client", "cmsis_compiler", "cmsis_gcc", "cmsis_os", "common", "compat", "complex", "ctype", "edit_cache", "eeprom", "elf", "endian",
+    "errno", "ethernet", "features", "fenv", "filesystem", "float", "hardwarecan", "hardwarei2c", "hardwareserial", "hardwarespi", "help",
+    "install", "inttypes", "ipaddress", "iso646", "keyboard", "limits", "list_install_components", "locale", "machine", "malloc", "math",
+    "memory", "mouse", "new", "newlib", "package", "pgmspace", "pins_arduino", "pluggableusb", "poll", "preinstall", "print", "printable",
+    "pthread", "rebuild_cache", "reent", "regex", "ringbuffer", "sched", "sd", "search", "select", "serial", "server", "servo", "setjmp",
+    "signal", "spi", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "stream",
+    "string", "string_view", "strings", "sys", "test", "tgmath", "threads", "time", "tuple", "uchar", "udp", "unistd", "usb", "usbapi",
+    "usbcore", "usbdesc", "utility", "variant", "vector", "version", "wchar", "wcharacter", "wctype", "wdt", "wifi", "wire", "wiring",
+    "wiring_analog", "wiring_constants", "wiring_digital", "wiring_private", "wiring_shift", "wmath", "wstring", "zephyr"};
 constexpr size_t kLongestName = 48;
 
 bool is_taken(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "calibrate/stream.h"
+#include "emit/check_load.h"
 #include "emit/input_format.h"
 #include "emit/load_plan.h"
 #include "ops/families.h"
@@ -137,6 +138,8 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
 
   Compilation c;
   c.graph = std::move(graph);
+  check_sizes(c.graph, target.name, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   c.user = user_operators(c.graph);
   i64 rewrites = options.max_rewrites < 0 ? std::numeric_limits<i64>::max() : options.max_rewrites;
   const Samples steps = with_states(c.graph, samples);
@@ -144,6 +147,8 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   const bool finished = run_passes(context);
   if (diagnostics.has_errors()) return std::nullopt;
   if (!finished) return c;
+  check_sizes(c.graph, target.name, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   if (places_memories(target, options)) {
     place_all(c, target, options, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
@@ -152,6 +157,8 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
     c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
   }
   if (!c.npu.own_conversions.empty()) c.own_pte = program_with_own_conversions(c, target);
+  check_load(program_to_run(c), c.graph, target.name, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);

@@ -8,8 +8,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <pthread.h>
+
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "data/read_file.h"
 #include "data/write_file.h"
@@ -139,15 +142,41 @@ Array as_array(const InputArray& a) {
   return array;
 }
 
+class HostRun;
+
+// All that there are. A fork waits until none of them runs, so that the child finds whole states and a lock that somebody will open.
+struct AllRuns {
+  std::mutex mutex;
+  std::set<HostRun*> runs;
+};
+// Never destroyed: others may fork while the process ends.
+AllRuns& all_runs() {
+  static AllRuns* all = new AllRuns;
+  return *all;
+}
+
 // A program on this machine's runtime. One run at a time: others wait.
 class HostRun {
  public:
-  static nb::tuple open(const nb::bytes& name, const nb::bytes& content) {
+  HostRun() {
+    const std::lock_guard held(all_runs().mutex);
+    all_runs().runs.insert(this);
+  }
+  ~HostRun() {
+    const std::lock_guard held(all_runs().mutex);
+    all_runs().runs.erase(this);
+  }
+  HostRun(const HostRun&) = delete;
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+  static nb::tuple open(const nb::bytes& name, const nb::bytes& content, const nb::bytes& verify_key) {
     Diagnostics diagnostics;
     auto run = std::make_unique<HostRun>();
     in_worker(nb::none(),
-              [&, name = from_bytes(name), data = static_cast<const std::byte*>(content.data()), size = content.size()](Watch&) {
-                std::optional<ProgramFile> file = ProgramFile::read(name, {data, size}, diagnostics);
+              [&, name = from_bytes(name), key = from_bytes(verify_key), data = static_cast<const std::byte*>(content.data()),
+               size = content.size()](Watch&) {
+                std::optional<ProgramFile> file = ProgramFile::read(name, {data, size}, diagnostics, key);
                 if (!file) return 0;
                 run->file_ = std::move(*file);
                 if (run->file_.runs_off_chip(run->why_not_)) run->host_ = HostProgram::load(run->file_, diagnostics);
@@ -205,11 +234,21 @@ class HostRun {
   std::mutex mutex_;
 };
 
+void hold_all_runs() {
+  all_runs().mutex.lock();
+  for (HostRun* run : all_runs().runs) run->lock();
+}
+void release_all_runs() {
+  for (HostRun* run : all_runs().runs) run->unlock();
+  all_runs().mutex.unlock();
+}
+
 }  // namespace
 }  // namespace deuteron
 
 NB_MODULE(_core, m) {
   using namespace deuteron;
+  pthread_atfork(hold_all_runs, release_all_runs, release_all_runs);
   nb::set_leak_warnings(false);  // an exception that is kept keeps what it saw
   m.attr("__version__") = DEUTERON_VERSION;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {

@@ -89,7 +89,7 @@ class Program {
   int32_t state_count() const { return state_count_; }
   const Tensor& state(int32_t i) const { return states_[i].tensor; }
   void reset_state() const;
-  // Kernels cannot fail. A delegate can: the outputs are then undefined, and the next run may be tried all the same.
+  // bad_input while the Program is empty. Kernels cannot fail. A delegate can: the outputs are then undefined, and the next run may be tried all the same.
   [[nodiscard]] Status run() const;
 
   // For tools that look inside: call k of instruction_count(), its kernel's or backend's name and its arguments.

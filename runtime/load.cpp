@@ -424,10 +424,10 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, Memor
 
 Status Program::load(File file, const KernelTable& kernels, Memory tables, const Memory* planned, int32_t memories) {
   unload();
-  if (reinterpret_cast<uintptr_t>(tables.data) % 16 != 0) {
+  if (const char* why = why_not_memory(file, tables, planned, memories)) {
     Status s;
     s.code = Code::bad_input;
-    s.detail = "the tables must lie at an address that is a multiple of 16";
+    s.detail = why;
     return s;
   }
   const Arena arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0};

@@ -13,7 +13,6 @@ namespace deuteron {
 namespace {
 
 constexpr uint32_t kSmallestFile = 64;  // as in open.cpp
-constexpr uint32_t kLeastSteps = 3 << 15;
 constexpr uint32_t kIdentifier = 0x32315445;  // "ET12"
 
 const uint8_t* plan_at(const Plan& plan) { return plan.reader.bytes + plan.segment_base; }
@@ -70,7 +69,7 @@ void open_load_plan(File file, const LoadPlanHeader& h, Plan* plan) {
   plan->reader.bytes = static_cast<const uint8_t*>(file.data);
   const auto at = static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(&h) - plan->reader.bytes);
   plan->reader.size = at + h.bytes;
-  plan->reader.tables_left = kLeastSteps + plan->reader.size;
+  plan->reader.tables_left = max_load_steps(plan->reader.size);
   plan->segment_base = at;
   plan->operators = {at + h.kernels_at, h.kernels};
   plan->values = {at + h.tensors_at, h.tensors};

@@ -85,6 +85,21 @@ void keep_several_memories(Arena&, Plan&) {}
 
 #endif
 
+// By differences, which do not wrap.
+static bool overlap(Memory a, Memory b) {
+  const auto x = reinterpret_cast<uintptr_t>(a.data), y = reinterpret_cast<uintptr_t>(b.data);
+  return x && y && a.bytes && b.bytes && (x < y ? y - x < a.bytes : x - y < b.bytes);
+}
+
+const char* why_not_memory(File file, Memory tables, const Memory* planned, int32_t memories) {
+  if (reinterpret_cast<uintptr_t>(tables.data) % 16 != 0) return "the tables must lie at an address that is a multiple of 16";
+  const Memory of_file{const_cast<void*>(file.data), file.bytes};
+  bool apart = !overlap(of_file, tables);
+  for (int32_t k = 0; k < memories && static_cast<uint32_t>(k) < kMostMemories; ++k)
+    apart = apart && !overlap(planned[k], of_file) && !overlap(planned[k], tables);
+  return apart ? nullptr : "the file, the tables and the planned memory must not overlap";
+}
+
 static Status unfit(Code code, const char* detail, uint32_t bytes_needed) {
   Status s;
   s.code = code;

@@ -13,10 +13,6 @@ constexpr size_t kSmallestFile = 64;  // the stock loader reads as much before i
 constexpr uint32_t kMagicAt = 8, kLengthAt = 12, kProgramSizeAt = 16, kBaseAt = 24, kDataSizeAt = 32;
 constexpr uint32_t kOldHeaderBytes = 24, kHeaderBytes = 32;  // without and with the size of the segments' data
 
-// What a load may cost, in tables read or steps that take as long: some 50 instructions each. Programs of compilers take less than half of it,
-// but for those in hundreds of bands of rows.
-constexpr uint32_t kLeastSteps = 3 << 15, kStepsPerByte = 1;
-
 bool is_text(const uint8_t* bytes, const char* four) { return __builtin_memcmp(bytes, four, 4) == 0; }
 
 bool same_text(const char* a, const char* b) {
@@ -125,7 +121,7 @@ bool open_plan(File file, Plan* plan) {
   if (!is_text(r.bytes + 4, kIdentifier)) return r.fail(Code::not_a_program, "the identifier `ET12` is missing"), false;
   if (file.bytes > INT32_MAX) return r.fail(Code::unsupported, "the file is larger than 2 GiB"), false;
   r.size = static_cast<uint32_t>(file.bytes);
-  r.tables_left = kLeastSteps + kStepsPerByte * r.size;
+  r.tables_left = max_load_steps(r.size);
   if (!read_header(plan)) return false;
   const FlatTable program = r.table_at(r.load<uint32_t>(0));
   const FlatTable method = r.fault ? FlatTable{} : find_forward(r, program);

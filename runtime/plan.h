@@ -8,6 +8,12 @@
 
 namespace deuteron {
 
+// What a load may cost, whatever is in the file (SECURITY.md): in tables read or steps that take as long, some 50 instructions each. A program
+// of ours takes about one for each byte of its file without constants; the least is for small ones in hundreds of bands of rows, the second
+// step of a byte for many tensors alive at once.
+constexpr uint32_t max_load_steps(uint32_t file_bytes) { return (3u << 15) + 2 * file_bytes; }
+constexpr uint32_t kMostPorts = 1024;  // inputs, and outputs: keeps the search for repeated inputs short
+
 // Union ids of EValue and Instruction in the program schema.
 enum class ValueTag : uint8_t {
   none,
@@ -83,6 +89,8 @@ void copy_constants(Plan& plan);
 bool has_several_memories(const Plan& plan);
 // What the program goes on needing of plan.several, to its tables: from here on it points there, or nowhere.
 void keep_several_memories(Arena& arena, Plan& plan);
+// Null, or what is wrong with the memories that a caller gives, before anything is read or written there.
+const char* why_not_memory(File file, Memory tables, const Memory* planned, int32_t memories);
 // Gives `plan` its memory, if there is enough of it.
 Status take_memories(Plan& plan, const Memory* planned, int32_t count);
 

@@ -29,6 +29,12 @@ void Program::reset_state() const {
 }
 
 Status Program::run() const {
+  if (!plan_) {
+    Status s;
+    s.code = Code::bad_input;
+    s.detail = "no program is loaded";
+    return s;
+  }
   for (int32_t k = 0; k < instruction_count_; ++k) {
     const Prepared& call = calls_[k];
     if (call.run) {

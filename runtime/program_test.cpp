@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "runtime/test_kernels.h"
 #include "runtime/test_program.h"
 
@@ -50,6 +52,43 @@ TEST(Program, StepsShowTheCallsOfTheFile) {
   EXPECT_EQ(l.program.step(-1).op, nullptr);
 }
 
+TEST(Program, AnEmptyOneDoesNotRun) {
+  Program p;
+  EXPECT_EQ(p.run().code, Code::bad_input);
+  Loaded l(two_calls().bytes(), kTestKernels);
+  ASSERT_TRUE(l.program.run().ok());
+  l.program.unload();
+  EXPECT_EQ(l.program.run().code, Code::bad_input);
+  const Block file(two_calls().bytes());
+  EXPECT_FALSE(p.load(file.file(), kTestKernels, {}, {}).ok());
+  EXPECT_EQ(p.run().code, Code::bad_input);
+}
+
+TEST(Program, MemoriesThatOverlapAreRefused) {
+  Block all(std::vector<uint8_t>(1 << 16));
+  const auto bytes = two_calls().bytes();
+  auto* const at = const_cast<uint8_t*>(all.data());
+  std::memcpy(at, bytes.data(), bytes.size());
+  const File file{at, bytes.size()};
+  Needs needs;
+  ASSERT_TRUE(measure(file, kTestKernels, &needs).ok());
+  const size_t behind = (bytes.size() + 15) / 16 * 16;
+  const auto code = [&](size_t tables, size_t planned) {
+    Program p;
+    const Status s = p.load(file, kTestKernels, {at + tables, needs.tables_bytes}, {at + planned, needs.planned_bytes});
+    return s.code;
+  };
+  const size_t next = behind + needs.tables_bytes;
+  EXPECT_EQ(code(behind, next), Code::ok);
+  EXPECT_EQ(code(next, behind), needs.planned_bytes > needs.tables_bytes ? Code::bad_input : Code::ok);
+  EXPECT_EQ(code(behind, behind), Code::bad_input);
+  EXPECT_EQ(code(behind, next - 16), Code::bad_input);
+  EXPECT_EQ(code(next, next + 16), Code::bad_input);
+  EXPECT_EQ(code(behind, behind - 16), Code::bad_input);
+  EXPECT_EQ(code(0, next), Code::bad_input);
+  EXPECT_EQ(code(behind - 16, next), Code::bad_input);
+}
+
 TEST(Program, SetInputChecksIndexAndSize) {
   Loaded l(two_calls().bytes(), kTestKernels);
   const uint8_t data[31] = {};
@@ -64,7 +103,7 @@ TEST(Program, EmptyProgramHasNoInputs) {
   Program empty;
   EXPECT_EQ(empty.input_count(), 0);
   EXPECT_EQ(empty.set_input(0, nullptr, 0).code, Code::bad_input);
-  EXPECT_TRUE(empty.run().ok());
+  EXPECT_EQ(empty.run().code, Code::bad_input);
   EXPECT_EQ(empty.step(0).op, nullptr);
 }
 

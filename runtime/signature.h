@@ -50,6 +50,7 @@ enum class Trust : uint8_t {
   no_signature,  // none, or the file was cut
   other_key,     // the section names another key
   changed,       // the file or its signature was changed after it was signed
+  no_verifier,   // TrustedKey has no key or no function
 };
 Trust check_signature(File file, const TrustedKey& key);
 

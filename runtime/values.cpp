@@ -191,9 +191,8 @@ bool check_values(Plan& plan) {
 }
 
 bool check_inputs_and_outputs(Plan& plan) {
-  constexpr uint32_t kMost = 1024;  // keeps the search for repeated inputs short
   FlatReader& r = plan.reader;
-  if (plan.inputs.count > kMost || plan.outputs.count > kMost) return r.fail(Code::unsupported, "more than 1024 inputs or outputs"), false;
+  if (plan.inputs.count > kMostPorts || plan.outputs.count > kMostPorts) return r.fail(Code::unsupported, "more than 1024 inputs or outputs"), false;
   int64_t end = plan.file_planned_bytes;
   for (const FlatVector list : {plan.inputs, plan.outputs}) {
     const bool input = list.at == plan.inputs.at;
@@ -203,7 +202,7 @@ bool check_inputs_and_outputs(Plan& plan) {
       const ValueView v = known_value(plan, index);
       if (v.tag == ValueTag::null && !input) continue;
       if (v.tag != ValueTag::tensor) return r.fail(Code::unsupported, "an input or output is not a tensor"), false;
-      if (!r.charge(placement_steps(plan, v.payload) + (input ? i : 0))) return false;  // of finding its memory, and its repetition
+      if (!r.charge(placement_steps(plan, v.payload) + (input ? i / 8 : 0))) return false;  // of finding its memory, and its repetition
       end += added_bytes(plan, index);
       if (end > INT32_MAX) return r.fail(Code::unsupported, "inputs and outputs need more than 2 GiB"), false;
       if (!input) continue;

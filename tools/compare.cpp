@@ -16,12 +16,13 @@
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 
 namespace deuteron {
 namespace {
 
 struct CompareOptions {
-  std::string model, program, json;
+  std::string model, program, json, verify_key;
   std::vector<std::string> inputs, calibrate;
   int threads = 0;
   double timeout = 0;
@@ -68,13 +69,13 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
 
 int compare(const CompareOptions& o) {
   Diagnostics diagnostics;
-  std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}};
+  std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--verify-key", o.verify_key}};
   add_paths(read, "--inputs", o.inputs);
   add_paths(read, "--calibrate", o.calibrate);
   if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"model", o.model}, {"program", o.program}, {"outputs", Json::array()}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
-  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
@@ -134,6 +135,7 @@ void add_compare(CommandLine& line) {
   add_part(verb, o->given.part);
   add_state(verb, o->given.states);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
+  add_verify_key(verb, o->verify_key);
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
   verb.option("--target", o->given.target, "what the program was compiled for; default: the targets that have its kernels").value("T");

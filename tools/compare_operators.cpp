@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "inspect/tap_values.h"
+#include "report/status_text.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -38,12 +39,12 @@ bool gives(const CompiledModel& model, const ProgramFile& file) {
   return std::ranges::equal(std::as_bytes(std::span(model.compilation.pte)), std::span(file.bytes.data(), file.bytes.size()));
 }
 
-ProgramFile program_of(const std::string& name, std::span<const uint8_t> pte) {
+std::optional<ProgramFile> program_of(const std::string& name, std::span<const uint8_t> pte, Diagnostics& diagnostics) {
   ProgramFile program{name, AlignedBytes(pte.size()), {}};
   std::memcpy(program.bytes.data(), pte.data(), pte.size());
   Status status;
   std::optional<PteSummary> summary = summarize_pte(program.file(), &status);
-  DEUTERON_CHECK(summary, fmt::format("a program with taps is refused: {}", name_of(status.code)));
+  if (!summary) return diagnostics.add(describe_status(name + " with taps", status)), std::nullopt;
   program.summary = std::move(*summary);
   return program;
 }
@@ -85,8 +86,8 @@ std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& optio
     const auto tapped = tap_values(before->compilation.graph, target, options.compile, first, kMostTaps, diagnostics);
     if (!tapped) return std::nullopt;
     if (tapped->taps.empty()) return all;
-    const ProgramFile program = program_of(file.path, tapped->pte);
-    auto found = run_tapped(file, program, inputs, samples, diagnostics);
+    const std::optional<ProgramFile> program = program_of(file.path, tapped->pte, diagnostics);
+    auto found = program ? run_tapped(file, *program, inputs, samples, diagnostics) : std::nullopt;
     if (!found) return std::nullopt;
     all.taps.insert(all.taps.end(), tapped->taps.begin(), tapped->taps.end());
     for (size_t s = 0; s < found->size(); ++s) std::ranges::move((*found)[s], std::back_inserter(all.found[s]));

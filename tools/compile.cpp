@@ -21,7 +21,7 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output, etrecord, emit = "pte", sign_key, board;
+  std::string output, etrecord, emit = "pte", sign_key, verify_key, board;
   COptions c;
 };
 
@@ -114,7 +114,7 @@ bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnost
 // A program is compiled already.
 int program_as_c(const CompileVerb& o) {
   Diagnostics diagnostics;
-  const std::optional<ProgramFile> file = ProgramFile::open(o.model.model, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(o.model.model, diagnostics, o.verify_key);
   const std::optional<Target> target = find_target(o.model.target, diagnostics);
   if (!file || !target) return finish(o.model.json, diagnostics, {}, "");
   COutput output = c_output_for(o.c, *target);
@@ -152,12 +152,15 @@ int compile_verb(const CompileVerb& o) {
   for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
   std::vector<NamedPath> inputs = inputs_of(o.model);
   inputs.push_back({"--sign-key", o.sign_key});
+  inputs.push_back({"--verify-key", o.verify_key});
   if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
   const bool as_c = o.emit != "pte";
   if (as_c && !o.sign_key.empty()) return refuse_usage(fmt::format("--sign-key signs a program file, and --emit {} writes none", o.emit));
   if (as_c && !o.board.empty()) return refuse_usage(fmt::format("--board builds an image of a program, and --emit {} writes none", o.emit));
   if (is_header(o) && o.c.weights == "blob") return refuse_usage("--c-weights blob is a file beside the code, and a header is one file");
-  if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
+  const bool reads_program = as_c && o.model.model.ends_with(".pte");
+  if (!o.verify_key.empty() && !reads_program) return refuse_usage("--verify-key is for a program (.pte) that becomes C or a header");
+  if (reads_program) return program_as_c(o);
   // Before the long part.
   std::optional<BoardMemory> board;
   if (!o.board.empty() && !(board = board_memory(o.board, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
@@ -213,6 +216,7 @@ void add_compile(CommandLine& line) {
   verb.option("--sign-key", o->sign_key,
               "sign the program, and the record, with this private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem")
       .value("FILE");
+  add_verify_key(verb, o->verify_key);
 }
 
 }  // namespace deuteron

@@ -14,12 +14,13 @@
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 
 namespace deuteron {
 namespace {
 
 struct EvaluateOptions {
-  std::string program, labels, model, json;
+  std::string program, labels, model, json, verify_key;
   std::vector<std::string> inputs, input_shapes, states;
   ModelPart part;
   int threads = 0;
@@ -49,10 +50,11 @@ int evaluate(const EvaluateOptions& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--labels", o.labels}};
   add_paths(read, "--inputs", o.inputs);
+  read.push_back({"--verify-key", o.verify_key});
   if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"program", o.program}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
-  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
   if (file->summary.outputs.empty())
     return diagnostics.error(o.program, "the program has no outputs to evaluate", "evaluate.outputs"), fail();
@@ -122,6 +124,7 @@ void add_evaluate(CommandLine& line) {
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it").value("M");
+  add_verify_key(verb, o->verify_key);
   add_input_shape(verb, o->input_shapes);
   add_part(verb, o->part);
   add_state(verb, o->states);

@@ -17,23 +17,23 @@ namespace deuteron {
 namespace {
 
 struct SignOptions {
-  std::string file, key, output, json;
+  std::string file, key, output, json, verify_key;
 };
 
 // Only what this program can read again: a signature says that the file is meant to be used.
-bool is_of_a_kind_to_sign(const std::string& path, std::span<const std::byte> bytes, Diagnostics& diagnostics) {
-  if (is_etrecord(bytes)) return read_etrecord(path, diagnostics).has_value();
-  return ProgramFile::read(path, bytes, diagnostics).has_value();
+bool is_of_a_kind_to_sign(const SignOptions& o, std::span<const std::byte> bytes, Diagnostics& diagnostics) {
+  if (is_etrecord(bytes)) return check_signature(bytes, o.file, o.verify_key, diagnostics) && read_etrecord(o.file, diagnostics);
+  return ProgramFile::read(o.file, bytes, diagnostics, o.verify_key).has_value();
 }
 
 int sign_verb(const SignOptions& o) {
   Diagnostics diagnostics;
-  const NamedPath read[] = {{"the file", o.file}, {"--key", o.key}};
+  const NamedPath read[] = {{"the file", o.file}, {"--key", o.key}, {"--verify-key", o.verify_key}};
   const NamedPath written[] = {{"-o", o.output}, {"--json", o.json}};
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
-  if (!bytes || !is_of_a_kind_to_sign(o.file, *bytes, diagnostics)) return fail();
+  if (!bytes || !is_of_a_kind_to_sign(o, *bytes, diagnostics)) return fail();
   const std::optional<SigningKey> key = read_signing_key(o.key, diagnostics);
   if (!key) return fail();
   const std::optional<std::vector<uint8_t>> result =
@@ -59,6 +59,7 @@ void add_sign(CommandLine& line) {
                                     sign_verb, o);
   verb.option("file", o->file, "a program (.pte) or a record (ETRecord); a signature that it has is replaced").value("FILE").required();
   verb.option("--key", o->key, "the private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem").value("FILE").required();
+  add_verify_key(verb, o->verify_key);
   verb.option("-o,--output", o->output, "the signed file to write").value("OUT").required();
   add_json(verb, o->json);
 }

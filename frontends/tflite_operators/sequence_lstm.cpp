@@ -47,24 +47,25 @@ std::vector<int8_t> rows(Call& c, size_t first) {
   return all;
 }
 
-// What stands before the products of a row: its bias less the zero point's part, modulo 2^32 as everything that follows.
-std::vector<i32> sums(Call& c, const std::vector<int8_t>& weight, i64 columns, i32 zero, bool biased) {
-  std::vector<i32> all(weight.size() / static_cast<size_t>(columns));
-  for (size_t r = 0; r < all.size(); ++r) {
-    i64 sum = 0;
-    for (i64 i = 0; i < columns; ++i) sum -= i64{zero} * weight[r * static_cast<size_t>(columns) + static_cast<size_t>(i)];
-    all[r] = static_cast<i32>(static_cast<uint32_t>(sum));
-  }
-  const size_t units = all.size() / kLstmGates.size();
+// What stands before the products of a row: its bias less the zero point's part, modulo 2^32 as the products are. Their sum never leaves
+// int32.
+std::vector<i32> sums(Call& c, const std::vector<int8_t>& weight, i64 columns, const Quant& x, bool biased) {
+  const size_t length = static_cast<size_t>(columns), units = weight.size() / length / kLstmGates.size();
+  std::vector<i32> all;
   for (const size_t g : kLstmGates) {
-    if (!biased || !c.has(kLstmBiases + g)) continue;
-    const std::vector<i64> own = c.integers(kLstmBiases + g);
-    c.require(!c.ok() || (own.size() == units && c.declared(kLstmBiases + g).dtype == DType::s32), "has a bias that does not fit its units",
-              to_text(c.declared(kLstmBiases + g)), fmt::format("INT32, {}", units), "tflite.operand.bias");
-    if (!c.ok()) return all;
+    const bool has_bias = biased && c.has(kLstmBiases + g);
+    const std::vector<i64> own = has_bias ? c.integers(kLstmBiases + g) : std::vector<i64>(units);
+    c.require(!has_bias || !c.ok() || (own.size() == units && c.declared(kLstmBiases + g).dtype == DType::s32),
+              "has a bias that does not fit its units", to_text(c.declared(kLstmBiases + g)), fmt::format("INT32, {}", units),
+              "tflite.operand.bias");
+    if (!c.ok()) return {};
     for (size_t j = 0; j < units; ++j) {
-      i32& sum = all[g * units + j];
-      sum = static_cast<i32>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(own[j]));
+      const auto row = std::span(weight).subspan((g * units + j) * length, length);
+      const SumRange range = sum_range(row, x, own[j]);
+      c.require(fits_int32(range), fmt::format("has sums in unit {} that may leave int32", j), fmt::format("{}..{}", range.low, range.high),
+                fmt::format("{}..{}", std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max()), "tflite.lstm.sums");
+      if (!c.ok()) return {};
+      all.push_back(static_cast<i32>(static_cast<uint32_t>(folded_bias(row, x.zero_point[0], own[j]))));
     }
   }
   return all;
@@ -108,8 +109,8 @@ void import_integer_lstm(Call& c, const UnidirectionalSequenceLSTMOptions& o, co
   last.add(c, static_cast<float>(0x1p-15 / product.scale[0] * 0x1p-15));
   if (!c.ok()) return;
   const std::vector<int8_t> weight = rows(c, kLstmInputWeights), recurrent = rows(c, kLstmRecurrentWeights);
-  std::vector<i32> of_x = sums(c, weight, s.inputs, c.declared(kLstmX).quant.zero_point[0], true);
-  std::vector<i32> of_h = sums(c, recurrent, s.units, c.declared(kLstmHiddenState).quant.zero_point[0], false);
+  std::vector<i32> of_x = sums(c, weight, s.inputs, c.declared(kLstmX).quant, true);
+  std::vector<i32> of_h = sums(c, recurrent, s.units, c.declared(kLstmHiddenState).quant, false);
   if (!c.ok()) return;
   const i64 all_rows = kLstmGates.size() * s.units;
   std::vector<ValueId> in{c.steps_value(kLstmX), c.kept(kLstmHiddenState), c.kept(kLstmCellState)};

@@ -68,8 +68,8 @@ void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
              last = checked_multiplier(out_of, Ties::away, "tflite.svdf.scale");
   if (!first) return c.refuse(first.why);
   if (!last) return c.refuse(last.why);
-  std::vector<ValueId> inputs{c.steps_value(kStep), c.constant_value(kFeatures), c.constant_value(kTimes), c.kept(kState)};
   const bool of_bytes = state.dtype == DType::s8;
+  std::vector<ValueId> inputs{c.steps_value(kStep), c.constant_value(kFeatures), c.constant_value(kTimes), c.kept(kState)};
   CallBuilder call(of_bytes ? "deuteron::svdf_bytes" : "deuteron::svdf", kSvdfOperands, 2);
   for (const i64 i : {0, 1, 2}) call.in(i, plain_face(c.shape(inputs[static_cast<size_t>(i)])));
   if (c.has(kBias)) {

@@ -47,10 +47,8 @@ static std::vector<int8_t> depthwise_weight(std::span<const int8_t> weight, i64 
   return result;
 }
 
-static i32 narrow(i64 v) {
-  DEUTERON_CHECK(v >= INT32_MIN && v <= INT32_MAX, std::to_string(v));
-  return static_cast<i32>(v);
-}
+// What is larger the runtime does not take (emit/check_load.h).
+static i32 narrow(i64 v) { return static_cast<i32>(std::clamp<i64>(v, INT32_MIN, INT32_MAX)); }
 
 static i64 conv_scratch(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y, Isa isa) {
   Conv2dArgs args{};
@@ -113,6 +111,7 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale",
                                          a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
+  if (auto why = why_sums_wrap(c, *multipliers, "cortex_m.conv2d.sums")) return *std::move(why);
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   if (c.rounding == Rounding::reference_once && !round_sums_once(c, range, *multipliers.value) && is_layer_of_rows(a, w))
     if (auto once = linear_once_form(c, range)) return std::move(*once);

@@ -43,10 +43,8 @@ static i64 count_macs(const ConvTranspose2d&, TypeView in, TypeView) {
   return x[0] * x[1] * x[2] * w[0] * w[1] * w[2] * w[3];
 }
 
-static i32 narrow(i64 v) {
-  DEUTERON_CHECK(v >= INT32_MIN && v <= INT32_MAX, std::to_string(v));
-  return static_cast<i32>(v);
-}
+// What is larger the runtime does not take (emit/check_load.h).
+static i32 narrow(i64 v) { return static_cast<i32>(std::clamp<i64>(v, INT32_MIN, INT32_MAX)); }
 
 ConvTranspose2dArgs kernel_args(const ConvTranspose2d& a, const Shape& x, const Shape& w, const Shape& y) {
   ConvTranspose2dArgs args{};
@@ -80,6 +78,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale",
                                                a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
+  if (auto why = why_sums_wrap(c, *multipliers, "cortex_m.conv_transpose2d.sums")) return *std::move(why);
   std::vector<i32> values(static_cast<size_t>(oc)), shifts(static_cast<size_t>(oc));
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
 

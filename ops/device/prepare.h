@@ -214,14 +214,20 @@ Status keep_for(Call& call, Prepared* prepared, const A&... arguments) {
   return keep_nothing(prepared);
 }
 
+// Whether two kernels are one: as types, because gcc's undefined-behaviour sanitizer takes no comparison of addresses for a constant.
+template <auto kernel>
+struct KernelType {};
+template <auto a, auto b>
+inline constexpr bool kIsOneKernel = std::is_same_v<KernelType<a>, KernelType<b>>;
+
 // The fastest one that the call's core has. Where there is no other, the portable kernel stands for it.
 template <auto portable, auto mve, auto dsp = portable, auto scalar = portable, class... A>
 Status keep_fastest(Call& call, Prepared* prepared, const A&... arguments) {
-  if constexpr (mve != portable)
+  if constexpr (!kIsOneKernel<mve, portable>)
     if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, arguments...);
-  if constexpr (dsp != portable)
+  if constexpr (!kIsOneKernel<dsp, portable>)
     if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, arguments...);
-  if constexpr (scalar != portable)
+  if constexpr (!kIsOneKernel<scalar, portable>)
     if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, scalar>(call, prepared, arguments...);
   return keep<portable>(call, prepared, arguments...);
 }

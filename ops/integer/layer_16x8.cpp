@@ -21,6 +21,18 @@ Result<WideMultiplier> wide_multiplier(double factor, const char* rule) {
   return WideMultiplier{m->value < kAlmostOne ? (m->value + (1 << 15)) >> 16 : 0x7FFF, 15 - m->shift};
 }
 
+bool narrow_sums_wrap(const LowerContext& c, std::span<const i32> shifts) {
+  if (c.in.size() <= kBias || c.in[kBias].dtype != DType::s32) return false;
+  const std::span<const int8_t> weights = c.data[kWeight]->as<int8_t>();
+  const std::span<const i32> bias = c.data[kBias]->as<i32>();
+  for (size_t o = 0, length = weights.size() / std::max<size_t>(bias.size(), 1); o < bias.size(); ++o) {
+    SumRange sum = sum_range(weights.subspan(o * length, length), c.in[kX].quant, bias[o]);
+    if (!shifts.empty() && shifts[o] > 0) sum.low *= i64{1} << shifts[o], sum.high *= i64{1} << shifts[o];
+    if (!fits_int32(sum)) return true;
+  }
+  return false;
+}
+
 std::optional<Refusal> why_not_layer_16x8(const LowerContext& c, i64 length) {
   const Type& weight = c.in[kWeight];
   for (const Type* t : {&c.in[kX], &c.out[0]})
@@ -63,6 +75,8 @@ Result<LayerNumbers16x8> layer_numbers_16x8(const LowerContext& c, i64 filters) 
     }
     numbers.multiplier.push_back(value), numbers.shift.push_back(shift);
   }
+  if (narrow && narrow_sums_wrap(c, numbers.shift))
+    return Refusal{"a bias of int32 makes sums of int32, and one may leave it", "", "", "int16x8.sums"};
   return numbers;
 }
 

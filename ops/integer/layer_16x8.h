@@ -23,6 +23,9 @@ struct LayerNumbers16x8 {
 };
 Result<LayerNumbers16x8> layer_numbers_16x8(const LowerContext& c, i64 filters);
 
+// Whether the bias is of int32, so that sums are, and one may leave that, or once it is shifted to the left.
+bool narrow_sums_wrap(const LowerContext& c, std::span<const i32> shifts = {});
+
 // Appends the three arguments of read_sums_16x8(): bias, multipliers, shifts.
 void add_sums_16x8(CallBuilder& call, const LowerContext& c, LayerNumbers16x8 numbers);
 

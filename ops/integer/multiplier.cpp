@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "ops/integer/requantize.h"
 
@@ -84,6 +86,26 @@ Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant&
     result.push_back(*m);
   }
   return result;
+}
+
+std::optional<Refusal> why_sums_wrap(const LowerContext& c, std::span<const Multiplier> multipliers, const char* rule) {
+  enum { kX, kWeight, kBias };
+  constexpr i64 kSteps = 256;  // of a zero point, and what rounding adds
+  const std::span<const int8_t> weights = c.data[kWeight]->as<int8_t>();
+  const i64 filters = c.in[kWeight].shape[0], length = filters > 0 ? static_cast<i64>(weights.size()) / filters : 0;
+  const Constant* bias = c.in.size() > kBias ? c.data[kBias] : nullptr;
+  if (c.in.size() > kBias && !bias) return Refusal{"the bias is computed, and a sum with it may leave int32", "", "", rule};
+  for (i64 o = 0; o < filters; ++o) {
+    const i32 shift = std::max(multipliers[multipliers.size() == 1 ? 0 : static_cast<size_t>(o)].shift, 0);
+    const i64 first = bias ? bias->as<i32>()[static_cast<size_t>(o)] : 0;
+    const i64 most = (std::numeric_limits<i32>::max() >> shift) - (kSteps >> shift);
+    if (length * 255 * 128 + std::abs(first) <= most) continue;
+    const SumRange sum = sum_range(weights.subspan(static_cast<size_t>(o * length), static_cast<size_t>(length)), c.in[kX].quant, first);
+    if (sum.low >= -most && sum.high <= most) continue;
+    return Refusal{fmt::format("the sums of filter {} may leave int32{}", o, shift > 0 ? " once they are shifted to the result's scale" : ""),
+                   fmt::format("{}..{}", sum.low, sum.high), fmt::format("{}..{}", -most, most), rule};
+  }
+  return std::nullopt;
 }
 
 double product_factor(const Quant& x, const Quant& other, const Quant& y, Rounding rounding, Quotient quotient, double more) {

@@ -62,6 +62,10 @@ double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 c
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
                                                     const char* rule, Product product = Product::wide);
 
+// Why a sum of a layer in int32 may wrap, of x, a constant weight of int8 whose filters follow one another, and perhaps a bias; or what a
+// positive shift makes of one, or the result's zero point. Nothing: whatever x holds, none does. `multipliers`: one, or one for each filter.
+std::optional<Refusal> why_sums_wrap(const LowerContext& c, std::span<const Multiplier> multipliers, const char* rule);
+
 // x.scale * other.scale * more / y.scale of a product of two tensors. TFLite forms the product of scales in float32, and the quotient of an
 // elementwise product too (Quotient::single).
 enum class Quotient : u8 { single, wide };

@@ -29,7 +29,10 @@ CallRecorder recorder_of(uint32_t features, CalledKernels& called) {
 }  // namespace
 
 bool ask_step(const Program::Step& step, const Kernel& kernel, Isa isa, const CallRecorder& recorder) {
-  std::vector<std::max_align_t> memory((1 << 16) / sizeof(std::max_align_t));
+  size_t items = 1;  // what it may take: contract in runtime/kernel.h
+  for (int32_t i = 0; i < step.count; ++i)
+    items += 1 + (step.args[i]->kind >= Kind::int_list ? static_cast<size_t>(step.args[i]->list.count) : 0);
+  std::vector<std::max_align_t> memory(256 * items / sizeof(std::max_align_t));
   Arena arena{reinterpret_cast<uint8_t*>(memory.data()), memory.size() * sizeof(std::max_align_t), 0};
   Call call{step.args, step.count, &arena, isa};
   call.recorder = &recorder;

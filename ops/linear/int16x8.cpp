@@ -21,7 +21,10 @@ Result<Lowered> tflite_int16_form(const Linear& a, const LowerContext& c) {
   const i64 rows = c.in[0].elements() / w[1];
   CallBuilder call("deuteron::linear_16x8", c.in.size(), 1);
   call.in(0, plain_face({rows, w[1]})).in(1, plain_face(w));
-  if (c.in.size() > 2) call.in(2, plain_face({w[0]}));
+  if (narrow_sums_wrap(c)) {  // the kernel with 64 bits is the same but for that
+    const std::span<const i32> bias = c.data[2]->as<i32>();
+    call.constant(DType::s64, {w[0]}, std::vector<i64>(bias.begin(), bias.end()));
+  } else if (c.in.size() > 2) call.in(2, plain_face({w[0]}));
   else call.none();
   call.constant(DType::s64, {w[0]}, std::move(scale)).integer(range.low).integer(range.high).out(0, plain_face({rows, w[0]}));
   return call.done();

@@ -65,6 +65,7 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   const double factor = product_factor(x.quant, weight.quant, y.quant, Rounding::once, Quotient::wide);
   auto multiplier = checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
+  if (auto why = why_sums_wrap(c, {&*multiplier, 1}, "cortex_m.linear.sums")) return *std::move(why);
   const i32 input_offset = -x.quant.zero_point[0], y_zero = y.quant.zero_point[0];
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   const bool has_bias = c.in.size() > 2;

@@ -2,6 +2,7 @@
 // Portable SVDF.
 #include "ops/svdf/kernel.h"
 
+#include <cstdint>
 #include <limits>
 
 #include "ops/integer/requantize.h"
@@ -17,6 +18,8 @@ State feature(const SvdfArgs& a, const int8_t* x, const int8_t* weight) {
   return static_cast<State>(clamp_to(requantize(sum, a.feature_multiplier, a.feature_shift), Range::min(), Range::max()) + a.state_zero);
 }
 
+int32_t saturated(int64_t v) { return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : static_cast<int32_t>(v); }
+
 template <class State>
 void run(const SvdfArgs& a, const int8_t* x, const int8_t* feature_weight, const State* time_weight, const int32_t* bias,
          const State* state, int8_t* y, State* new_state) {
@@ -25,13 +28,13 @@ void run(const SvdfArgs& a, const int8_t* x, const int8_t* feature_weight, const
     const int8_t* features = feature_weight;
     const State* times = time_weight;
     for (int32_t u = 0; u < a.units; ++u) {
-      uint32_t sum = bias ? static_cast<uint32_t>(bias[u]) : 0;
+      int64_t sum = bias ? bias[u] : 0;
       for (int32_t r = 0; r < rank; ++r, features += a.inputs, times += a.memory, state += a.memory, new_state += a.memory) {
         for (int32_t m = 0; m < last; ++m) new_state[m] = state[m + 1];
         new_state[last] = feature<State>(a, x, features);
-        for (int32_t m = 0; m < a.memory; ++m) sum += static_cast<uint32_t>((new_state[m] - a.state_zero) * times[m]);
+        for (int32_t m = 0; m < a.memory; ++m) sum += (new_state[m] - a.state_zero) * times[m];
       }
-      y[u] = requantize_to_s8(sum, a.y_multiplier, a.y_shift, a.y_zero, -128, 127);
+      y[u] = requantize_to_s8(static_cast<uint32_t>(saturated(sum)), a.y_multiplier, a.y_shift, a.y_zero, -128, 127);
     }
   }
 }

@@ -9,7 +9,7 @@
 // Shapes   x [batch, inputs]   feature_weight [filters, inputs]   time_weight [filters, memory]   bias [units], or null: zeros
 //          state, new_state [batch, filters, memory]   y [batch, units], filters = units * rank
 // Units    x_zero, y_zero in steps, and state_zero: 0 of int16; multipliers and shifts: ops/integer/requantize.h, rounded twice
-// Limits   inputs <= kMostSvdfInputs: the sum stays within int32. Sums over time are taken modulo 2^32, as TFLite takes them
+// Limits   inputs <= kMostSvdfInputs: the sum stays within int32. Sums over time saturate at int32, where TFLite's wrap
 // Scratch  none   Errors  none   Aliasing  none
 // Source   TFLite's reference kernel EvalIntegerSVDF, TFLite Micro's EvalInt8SvdfReference
 #pragma once

@@ -26,6 +26,7 @@ void svdf_reference(const SvdfArgs& a, const int8_t* x, const int8_t* feature_we
       int64_t sum = bias ? bias[u] : 0;
       for (int64_t k = u * rank * a.memory; k < (u + 1) * rank * a.memory; ++k)
         sum += (int64_t{new_state[n * a.filters * a.memory + k]} - a.state_zero) * time_weight[k];
+      sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
       const int64_t v = a.y_zero + requantize_reference(sum, a.y_multiplier, a.y_shift);
       y[n * a.units + u] = static_cast<int8_t>(std::clamp<int64_t>(v, -128, 127));
     }

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from . import _core
-from ._data import Path, is_path, read_samples, specs_of
+from ._data import Path, is_path, path_bytes, read_samples, specs_of
 from ._diagnostics import error, tell
 from ._memory_file import MemoryFiles
 from ._model import model_path
@@ -61,7 +61,7 @@ def compile(
             raise error(result["model"], f"stopped after {result['stopped_after']}, so there is no program", "pipeline.stopped", "leave stop_after out")
         for name, file in (("html", page), ("etrecord", record)):
             if kept[name] is not None:
-                tell(_core.write_whole(os.fsencode(kept[name]), file.read()))
+                tell(_core.write_whole(path_bytes(kept[name]), file.read()))
         return program_of(program.read(), result, page.read(), record.read(), {**options, "target": os.fspath(target)})
 
 
@@ -70,7 +70,7 @@ def calibration_words(path: str, calibration: Any, has_labels: bool, files: Memo
         return []
     specs = []
     if not is_path(calibration):
-        raw, _, diagnostics = _core.model_inputs(os.fsencode(path))
+        raw, _, diagnostics = _core.model_inputs(path_bytes(path))
         tell(diagnostics, files.names)
         specs = specs_of(raw)
     paths, _ = read_samples(calibration, specs, has_labels, "calibration", files)

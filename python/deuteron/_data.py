@@ -35,6 +35,14 @@ def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
+def path_bytes(path: Path) -> bytes:
+    """ValueError, as `open` raises it, for a path that would be cut at a NUL."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"embedded null byte in {path!r}")
+    return encoded
+
+
 def is_tensor(value: object) -> bool:
     return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
 

@@ -18,7 +18,8 @@ def model_path(model: Any, example_inputs: Any, files: MemoryFiles) -> str:
     if is_path(model):
         if example_inputs is not None:
             raise TypeError("example_inputs belong to an nn.Module; a file has its own")
-        return os.fspath(model)  # type: ignore[no-any-return]
+        path = os.fsdecode(model)
+        return os.path.join(".", path) if path.startswith("-") else path  # as a word of a command line it would be an option
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(model, (torch.nn.Module, exported_program(torch))):
         raise TypeError(f"model is a path, a torch.export.ExportedProgram or an nn.Module, not {type(model).__name__}")

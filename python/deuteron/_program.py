@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Optional
@@ -14,7 +15,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
-from ._data import Array, InputSpec, Path, read_samples, run_inputs, specs_of, to_numpy
+from ._data import Array, InputSpec, Path, path_bytes, read_samples, run_inputs, specs_of, to_numpy
 from ._diagnostics import InternalError, error, tell
 from ._memory_file import ArrayFile, MemoryFiles
 from ._model import model_path
@@ -24,6 +25,17 @@ from ._verbs import Progress, run_verb
 
 _SEED = 20251121
 Bytes = bytes  # Program has a property of that name
+
+#: Threads that hold a lock do not come along into a forked child.
+_all: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+def _open_locks() -> None:
+    for program in _all:
+        program._lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_open_locks)
 
 
 class Program:
@@ -45,6 +57,15 @@ class Program:
         self._options = options or {}
         self._host: Optional[_core.HostRun] = None
         self._lock = threading.Lock()
+        _all.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: a copy begins with the first run, with states of its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_host", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _host=None, _lock=threading.Lock())
+        _all.add(self)
 
     @property
     def bytes(self) -> Bytes:
@@ -72,7 +93,7 @@ class Program:
 
     def save(self, path: Path) -> None:
         """Writes the program whole or not at all."""
-        tell(_core.write_whole(os.fsencode(path), self._content))
+        tell(_core.write_whole(path_bytes(path), self._content))
 
     def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
         """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
@@ -146,10 +167,10 @@ class Program:
             for s in self.inputs
         }
 
-    def _opened(self) -> _core.HostRun:
+    def _opened(self, verify_key: Bytes = b"") -> _core.HostRun:
         with self._lock:
             if self._host is None:
-                self._host, diagnostics = _core.HostRun.open(os.fsencode(self._name), self._content)
+                self._host, diagnostics = _core.HostRun.open(os.fsencode(self._name), self._content, verify_key)
                 tell(diagnostics)
                 if self._host is None:
                     raise InternalError("a program that does not load, and no message")
@@ -204,8 +225,8 @@ def as_series(content: Array, shape: tuple[int, ...], count: int, is_series: boo
     return content.reshape((count, *shape[1:]) if shape[:1] == (1,) else (count, *shape))
 
 
-def load(path: Path) -> Program:
-    """A program from its file (.pte).
+def load(path: Path, *, verify_key: Optional[Path] = None) -> Program:
+    """A program from its file (.pte). `verify_key`: the file of a public key (PEM, Ed25519); a program that it has not signed is an error.
 
     >>> import deuteron, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.pte")
@@ -220,7 +241,7 @@ def load(path: Path) -> Program:
     except OSError as e:
         raise error(name, f"cannot be read: {e.strerror}", "file.unreadable") from e
     program = Program(content, name)
-    program._opened()
+    program._opened(b"" if verify_key is None else path_bytes(verify_key))
     return program
 
 

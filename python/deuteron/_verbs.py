@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 from . import _core
+from ._data import path_bytes
 from ._diagnostics import Diagnostic, InternalError, UsageError, renamed, renamed_within, tell
 
 log = logging.getLogger("deuteron")
@@ -45,7 +45,7 @@ def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = N
     bar = Bar() if progress is True else None
     callback = bar or (progress if callable(progress) else None)
     try:
-        code, text, summary, usage, diagnostics = _core.run_verb([os.fsencode(word) for word in words], callback)
+        code, text, summary, usage, diagnostics = _core.run_verb([path_bytes(word) for word in words], callback)
     finally:
         if bar:
             bar.close()

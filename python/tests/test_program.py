@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Program does: the figures of the command line, from objects in memory."""
+import copy
 import json
+import os
 import pathlib
+import pickle
+import shutil
+import signal
 import subprocess
+import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -112,3 +119,62 @@ def test_command():
     assert run("nothing").returncode == 2
     assert "torch" not in subprocess.run([sys.executable, "-X", "importtime", "-c", "import deuteron"], capture_output=True, text=True,
                                          env=dict(os.environ)).stderr
+
+
+def test_a_program_is_copied_and_pickled(program, images):
+    expected = program.run(images)
+    for other in (pickle.loads(pickle.dumps(program)), copy.copy(program), copy.deepcopy(program)):
+        assert other.bytes == program.bytes and other.report == program.report and other.run(images).tobytes() == expected.tobytes()
+
+
+def test_fork_while_another_thread_runs(program, images):
+    many = np.concatenate([images] * 20)
+    stop = threading.Event()
+
+    def run():
+        while not stop.is_set():
+            program.run(many)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for _ in range(5):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)
+                    os._exit(0 if program.run(images[0]).shape == (1, 10) else 1)
+                assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_paths(program, digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(digits, "--help.pt2")
+    assert deuteron.compile("--help.pt2", target="cortex-m4", calibration=np.zeros((2, 1, 8, 8), np.float32)).report.target == "cortex-m4"
+    with pytest.raises(ValueError, match="null byte"):
+        program.save("m.pte\0.txt")
+    with pytest.raises(ValueError, match="null byte"):
+        deuteron.compile("a\0b.pt2", target="cortex-m4")
+    assert not (tmp_path / "m.pte").exists()
+
+
+def test_verify_key(program, tool, tmp_path):
+    key, public, other = tmp_path / "key.pem", tmp_path / "key.pub", tmp_path / "other.pem"
+    for private in (key, other):
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
+    subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+    program.save(tmp_path / "m.pte")
+    for name, by in (("ours", key), ("theirs", other)):
+        subprocess.run([tool, "sign", tmp_path / "m.pte", "--key", by, "-o", tmp_path / f"{name}.pte"], check=True, stdout=subprocess.DEVNULL)
+    assert deuteron.load(tmp_path / "ours.pte", verify_key=public).outputs
+    for name, rule in (("m", "signature.none"), ("theirs", "signature.other_key")):
+        with pytest.raises(deuteron.Error) as caught:
+            deuteron.load(tmp_path / f"{name}.pte", verify_key=public)
+        assert caught.value.rule == rule
+    (tmp_path / "cut.pte").write_bytes((tmp_path / "ours.pte").read_bytes()[:-1])
+    with pytest.raises(deuteron.Error, match="it was cut"):
+        deuteron.load(tmp_path / "cut.pte")

@@ -3,7 +3,9 @@
 import csv
 import dataclasses
 import errno
+import hashlib
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -20,6 +22,7 @@ import torch
 import deuteron
 from deuteron._sweep import files, isolate
 from deuteron._sweep.exact_sum import ExactSum
+from deuteron._sweep.plan import Plan, option_words
 
 FAST = {"observer": "minmax", "equalization": "off", "bias_correction": "off"}
 TARGETS = ["cortex-m4", "cortex-m55"]
@@ -234,6 +237,184 @@ def test_damaged_result(copied, sweep, damage):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert sweep(cache).computed == 0
+
+
+def entry(key, value):
+    """An entry as the cache writes it, with a right checksum: anybody who may write there can make one."""
+    body = json.dumps({"key": key, "value": value}).encode()
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+FORGED = {
+    "no object": lambda v: [1],
+    "empty": lambda v: {},
+    "an error without a text": lambda v: {"error": None, "rule": 3},
+    "without figures": lambda v: {"program": v["program"]},
+    "a text for a number": lambda v: {**v, "ram_bytes": "many"},
+    "a truth for a number": lambda v: {**v, "macs": True},
+    "a number of 400 bits": lambda v: {**v, "macs": 1 << 400},
+    "a list for a program": lambda v: {**v, "program": ["x"]},
+    "a path for a program": lambda v: {**v, "program": "../../../../etc/passwd"},
+    "one field more": lambda v: {**v, "more": 1},
+    "not a number": lambda v: {**v, "sqnr_db": float("nan")},
+    "infinite": lambda v: {**v, "sqnr_db": float("inf")},
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_forged_result(copied, sweep, forge):
+    cache, table = copied
+    path = next(p for p in (cache / "results").rglob("*") if p.is_file() and p.name != "probe")
+    value = json.loads(path.read_bytes().partition(b"\n")[2])["value"]
+    path.write_bytes(entry(path.name, forge(value)))
+    with pytest.warns(deuteron.DeuteronWarning, match="made again") as said:
+        again = sweep(cache)
+    assert sum(w.category is deuteron.DeuteronWarning for w in said) == 1 and again.rows == table.rows and again.computed == 1
+
+
+@pytest.mark.parametrize("body", [b"[" * 100000, b'{"key": 1e999}', b"\xff", b"9" * 5000, b"x" * (2 << 20)], ids=["deep", "other", "no text", "long", "large"])
+def test_result_that_is_no_entry(copied, sweep, body):
+    cache, table = copied
+    path = next(p for p in (cache / "results").rglob("*") if p.is_file() and p.name != "probe")
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    with pytest.warns(deuteron.DeuteronWarning, match="made again"):
+        assert sweep(cache).rows == table.rows
+
+
+@pytest.mark.parametrize("folder", ["results", "contents"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "loop"])
+def test_what_is_no_regular_file(copied, sweep, images, test_set, folder, kind):
+    cache, table = copied
+    names = {path: path.stat().st_size for path in (cache / folder).rglob("*") if path.is_file()}
+    for path in names:
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero" if kind == "device" else path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        again = sweep(cache, data=deuteron.Data(images, test_set[0][:50], test_set[1][:50])) if kind != "folder" else sweep(cache)
+    assert [row.ram_bytes for row in again] == [row.ram_bytes for row in table] and not any(row.error for row in again)
+    assert folder == "contents" and kind == "folder" or any("sweep." in str(w.message) for w in said)
+
+
+def forged_summary(value):
+    return {**value, "top1": 1.0, "right": value["samples"]}
+
+
+def forged_exponent(value):
+    return {**value, "figures": {**value["figures"], "signal": ["0x1", 1 << 40]}}
+
+
+@pytest.mark.parametrize("forge", [forged_summary, forged_exponent, lambda v: {"samples": 3}, lambda v: {**v, "figures": []}])
+def test_forged_evaluation(copied, sweep, images, test_set, forge):
+    cache, _ = copied
+    data = deuteron.Data(images, test_set[0][:100], test_set[1][:100])
+    table = sweep(cache, data=data)
+    for path in (cache / "results").rglob("*"):
+        if not path.is_file() or path.name == "probe":
+            continue
+        value = json.loads(path.read_bytes().partition(b"\n")[2])["value"]
+        if "figures" in value:
+            path.write_bytes(entry(path.name, forge(value)))
+    with pytest.warns(deuteron.DeuteronWarning, match="made again"):
+        assert sweep(cache, data=data).rows == table.rows
+
+
+def test_key_of_a_shared_cache(copied, sweep, tmp_path, monkeypatch):
+    cache, table = copied
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    monkeypatch.setenv("DEUTERON_CACHE_KEY_FILE", str(key))
+    with pytest.warns(deuteron.DeuteronWarning, match="made again"):  # they were made without the key
+        assert sweep(cache).computed == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = sweep(cache)
+    assert again.computed == 0 and again.rows == table.rows
+    key.write_bytes(bytes(32))
+    with pytest.warns(deuteron.DeuteronWarning, match="made again"):
+        assert sweep(cache).rows == table.rows
+    key.write_bytes(b"short")
+    with pytest.raises(deuteron.Error, match="too short"):
+        sweep(cache)
+    monkeypatch.setenv("DEUTERON_CACHE_KEY_FILE", str(tmp_path / "none"))
+    with pytest.raises(deuteron.Error, match="cannot be read"):
+        sweep(cache)
+
+
+def old(path, seconds=3 * 24 * 3600):
+    os.utime(path, (path.stat().st_mtime - seconds,) * 2)
+    return path
+
+
+OURS = ".123-0123456789abcdef.unfinished"
+
+
+def test_a_sweep_deletes_nothing_of_the_user(sweep, tmp_path):
+    cache, outside = tmp_path / "cache", tmp_path / "outside"
+    outside.mkdir()
+    precious = outside / OURS
+    precious.write_text("precious")
+    old(precious)
+    (cache / "unfinished").mkdir(parents=True)  # not made by us
+    mine = cache / "unfinished" / OURS
+    mine.write_text("mine")
+    old(mine)
+    sweep(cache)
+    assert mine.exists()
+    shutil.rmtree(cache / "unfinished")
+    (cache / "unfinished").symlink_to(outside)
+    (outside / ".deuteron").touch()
+    sweep(cache)
+    assert precious.exists()
+
+
+def test_a_sweep_deletes_its_own_old_files(sweep, tmp_path):
+    cache = tmp_path / "cache"
+    sweep(cache)
+    folder = cache / "unfinished"
+    left = [folder / OURS, folder / ".1-00000000000000ff.unfinished"]
+    kept = [folder / name for name in ("thesis.odt", ".deuteron", "x.unfinished", ".1-00000000000000FF.unfinished", OURS + ".bak")]
+    for path in [*left, *kept]:
+        path.touch()
+        old(path)
+    link = folder / ".2-0123456789abcdef.unfinished"
+    link.symlink_to(tmp_path / "outside")
+    os.utime(link, (0, 0), follow_symlinks=False)
+    (folder / ".3-0123456789abcdef.unfinished").mkdir()
+    young = folder / ".4-0123456789abcdef.unfinished"
+    young.touch()
+    sweep(cache)
+    assert not any(path.exists() for path in left) and all(path.exists() for path in [*kept, young]) and link.is_symlink()
+
+
+def test_every_option_is_hashed_or_refused(tmp_path):
+    """What names a file is in the key by its content, or no option of a sweep; of the others no value is a file."""
+    plain = {"KIND", "N", "N%", "X", "X,..", "NAME", "NAME=VALUE", "NAME=1,3,96,96", "INPUT=OUTPUT", "AXIS[=FRAMES]", "[NAME=]u8", "BYTES", "BYTES|least", "P", "NODE",
+             "SECONDS", "FORM", "HOW", "B", ""}  # fmt: skip
+    for option in deuteron.options("compile"):
+        keys = []
+        for content in (b"one", b"two"):
+            path = tmp_path / "file"
+            path.write_bytes(content)
+            try:
+                keys.append(option_words(Plan(), {option.name: str(path) if option.value else True}))
+            except TypeError:
+                keys.append(None)
+        refused, hashed = keys == [None, None], keys[0] != keys[1]
+        assert refused or hashed or option.value in plain, f"{option.name} {option.value}: may name a file, whose content is in no key"
+        if option.name in ("sign_key", "emit", "board", "verify_key", "html", "etrecord"):
+            assert refused, option.name
+
+
+def test_cells_are_no_formulas():
+    row = deuteron.Row("=1+1", "cortex-m4", "-x", error="@SUM(A1)", ram_bytes=-3)
+    cells = next(csv.DictReader(io.StringIO(deuteron.Table([row]).to_csv())))
+    assert (cells["model"], cells["options"], cells["error"], cells["ram_bytes"]) == ("'=1+1", "'-x", "'@SUM(A1)", "-3")
 
 
 def test_damaged_contents(copied, sweep, images, test_set):

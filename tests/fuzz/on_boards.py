@@ -28,8 +28,8 @@ for board in emulated_boards():
     BOARDS.setdefault(board.isa, board.name)
 WORDS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 63, 64, 65, 127, 128, 255, 256, 1 << 15, 1 << 16, (1 << 24) + 1, 1 << 26, (1 << 28) + 1, 1 << 29, 0x7fffffff,
          0x80000000, 0xffffffff]
-# Instructions before a program is refused: the steps that runtime/open.cpp grants, of which none has been seen to take more than 50.
-LEAST_STEPS, STEPS_PER_BYTE, INSTRUCTIONS_PER_STEP = 3 << 15, 1, 50
+# Instructions before a program is refused: the steps that runtime/plan.h grants, of which none has been seen to take more than 50.
+LEAST_STEPS, STEPS_PER_BYTE, INSTRUCTIONS_PER_STEP = 3 << 15, 2, 50
 MOST_BYTES = 1 << 20  # of inputs, and of the planned memory: larger programs are slow, not hostile
 
 

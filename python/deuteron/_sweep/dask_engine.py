@@ -20,8 +20,8 @@ from .probe import Probe
 _TRIES = 10  # of a job whose worker is lost
 _TASKS_FOR_EACH_THREAD = 3  # one computes, two are on their way
 _LOOK_SECONDS = 2.0
-# Threads of this process, whose pages nobody else sees.
-_HERE = {"processes": False, "memory_limit": 0, "dashboard_address": "localhost:0", "worker_dashboard_address": "localhost:0"}
+# Threads of this process, without pages that others on the machine could read.
+_HERE = {"processes": False, "memory_limit": 0, "dashboard_address": None, "worker_dashboard_address": None}
 _numbers = itertools.count()
 
 

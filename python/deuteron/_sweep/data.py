@@ -13,7 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from .. import _core
-from .._data import Array, is_path, is_tensor, read_samples, specs_of, to_numpy
+from .._data import Array, is_path, is_tensor, path_bytes, read_samples, specs_of, to_numpy
 from .._diagnostics import error, tell
 from .._memory_file import MemoryFiles
 
@@ -47,7 +47,7 @@ def calibration_contents(data: Data, model: str) -> list[bytes]:
 
 
 def input_specs(model: str) -> list[Any]:
-    raw, _, diagnostics = _core.model_inputs(os.fsencode(model))
+    raw, _, diagnostics = _core.model_inputs(path_bytes(model))
     tell(diagnostics)
     return specs_of(raw)
 

@@ -102,3 +102,15 @@ def errors_of(outputs: Array, expected: Array) -> dict[str, Any]:
         "max_abs_error": float(error.max()) if error.size else None,
         "histogram": dict(zip(powers.tolist(), counts.tolist())),
     }
+
+
+def summary_of(figures: Figures) -> dict[str, Any]:
+    return {
+        "samples": figures.samples,
+        "right": figures.right if figures.labelled else None,
+        "top1": figures.top1,
+        "agreement": figures.agreement,
+        "test_sqnr_db": figures.sqnr_db,
+        "test_max_abs_error": figures.max_abs_error,
+        "figures": figures.to_json(),
+    }

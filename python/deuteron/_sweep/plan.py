@@ -12,15 +12,18 @@ from .._data import is_path
 from .._diagnostics import error
 from .._memory_file import MemoryFiles
 from .._model import model_path
+from .._options import options as all_of
 from .._options import words_of
 from .data import Data, TestSamples, calibration_contents, read_whole
 from .job import Job
 from .store import hash_of
 
-#: Options of `deuteron compile` that write files, print or end early: a job has a result and nothing else.
+#: Options of `deuteron compile` that write files, print or end early, and those whose result hangs on more than the job says, as a compiler or
+#: a key of the machine: a job has a result and nothing else, and a key is no content of a cache.
 NOT_IN_SWEEPS = ("html", "etrecord", "intermediates", "stop_after", "explain", "neutron_kernel_selection", "neutron_converter", "neutron_converter_option",
-                 "neutron_converter_limit", "profile")  # fmt: skip
-_FILES = ("firmware_ops",)  # options whose value is a file that is read
+                 "neutron_converter_limit", "profile", "sign_key", "emit", "board", "c_weights", "name")  # fmt: skip
+_FILES = ("firmware_ops",)  # options whose value is a file that is read: its content is part of the key
+_PATHS = ("FILE", "DIR", "PATH", "F")  # what stands for a value that names a file
 _NO_RESULT = ("threads",)  # never changes a result, so it is in no key
 
 
@@ -118,7 +121,8 @@ def target_of(plan: Plan, target: Any) -> tuple[str, Optional[str]]:
 
 def option_words(plan: Plan, options: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
     """The words, and the options that are files with their hashes."""
-    refused = [name for name in options if name in NOT_IN_SWEEPS]
+    names_file = {o.name for o in all_of("compile") if o.value in _PATHS}
+    refused = [name for name in options if name in NOT_IN_SWEEPS or name in names_file and name not in _FILES]
     if refused:
         raise TypeError(f"{refused[0]} is no option of a sweep: a job has a row and a program, and writes nothing else")
     files = [(name.replace("_", "-"), plan.content(read_whole(os.fspath(options[name])))) for name in options if name in _FILES]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import warnings
 from collections.abc import Iterable
@@ -22,9 +23,13 @@ class Seen:
     has_cache: bool
 
 
+def is_probe(value: dict[str, Any]) -> bool:
+    return value.keys() == {"token"} and isinstance(value["token"], str) and re.fullmatch("[0-9a-f]{16}", value["token"]) is not None
+
+
 def look(path: str, token: str) -> Seen:
     """Runs on the worker."""
-    return Seen(build_id(), (Store(path).result(_NAME) or {}).get("token") == token)
+    return Seen(build_id(), (Store(path).result(_NAME, is_probe) or {}).get("token") == token)
 
 
 class Probe:
@@ -33,7 +38,7 @@ class Probe:
     def __init__(self, client: Any, cache: str) -> None:
         self._client, self._cache = client, cache
         store = Store(cache)
-        known = store.result(_NAME)
+        known = store.result(_NAME, is_probe)
         if known is None:
             known = {"token": secrets.token_hex(8)}
             store.keep(_NAME, known)

@@ -11,9 +11,10 @@ from typing import Any, Optional
 
 from .._diagnostics import DeuteronWarning, error
 from .._verbs import Bar, Progress
+from .checked import CHECKS, is_evaluation
 from .data import TestSamples
 from .engine import Engine
-from .figures import Figures
+from .figures import Figures, summary_of
 from .job import Job, Outcome, key_of
 from .plan import Compilation, Plan, evaluation_jobs
 from .store import Store
@@ -46,7 +47,6 @@ class Run:
         self._of_shard: dict[str, list[Evaluation]] = {}  # by key of the job
         self._shards: dict[str, list[dict[str, Any]]] = {}  # by key of the samples
         self._kept: set[str] = set()  # contents that are known to be in the cache
-        self._said: set[str] = set()
         self._bar = Bar() if progress is True else None
         self._progress: Callable[[str, int, int], object] | None = self._bar or (progress if callable(progress) else None)
 
@@ -67,7 +67,7 @@ class Run:
             if c.job.key in self._compiling:
                 self._compiling[c.job.key].append(i)
                 continue
-            value = self._store.result(c.job.key)
+            value = self._store.result(c.job.key, CHECKS["compile"])
             if value is None or self._lacks_program(c, value):
                 self._compiling[c.job.key] = [i]
                 jobs.append(self._with_contents(c.job if value is None else replace(c.job, again=True)))
@@ -80,7 +80,7 @@ class Run:
         """And it is needed: to be kept, or because the cache has no evaluation of it."""
         if "error" in value or not c.job.keep_program:
             return False
-        if c.test is not None and self._store.result(evaluation_key(value["program"], c.test)) is not None:
+        if c.test is not None and self._store.result(evaluation_key(value["program"], c.test), is_evaluation) is not None:
             return False
         return not self._store.has_content(value["program"])
 
@@ -117,7 +117,7 @@ class Run:
         if key in self._evaluations:
             self._evaluations[key].rows.append(row)
             return []
-        value = self._store.result(key)
+        value = self._store.result(key, is_evaluation)
         if value is not None:
             self._fill([row], value)
             return []
@@ -201,8 +201,8 @@ class Run:
             self._warn(f"{self._store.path}: results cannot be kept: {e.strerror or e}  [sweep.cache]")
 
     def _warn(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._store.said:  # a worker that finds the same says the same
+            self._store.said.add(text)
             warnings.warn(DeuteronWarning(text), stacklevel=2)
 
     def _tell(self) -> None:
@@ -212,15 +212,3 @@ class Run:
 
 def evaluation_key(program: str, test: TestSamples) -> str:
     return key_of({"kind": "evaluation", "program": program, "samples": test.key})
-
-
-def summary_of(figures: Figures) -> dict[str, Any]:
-    return {
-        "samples": figures.samples,
-        "right": figures.right if figures.labelled else None,
-        "top1": figures.top1,
-        "agreement": figures.agreement,
-        "test_sqnr_db": figures.sqnr_db,
-        "test_max_abs_error": figures.max_abs_error,
-        "figures": figures.to_json(),
-    }

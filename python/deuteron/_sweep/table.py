@@ -55,6 +55,15 @@ class Row:
 COLUMNS = [f.name for f in fields(Row)]
 
 
+def plain_cell(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula has an apostrophe in front.
+
+    >>> plain_cell("=1+1"), plain_cell("digits"), plain_cell(-1.5)
+    ("'=1+1", 'digits', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows in the order of models, targets and options. `computed` and `cached` count them.
@@ -92,7 +101,7 @@ class Table:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows([getattr(row, name) for name in COLUMNS] for row in self.rows)
+        writer.writerows([plain_cell(getattr(row, name)) for name in COLUMNS] for row in self.rows)
         return text.getvalue()
 
     def to_parquet(self) -> bytes:

@@ -17,6 +17,7 @@ from .._diagnostics import DeuteronWarning, Error
 from .._memory_file import MemoryFiles
 from .._program import Program
 from .._verbs import run_verb
+from .checked import CHECKS
 from .figures import Figures
 from .job import Job, Outcome
 from .store import Store, hash_of
@@ -38,7 +39,7 @@ def run_job(store: Store, job: Job) -> Outcome:
 
 
 def computed_or_cached(store: Store, job: Job) -> Outcome:
-    value = None if job.again else store.result(job.key)
+    value = None if job.again else store.result(job.key, CHECKS[job.kind])
     if value is not None and not (job.keep_program and lacks_program(store, value)):
         return Outcome(value, was_cached=True)
     try:
