@@ -136,7 +136,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
     c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
   }
   if (options.load_plan) write_load_plan(c, target, diagnostics);
-  warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
+  warn_of_portable_calls(c.graph, macs_of(c), target, c.quantization.in_float, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return c;

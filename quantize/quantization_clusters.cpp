@@ -13,6 +13,7 @@
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
+#include "quantize/open_ended.h"
 #include "quantize/recurrent.h"
 
 namespace deuteron {
@@ -207,7 +208,9 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     if (!g.is_constant(v) && spec.gran != Gran::none) marks.add(v, spec, makes);
   };
   std::vector<Join> joined;
+  const std::vector<bool> in_float = options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (in_float[n]) continue;
     const Node& node = g.nodes[n];
     const auto* kernel = call_of(node.op);
     if (const auto call = kernel ? number_call(*kernel) : std::nullopt;

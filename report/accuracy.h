@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the program is from the model that it was made of.
 #pragma once
+#include <vector>
+
 #include "calibrate/samples.h"
+#include "report/output_accuracy.h"
 
 namespace deuteron {
 
 struct Compilation;
 
-// Error of the program against Compilation::reference on the samples, in dB; all outputs together.
+// Error of the program against Compilation::reference on the samples, in dB; all outputs together that are no integers.
 struct Accuracy {
-  double sqnr_db = 0;
+  double sqnr_db = 0;  // infinity: no error, or all outputs are integers
   double max_abs_error = 0;
   i64 samples = 0;
+  std::vector<OutputAccuracy> outputs = {};
+  bool is_exact() const;  // all outputs are equal to the float model's
+  bool has_numbers() const;  // an output that is no integer
 };
 Accuracy measure_accuracy(const Compilation& compilation, const Samples& samples, int threads);
 
