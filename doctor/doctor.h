@@ -32,12 +32,16 @@ std::vector<Finding> examine(const Patient& patient);
 // Each appends what it finds.
 void examine_sides(const Patient&, std::vector<Finding>&);  // what is not on the NPU, or in float
 void examine_time(const Patient&, std::vector<Finding>&);   // what takes time wherever it is
+void examine_answers(const Patient&, std::vector<Finding>&);  // outputs, and columns of inputs, that are of no use
 void examine_accuracy(const Patient&, std::vector<Finding>&);
 void examine_memory(const Patient&, std::vector<Finding>&);  // RAM and flash
 
 // An error of compilation that is a finding: an operator that the NPU refuses where nothing else takes it, or a plan that fits no memory.
 // Nothing: another error.
 std::optional<Finding> finding_of_error(const Diagnostic& error);
+
+// A warning of compilation that is a finding: a sample with a spike. Nothing: another warning.
+std::optional<Finding> finding_of_warning(const Diagnostic& warning);
 
 // What is as it should be, in one line.
 std::string good_text(const Patient& patient);

@@ -76,6 +76,15 @@ std::optional<Finding> finding_of_error(const Diagnostic& e) {
   return f;
 }
 
+// The worst part first, where there are several.
+static std::string accuracy_text(const Accuracy& a) {
+  if (a.is_exact()) return "equal to the float model";
+  if (!a.has_numbers()) return text_of_integers(a.outputs);
+  const auto worst = worst_part(a.outputs);
+  const std::string all = fmt::format("{:.1f} dB", a.sqnr_db);
+  return worst ? fmt::format("{:.1f} dB in {}, {} all together", worst->output->db(worst->part), name_of(*worst), all) : all;
+}
+
 std::string good_text(const Patient& p) {
   std::vector<std::string> parts;
   const i64 in_float = count_of(p.program, Placement::portable);
@@ -89,15 +98,14 @@ std::string good_text(const Patient& p) {
   parts.push_back(fmt::format("RAM {}{} bytes", grouped(c.plan.bytes), room.memory ? " of " + grouped(room.bytes) : ""));
   parts.push_back(fmt::format("flash {} bytes", grouped(static_cast<i64>(c.pte.size()))));
   if (p.accuracy && !p.made_up_samples)
-    parts.push_back(std::isinf(p.accuracy->sqnr_db) ? std::string("equal to the float model")
-                                                    : fmt::format("{:.1f} dB", p.accuracy->sqnr_db));
+    parts.push_back(accuracy_text(*p.accuracy));
   if (p.accuracy && p.accuracy->of_own_conversion) parts.push_back("accuracy is that of our conversion of the NPU's parts, which computes the same");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::vector<Finding> examine(const Patient& patient) {
   std::vector<Finding> findings;
-  for (auto* one : {examine_sides, examine_time, examine_accuracy, examine_memory}) one(patient, findings);
+  for (auto* one : {examine_answers, examine_sides, examine_time, examine_accuracy, examine_memory}) one(patient, findings);
   rank(findings);
   return findings;
 }

@@ -7,8 +7,10 @@
 
 #include "calibrate/calibrate.h"
 #include "doctor/doctor.h"
+#include "ir/source_names.h"
 #include "ops/families.h"
 #include "passes/memories.h"
+#include "passes/portable_calls.h"
 
 namespace deuteron {
 namespace {
@@ -63,6 +65,14 @@ std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>&
   return losses;
 }
 
+// "--int16-layer conv2d_7": the operator by its name in the model; empty: there is no int16, or it has no name.
+std::string int16_layer_of(const Patient& p, const Origin& origin) {
+  const Graph& g = p.compilation.graph;
+  const Origin own = users_own(g, origin);
+  if (p.target.npu || p.target.options.is_for_stock() || p.compilation.quantization.model_was_quantized || own.empty()) return "";
+  return "--int16-layer " + g.sources[own.front()].name;
+}
+
 void operators(const Patient& p, std::vector<Finding>& findings) {
   const Compilation& c = p.compilation;
   if (calls_npu(c.graph)) return;  // what never leaves a call of the NPU is `compare`'s
@@ -70,11 +80,14 @@ void operators(const Patient& p, std::vector<Finding>& findings) {
   const std::vector<Loss> losses = losses_of(c, layers);
   for (size_t k = 0; k < std::min(kMostTold, losses.size()); ++k) {
     const Loss& l = losses[k];
+    if (is_meant(c.quantization.in_float, l.layer->origin)) continue;  // two numbers that are nearly equal: no steps help
     const std::string clipped =
         l.layer->clipped >= 0.001 ? fmt::format("; {:.1f} % of its elements are clipped", 100 * l.layer->clipped) : "";
-    findings.push_back(finding_of(
+    Finding f = finding_of(
         FindingKind::lossy_operator, fmt::format("{} loses precision{}", l.layer->op, clipped), {place_of(c.graph, l.layer->origin)}, l.db,
-        fmt::format("{:.1f} dB: {:.1f} dB from {:.1f} dB before (measured on the samples)", l.db, l.layer->sqnr_db, l.before)));
+        fmt::format("{:.1f} dB: {:.1f} dB from {:.1f} dB before (measured on the samples)", l.db, l.layer->sqnr_db, l.before));
+    f.attempt = int16_layer_of(p, l.layer->origin);
+    findings.push_back(std::move(f));
   }
 }
 
@@ -115,6 +128,18 @@ void outliers(const Patient& p, std::vector<Finding>& findings) {
   }
 }
 
+void low_accuracy(const Patient& p, std::vector<Finding>& findings) {
+  Finding f = finding_of(FindingKind::low_accuracy, "the outputs are far from those of the float model", {},
+                         kGoodDb - p.accuracy->sqnr_db,
+                         fmt::format("{:.1f} dB below {:.0f} dB: {:.1f} dB over {} samples (measured)", kGoodDb - p.accuracy->sqnr_db,
+                                     kGoodDb, p.accuracy->sqnr_db, p.accuracy->samples));
+  if (p.target.npu || p.target.options.is_for_stock()) {  // there is no int16
+    f.attempt.clear();
+    f.change = "train a little longer with fake quantization (QAT), and export the quantized model";
+  }
+  findings.push_back(std::move(f));
+}
+
 }  // namespace
 
 void examine_accuracy(const Patient& p, std::vector<Finding>& findings) {
@@ -122,10 +147,8 @@ void examine_accuracy(const Patient& p, std::vector<Finding>& findings) {
   if (p.made_up_samples || p.samples.empty()) return;
   outliers(p, findings);
   if (is_good(p) || !p.accuracy || std::isinf(p.accuracy->sqnr_db)) return;
-  findings.push_back(finding_of(FindingKind::low_accuracy, "the outputs are far from those of the float model", {},
-                                kGoodDb - p.accuracy->sqnr_db,
-                                fmt::format("{:.1f} dB below {:.0f} dB: {:.1f} dB over {} samples (measured)",
-                                            kGoodDb - p.accuracy->sqnr_db, kGoodDb, p.accuracy->sqnr_db, p.accuracy->samples)));
+  const auto is_of_answers = [](const Finding& f) { return f.concern == Concern::answers; };  // they say it already
+  if (std::ranges::none_of(findings, is_of_answers)) low_accuracy(p, findings);
   operators(p, findings);
 }
 

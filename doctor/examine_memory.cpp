@@ -41,6 +41,29 @@ void float_ports(const Patient& p, const std::vector<i64>& alive, std::vector<Fi
                                   bytes_text(saved, c.plan.bytes, "the plan without the conversion, from tensors alive")));
 }
 
+// An input that is named like a state, and the one output of its shape.
+void state_ports(const Patient& p, std::vector<Finding>& findings) {
+  static constexpr std::string_view kNames[] = {"state", "hidden", "cache", "memory"};
+  static constexpr std::string_view kShort[] = {"h", "c", "h0", "c0", "hx", "cx", "h_0", "c_0", "h_in", "c_in"};
+  const Graph& g = p.compilation.reference;
+  const auto shape_of = [&](const Port& port) { return logical_shape(port, g.type(port.value).shape); };
+  if (!g.states.empty() || g.inputs.size() < 2) return;
+  for (const Port& input : g.user_inputs()) {
+    const bool is_state = std::ranges::find(kShort, input.name) != std::end(kShort) ||
+                          std::ranges::any_of(kNames, [&](std::string_view name) { return input.name.find(name) != input.name.npos; });
+    const auto fits = [&](const Port& output) {
+      return shape_of(output) == shape_of(input) && g.type(output.value).dtype == g.type(input.value).dtype;
+    };
+    if (!is_state || std::ranges::count_if(g.user_outputs(), fits) != 1) continue;
+    const Port& output = *std::ranges::find_if(g.user_outputs(), fits);
+    const i64 bytes = g.type(input.value).bytes();
+    Finding f = finding_of(FindingKind::state_ports, fmt::format("input `{}` looks like output `{}` of the step before", input.name, output.name),
+                           {}, static_cast<double>(bytes), bytes_text(bytes, p.compilation.plan.bytes, "the input, in float"));
+    f.attempt = fmt::format("--state {}={}", input.name, output.name);
+    findings.push_back(std::move(f));
+  }
+}
+
 bool touches(const Node& node, ValueId v) {
   return std::ranges::find(node.inputs, v) != node.inputs.end() || std::ranges::find(node.outputs, v) != node.outputs.end();
 }
@@ -107,6 +130,7 @@ void float_constants(const Patient& p, std::vector<Finding>& findings) {
 void examine_memory(const Patient& p, std::vector<Finding>& findings) {
   const std::vector<i64> alive = bytes_alive(p.compilation.graph);
   float_ports(p, alive, findings);
+  state_ports(p, findings);
   early_peak(p, alive, findings);
   weights(p, findings);
   float_constants(p, findings);

@@ -9,6 +9,7 @@
 #include "doctor/doctor.h"
 #include "ops/families.h"
 #include "passes/npu_support.h"
+#include "passes/portable_calls.h"
 
 namespace deuteron {
 namespace {
@@ -70,6 +71,7 @@ void examine_sides(const Patient& p, std::vector<Finding>& findings) {
   };
   for (const OperatorReport& o : p.program.operators) {
     if (o.placement == Placement::npu || is_at_port(c.graph, c.graph.nodes[nodes[static_cast<size_t>(o.instruction)]])) continue;
+    if (is_meant(c.quantization.in_float, o.origin)) continue;
     if (o.placement == Placement::portable) group_of(in_float, bare_name(o.op), std::equal_to<>()).add(o);
     else if (const KeptOnCpu* why = p.target.npu ? reason_of(c.graph, c.partition.kept_on_cpu, o.origin) : nullptr)
       group_of(kept, &why->why, [](const NpuCheck* a, const NpuCheck* b) { return to_text(*a) == to_text(*b); }).add(o);

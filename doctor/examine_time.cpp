@@ -93,14 +93,25 @@ void lanes(const Patient& p, std::vector<Finding>& findings) {
   }
 }
 
-void batch_norms(const Patient& p, std::vector<Finding>& findings) {
+bool is_batch_norm(const Graph& g, const Origin& origin) {
+  return !origin.empty() && std::ranges::all_of(origin, [&](i32 id) { return g.sources[id].target.starts_with("aten.batch_norm"); });
+}
+
+void batch_norms(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
+  const Uses uses(g);
   for (const OperatorReport& o : p.program.operators) {
-    const bool is_norm =
-        !o.origin.empty() && std::ranges::all_of(o.origin, [&](i32 id) { return g.sources[id].target.starts_with("aten.batch_norm"); });
-    if (is_norm && o.cycles > 0)
-      findings.push_back(finding_of(FindingKind::unfolded_batch_norm, fmt::format("a batch norm is a call of its own, {}", o.op),
-                                    {place_of(g, o.origin)}, static_cast<double>(o.cycles), operator_cycles_text(p, o)));
+    const Node& node = g.nodes[nodes[static_cast<size_t>(o.instruction)]];
+    if (!is_batch_norm(g, o.origin) || o.cycles <= 0 || is_at_port(g, node)) continue;
+    Finding f = finding_of(FindingKind::unfolded_batch_norm, fmt::format("a batch norm is a call of its own, {}", o.op),
+                           {place_of(g, o.origin)}, static_cast<double>(o.cycles), operator_cycles_text(p, o));
+    const NodeId before = node.inputs.empty() ? -1 : uses.producer[node.inputs[0]];
+    if (before < 0 || is_at_port(g, g.nodes[before])) {
+      f.why = "it is the first operator, so no layer before it can take its factors";
+      f.change = "scale the data where it is made, and leave the batch norm out of the exported model: the same function";
+      f.code.clear();
+    }
+    findings.push_back(std::move(f));
   }
 }
 
@@ -109,7 +120,7 @@ void dominant(const Patient& p, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
   std::vector<OperatorReport> operators;  // those of one origin, in bands of rows, as one
   for (const OperatorReport& o : p.program.operators) {
-    if (o.cycles < 0 || o.macs == 0) continue;
+    if (o.cycles < 0 || o.macs == 0 || is_batch_norm(g, o.origin)) continue;
     const auto same = std::ranges::find(operators, o.origin, &OperatorReport::origin);
     if (same == operators.end()) operators.push_back(o);
     else same->cycles += o.cycles, same->macs += o.macs;
@@ -146,7 +157,7 @@ void examine_time(const Patient& p, std::vector<Finding>& findings) {
   transposes(p, nodes, findings);
   crossings(p, findings);
   lanes(p, findings);
-  batch_norms(p, findings);
+  batch_norms(p, nodes, findings);
   dominant(p, findings);
   memories(p, findings);
 }

@@ -22,7 +22,7 @@ constexpr KindTexts kKinds[] = {
 struct ConcernNames {
   std::string_view name, unit;
 };
-constexpr ConcernNames kConcerns[] = {{"fit", "bytes"}, {"time", "cycles"}, {"accuracy", "dB"}, {"RAM", "bytes"}, {"flash", "bytes"}};
+constexpr ConcernNames kConcerns[] = {{"fit", "bytes"}, {"answers", "dB"}, {"time", "cycles"}, {"accuracy", "dB"}, {"RAM", "bytes"}, {"flash", "bytes"}};
 
 }  // namespace
 

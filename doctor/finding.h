@@ -11,8 +11,8 @@ namespace deuteron {
 
 // What a finding costs. Numbers of different units are not weighed against each other: concerns come in this order, and within one the
 // dearest first.
-enum class Concern : u8 { fit, time, accuracy, ram, flash };
-std::string_view name_of(Concern);  // "fit", "time", ..
+enum class Concern : u8 { fit, answers, time, accuracy, ram, flash };
+std::string_view name_of(Concern);  // "fit", "answers", ..
 std::string_view unit_of(Concern);  // of `cost`: "bytes", "cycles", "dB", "bytes", "bytes"
 
 // Kinds of findings, their texts, and the option that may mend each: doctor/kinds.inc.

@@ -35,12 +35,17 @@ class Text {
     if (f.where.size() > kMostPlaces) line("", fmt::format("and {} more", f.where.size() - kMostPlaces));
     line("costs", f.cost_text);
     line("why", f.why);
+    const bool is_told = !f.attempt.empty() && std::ranges::find(told, f.attempt) != told.end();
+    if (is_told && f.change.starts_with("compile with " + f.attempt)) return line("change", f.attempt + ", as above");
     line("change", f.change);
     line("", f.code);
+    if (is_told) return;
+    told.push_back(f.attempt);
     if (const Attempt* a = attempt_of(attempts, f.attempt)) line("tried", fmt::format("{}: {}", a->option, a->result));
   }
 
   std::string text;
+  std::vector<std::string> told;  // options that a finding has named
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Attempt {
   std::string option;  // "--io int8"
   std::string result;  // "2 429 494 cycles (-63.4 %); RAM .."; or why there is none
   bool has_program = false;
+  double gain_db = 0;
 };
 
 std::string findings_text(const std::vector<Finding>& findings, const std::vector<Attempt>& attempts);

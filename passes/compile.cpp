@@ -160,7 +160,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   check_load(program_to_run(c), c.graph, target.name, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   if (options.load_plan) write_load_plan(c, target, diagnostics);
-  warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
+  warn_of_portable_calls(c.graph, macs_of(c), target, c.quantization.in_float, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return c;

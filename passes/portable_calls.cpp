@@ -23,7 +23,13 @@ i64 portable_float_bytes(const Graph& g, const Node& node) {
   return bytes;
 }
 
-void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, Diagnostics& diagnostics) {
+bool is_meant(std::span<const Origin> meant, const Origin& origin) {
+  return std::ranges::any_of(meant, [&](const Origin& o) {
+    return std::find_first_of(o.begin(), o.end(), origin.begin(), origin.end()) != o.end();
+  });
+}
+
+void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, std::span<const Origin> meant, Diagnostics& diagnostics) {
   struct Leftover {
     std::string name, operators;
     std::vector<std::string> kernels;
@@ -33,7 +39,7 @@ void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, Diag
   for (const Node& node : g.nodes) {
     const KernelCall* call = call_of(node.op);
     const i64 bytes = call ? portable_float_bytes(g, node) : 0;
-    if (bytes == 0) continue;
+    if (bytes == 0 || is_meant(meant, node.origin)) continue;
     const std::string name = user_names(g, node.origin), operators = user_operators_text(g, node.origin);
     auto at =
         std::find_if(leftovers.begin(), leftovers.end(), [&](const Leftover& l) { return l.operators == operators && l.name == name; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the lowered program that compute in float, because no int8 kernel takes the operator.
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "base/diagnostic.h"
@@ -15,7 +16,9 @@ i64 portable_float_bytes(const Graph& lowered, const Node& call);
 
 // What runs in float, and what that costs: one warning for each of the user's operators, however many kernels it became. `macs`: of the
 // whole program.
-void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target, Diagnostics& diagnostics);
+// `meant`: what is in float on purpose.
+void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target, std::span<const Origin> meant, Diagnostics& diagnostics);
+bool is_meant(std::span<const Origin> meant, const Origin& origin);
 
 // Of the dialect that only our runtime has: docs/operators-own.md.
 inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }

@@ -19,6 +19,7 @@
 #include "passes/pass.h"
 #include "passes/trial.h"
 #include "passes/weight_bits.h"
+#include "quantize/open_ended.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantization_search.h"
 #include "quantize/recurrent.h"
@@ -138,6 +139,18 @@ static FloatPorts float_ports(const PassContext& pass) {
   return ports;
 }
 
+static void note_scores(PassContext& pass) {
+  const Graph& g = pass.graph;
+  const std::vector<bool> scores = open_ended_scores(g);
+  std::string names;
+  for (size_t n = 0; n < scores.size(); ++n)
+    if (scores[n]) pass.result.quantization.in_float.push_back(g.nodes[n].origin), names += (names.empty() ? "" : ", ") + describe(g, g.nodes[n]);
+  if (!names.empty())
+    pass.diagnostics.add({Severity::note, g.name,
+                          fmt::format("a score without an upper end is computed in float, so that no later data reaches above its range: {}", names),
+                          "", "", "quantize.score", "--strict, or --io int8, gives it a range from the samples instead"});
+}
+
 void quantize_post_training(PassContext& pass) {
   pass.result.reference = pass.result.equalized = pass.graph;
   QuantizationDecisions& decisions = pass.result.quantization;
@@ -174,6 +187,8 @@ void quantize_post_training(PassContext& pass) {
       return !keeps_exact_form(pass.rules(), node.op) && npu_takes(g, node, pass.target, pass.options.npu);
     };
   options.float_ports = float_ports(pass);
+  options.may_use_float = pass.options.may_use_float && !pass.options.int8_io && pass.target.has_backend("cortex_m");
+  if (options.may_use_float) note_scores(pass);
   if (!pass.options.int16_layers.empty())
     options.precision_of = [&](const Graph& g, const Node& n) {
       return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;
@@ -190,6 +205,7 @@ void quantize_post_training(PassContext& pass) {
   pass.result.equalized = std::move(choice->equalized);
   decisions.values = std::move(choice->values);
   decisions.policy = std::move(choice->policy);
+  decisions.left_out = std::move(choice->left_out);
   decisions.held_out = choice->held_out;
   decisions.gain_db = choice->gain_db;
   decisions.precision = std::move(choice->precision);

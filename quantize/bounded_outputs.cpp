@@ -11,6 +11,17 @@ namespace deuteron {
 
 namespace {
 
+// The numbers that an output of integers, as an argmax, is made of; -1: none.
+ValueId numbers_behind(const Graph& g, const Uses& uses, ValueId v) {
+  for (NodeId n = uses.producer[v]; n >= 0; n = uses.producer[g.nodes[n].inputs[0]]) {
+    const auto is_number = [&](ValueId x) { return !g.is_constant(x) && g.type(x).dtype == DType::f32; };
+    const std::vector<ValueId>& operands = g.nodes[n].inputs;
+    if (const auto at = std::ranges::find_if(operands, is_number); at != operands.end()) return *at;
+    if (operands.empty() || g.is_constant(operands[0])) break;
+  }
+  return -1;
+}
+
 bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same; }
 
 }  // namespace
@@ -19,6 +30,10 @@ std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
   const Uses uses(g);
   std::vector<BoundedOutput> found;
   for (const Port& port : g.user_outputs()) {
+    if (g.type(port.value).dtype != DType::f32) {
+      if (const ValueId read = numbers_behind(g, uses, port.value); read >= 0) found.push_back({read, g.type(read).shape, -1});
+      continue;
+    }
     NodeId n = uses.producer[port.value];
     while (n >= 0 && only_hands_on(g.nodes[n].op)) n = uses.producer[g.nodes[n].inputs[0]];
     if (n < 0 || !has_fixed_steps(g.nodes[n].op)) continue;

@@ -6,6 +6,7 @@
 
 #include "calibrate/test_graph.h"
 #include "quantize/insert_quantization.h"
+#include "quantize/test_quantized.h"
 #include "quantize/yardstick.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
@@ -96,6 +97,51 @@ TEST(BoundedOutputs, TellCandidatesApartThatAreTheSameAtTheOutputs) {
   EXPECT_NEAR(fine.sqnr_db, coarse.sqnr_db, 0.2);
   EXPECT_GT(fine.value, coarse.value + 5);
   EXPECT_EQ(fine.before_bounds.size(), samples.size());
+}
+
+// A part of size 0.01 beside one of 100: the sum over both would not see what the small one loses.
+TEST(Yardstick, WeighsEachPartByItsOwnSize) {
+  TestGraph t;
+  const ValueId x = t.input("x", {1, 4});
+  std::vector<float> w = random_floats(32, 3, -1, 1);
+  for (size_t k = 16; k < w.size(); ++k) w[k] *= 1e-4f;
+  t.output(t.node("y", Linear{}, {x, t.constant("w", {8, 4}, w)}));
+  const Samples samples = samples_of(t.g, 16);
+  Yardstick yardstick(samples, 1, 100000, 1);
+  Diagnostics diagnostics;
+  ASSERT_TRUE(yardstick.observe(t.g, diagnostics));
+  yardstick.expect_answers_of(t.g);
+  const auto score_with = [&](float large, float small) {
+    TestGraph other = t;
+    std::vector<float> changed = w;
+    for (size_t k = 0; k < w.size(); ++k) changed[k] *= k < 16 ? large : small;
+    other.g.values[find_value(other.g, "w")].constant = constant_of(std::move(changed));
+    std::vector<std::unique_ptr<FloatExecutor>> executors;
+    executors.push_back(std::make_unique<FloatExecutor>(other.g));
+    return yardstick.held_out(executors);
+  };
+  const Score of_large = score_with(1.1f, 1), of_small = score_with(1, 1.1f), lost = score_with(1, 0);
+  EXPECT_NEAR(of_large.value, 20, 0.2);
+  EXPECT_GT(of_small.sqnr_db, 90);
+  EXPECT_NEAR(of_small.value, 23 + 12, 0.5);  // a tenth of one half of the parts; and what parts may lack
+  EXPECT_NEAR(lost.value, 3 + 12, 0.5);
+  const HeldOut expected = yardstick.expected_of_parts(of_small.parts);
+  EXPECT_GT(expected.db, 90);  // the sum
+  ASSERT_EQ(expected.parts.size(), 8u);
+  EXPECT_NEAR(expected.parts[7].db, 20, 0.1);
+  EXPECT_EQ(expected.parts[7].index, 7);
+}
+
+// What an argmax reads tells what its numbers do not.
+TEST(Yardstick, CountsIntegersApart) {
+  TestGraph t;
+  const ValueId x = t.input("x", {1, 4});
+  const ValueId y = t.node("y", Linear{}, {x, t.constant("w", {3, 4}, random_floats(12, 3, -1, 1))});
+  const ValueId best = t.g.add_node(KernelCall{.name = "aten::argmax.out"}, {y}, {Type{DType::s64, {1}, {}}}, "best", {0});
+  t.output(best);
+  const std::vector<BoundedOutput> found = bounded_outputs(t.g);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].read, y);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ struct QuantizeOptions {
   const LayerMoments* moments = nullptr;
   // What layers were rounded to with these moments, for those who quantize a network many times. Null: nobody remembers.
   std::shared_ptr<RoundedWeights> rounded;
+  bool may_use_float = false;           // scores without an upper end (quantize/open_ended.h) stay in float
   bool equalize = true;                                        // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
   FloatPorts float_ports;  // whose channels may have scales of their own

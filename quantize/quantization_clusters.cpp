@@ -14,6 +14,7 @@
 #include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
 #include "quantize/border_scales.h"
+#include "quantize/open_ended.h"
 #include "quantize/recurrent.h"
 
 namespace deuteron {
@@ -209,7 +210,9 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   };
   std::vector<Join> joined;
   const std::vector<bool> is_border = border_nodes(g);
+  const std::vector<bool> in_float = options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (in_float[n]) continue;
     const Node& node = g.nodes[n];
     if (is_border[n]) continue;
     const auto* kernel = call_of(node.op);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
+#include "calibrate/spikes.h"
 #include "ops/families.h"
 #include "quantize/border_scales.h"
 #include "quantize/candidate.h"
@@ -161,24 +163,25 @@ void forget_parts(QuantizationCandidate& best, Measured& all) {
 
 // What the best gives on samples that nobody has chosen on. It was chosen on those that there are, and comes out best on them by chance,
 // too. So each sample gets the answer of what would be best without it. Nothing, when observing fails.
-std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all, FinerParts finer, Diagnostics& diagnostics) {
+std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all, const Yardstick& yardstick, FinerParts finer,
+                                Diagnostics& diagnostics) {
   std::vector<const QuantizationCandidate*> chosen;  // by sample
-  for (size_t k = 0; k < best.score.outputs.size(); ++k) {
+  for (size_t k = 0; k < best.score.parts.size(); ++k) {
     const auto value = [&](const QuantizationCandidate& c) { return c.score.value_without(k) - c.risk; };
     const QuantizationCandidate& other = *std::ranges::max_element(all, {}, value);
     chosen.push_back(value(other) > value(best) ? &other : &best);
   }
-  std::vector<Sums> sums(chosen.size());
+  std::vector<std::vector<Sums>> sums(chosen.size());
   const auto ask = [&](const QuantizationCandidate& c) {
     if (std::ranges::find(chosen, &c) == chosen.end()) return true;
     QuantizationCandidate again = c;
     if (!finer.measure_again(again, diagnostics)) return false;
     for (size_t k = 0; k < chosen.size(); ++k)
-      if (chosen[k] == &c) sums[k] = again.score.outputs[k];
+      if (chosen[k] == &c) sums[k] = again.score.parts[k];
     return true;
   };
   if (!ask(best) || !std::ranges::all_of(all, ask)) return std::nullopt;
-  return expected_of(std::move(sums));
+  return yardstick.expected_of_parts(sums);
 }
 
 // Histogram ranges first, then every other way to begin that the budget allows.
@@ -223,26 +226,14 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
   return tried;
 }
 
-}  // namespace
+struct Limits {
+  const MixedPrecision* mixed;
+  const WeightLimits* int4;
+};
 
-std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads) {
-  Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
-  Diagnostics silent;
-  std::optional<Seen> seen = yardstick.observe(graph, silent);
-  if (!seen) return std::nullopt;
-  yardstick.expect_answers_of(graph);
-  options.observer = Observer::histogram;
-  options.margin = kMargin;
-  QuantizationCandidate plain;
-  plain.graph = std::make_shared<const Graph>(graph);
-  plain.seen = std::make_shared<const Seen>(std::move(*seen));
-  plain.options = std::move(options);
-  measure(plain, yardstick);
-  return plain.score.value;
-}
-
-std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics, const MixedPrecision* mixed, const WeightLimits* int4) {
+std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+                                         Diagnostics& diagnostics, const Limits& limits) {
+  const auto [mixed, int4] = limits;
   DEUTERON_CHECK(!mixed || !int4);
   DEUTERON_CHECK((!mixed && !int4) || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
   if (options.observer) {
@@ -303,13 +294,87 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     all = {best};  // others keep all weights in eight bits
   }
   forget_parts(best, all);
-  if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
+  if (yardstick.parts() > 1) choice.held_out = expected(best, all, yardstick, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
   choice.equalized = *best.graph;
   choice.values = quantize_on_all(best, graph, diagnostics);
   choice.sqnr_db = yardstick.in_sample(graph);
   choice.simulations = yardstick.simulations();
   return choice;
+}
+
+// What samples without spikes give where they alone choose the ranges, and where those with spikes do, too. Held out, dB.
+struct WithAndWithout {
+  double with, without;
+};
+std::optional<WithAndWithout> try_without(const Graph& graph, const Samples& samples, const std::vector<Spike>& spikes,
+                                          const QuantizeOptions& options, int threads) {
+  const Samples others = without_spikes(samples, spikes);
+  Diagnostics silent;
+  Yardstick yardstick(others, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
+  auto seen = yardstick.observe(graph, silent);
+  const auto of_spikes = observe(graph, only_spikes(samples, spikes), threads, silent);
+  if (!seen || !of_spikes || yardstick.parts() < 2) return std::nullopt;
+  yardstick.expect_answers_of(graph);
+  QuantizationCandidate c;
+  c.graph = std::make_shared<const Graph>(graph);
+  c.options = options;
+  c.options.observer = Observer::histogram;
+  c.options.margin = kMargin;
+  c.seen = std::make_shared<const Seen>(*seen);
+  measure(c, yardstick);
+  const double without = c.score.value;
+  const std::vector<i64> counts{static_cast<i64>(others.size()), static_cast<i64>(spikes.size())};
+  for (std::vector<Observation>& part : seen->without)
+    for (size_t v = 0; v < part.size(); ++v) part[v] = merged_parts(std::vector{&std::as_const(part[v]), &(*of_spikes)[v]}, counts);
+  c.seen = std::make_shared<const Seen>(std::move(*seen));
+  measure(c, yardstick);
+  return WithAndWithout{c.score.value, without};
+}
+
+void tell(const Graph& graph, const Spike& spike, const std::string& what_of_it, Diagnostics& diagnostics) {
+  diagnostics.add({Severity::warning, graph.name,
+                   fmt::format("calibration sample {} has {:.5g} at {}, far from all that other samples have there{}", spike.sample,
+                               spike.value, place_of(graph, spike), what_of_it),
+                   fmt::format("{:.0f} times as far", spike.ratio), fmt::format("{:.0f}", kLeastSpike), "calibrate.spike",
+                   "remove the sample, or repair it; if the device can see such a value, give more samples that have it"});
+}
+
+}  // namespace
+
+std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+                                                         Diagnostics& diagnostics, const MixedPrecision* mixed, const WeightLimits* int4) {
+  constexpr double kWorthLeavingOut = 1;  // dB
+  const std::vector<Spike> spikes = find_spikes(graph, samples);
+  std::optional<WithAndWithout> held_out;
+  if (!spikes.empty() && !options.observer) held_out = try_without(graph, samples, spikes, options, threads);
+  const bool leaves_out = held_out && held_out->without >= held_out->with + kWorthLeavingOut;
+  const std::string what_of_it =
+      leaves_out ? fmt::format(", and was left out: held out, the others have {:.1f} dB, and {:.1f} dB with it", held_out->without, held_out->with)
+                 : "";
+  for (const Spike& spike : spikes) tell(graph, spike, what_of_it, diagnostics);
+  if (!leaves_out) return search(graph, samples, options, threads, diagnostics, {mixed, int4});
+  auto choice = search(graph, without_spikes(samples, spikes), options, threads, diagnostics, {mixed, int4});
+  if (!choice) return std::nullopt;
+  for (const Spike& spike : spikes) choice->left_out.push_back(spike.sample);
+  choice->policy += fmt::format(", without {} of {} samples", spikes.size(), samples.size());
+  return choice;
+}
+
+std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads) {
+  Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
+  Diagnostics silent;
+  std::optional<Seen> seen = yardstick.observe(graph, silent);
+  if (!seen) return std::nullopt;
+  yardstick.expect_answers_of(graph);
+  options.observer = Observer::histogram;
+  options.margin = kMargin;
+  QuantizationCandidate plain;
+  plain.graph = std::make_shared<const Graph>(graph);
+  plain.seen = std::make_shared<const Seen>(std::move(*seen));
+  plain.options = std::move(options);
+  measure(plain, yardstick);
+  return plain.score.value;
 }
 
 }  // namespace deuteron

@@ -20,6 +20,7 @@ struct QuantizationChoice {
   std::optional<HeldOut> held_out;
   double gain_db = 0;   // over plain histogram ranges, held out
   i64 simulations = 0;  // passes over all samples, and work that takes as long
+  std::vector<size_t> left_out;  // samples with a spike, which no range is chosen on
   std::vector<QuantizedValue> values;
   std::optional<PrecisionDecision> precision;  // of a search with `mixed`
   std::optional<WeightDecision> weights;       // of a search with `int4`
@@ -31,6 +32,7 @@ struct QuantizationChoice {
 // best by cross-validation is taken: each version of the network answers on the samples that its ranges were not chosen on. How long it
 // searches depends on the network's multiply-adds and the number of samples, never on a clock: same input, same result. Nothing, when
 // calibration fails.
+// Samples with a spike (calibrate/spikes.h) are named in a warning, and left out of the search where samples that are held out gain by that.
 // mixed: what is best in int8 then gets layers that work on int16; int4: layers whose weights have four bits. One of them at most; it needs
 // the search, and two samples.
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,

@@ -39,12 +39,22 @@ double Sums::db() const {
   return noise == 0 ? kNoNoise : std::clamp(10 * std::log10(signal / noise), -kNoNoise, kNoNoise);
 }
 
-double Score::value_without(size_t sample) const {
-  const double of_outputs = mean_ratio(outputs, sample);
-  return before_bounds.empty() ? of_outputs : (of_outputs + mean_ratio(before_bounds, sample)) / 2;
+// Up to a quarter of the sum's precision a part may lack: candidates that differ in the sum alone are told apart by the sum, as if it were
+// the only part.
+static double of_outputs(const Score& s, size_t left_out) {
+  constexpr double kPartsMayLack = 12;  // dB
+  const double of_sums = mean_ratio(s.outputs, left_out);
+  return s.by_size.empty() ? of_sums : std::min(of_sums, mean_ratio(s.by_size, left_out) + kPartsMayLack);
 }
 
-double Score::steady_value() const { return mean_ratio(before_bounds.empty() ? outputs : before_bounds, outputs.size()); }
+double Score::value_without(size_t sample) const {
+  if (outputs.empty()) return mean_ratio(before_bounds, sample);
+  return before_bounds.empty() ? of_outputs(*this, sample) : (of_outputs(*this, sample) + mean_ratio(before_bounds, sample)) / 2;
+}
+
+double Score::steady_value() const {
+  return before_bounds.empty() ? of_outputs(*this, outputs.size()) : mean_ratio(before_bounds, before_bounds.size());
+}
 
 HeldOut expected_of(std::vector<Sums> sums) {
   constexpr size_t kDraws = 200;
@@ -92,12 +102,53 @@ void Yardstick::expect_answers_of(const Graph& plain) {
     inputs_[k] = stored_inputs(g, samples_[k * samples_.size() / inputs_.size()]);
     expected_[k] = executor.run(inputs_[k], {});
   });
+  weigh_parts(plain);
   for (size_t o = 0; o < bounded_.size(); ++o) {
     bounded_[o].low = std::numeric_limits<float>::infinity();
     for (const Outputs& found : expected_) see_lowest(bounded_[o], found[outputs_ + o]);
     if (!std::isfinite(bounded_[o].low)) bounded_[o].low = -std::numeric_limits<float>::infinity();  // all is masked
     for (Outputs& found : expected_) forget_what_is_not_seen(bounded_[o], found[outputs_ + o]);
   }
+}
+
+// Each output weighs as much as any other, and each of its parts as much as its others.
+void Yardstick::weigh_parts(const Graph& plain) {
+  const size_t user_outputs = plain.user_outputs().size();
+  output_parts_.clear(), first_part_.clear(), weighed_.clear();
+  for (size_t o = 0; o < outputs_; ++o) {
+    const Port& port = plain.outputs[o];
+    const Type& type = plain.type(port.value);
+    const bool is_integer = type.dtype != DType::f32;
+    OutputError seen(type.shape, port.order);
+    for (const Outputs& expected : expected_) seen.see(expected[o], expected[o]);
+    const bool is_whole = is_integer || o >= user_outputs;
+    output_parts_.push_back(is_whole ? OutputError::Parts{-1, 1, {seen.whole()}} : seen.parts(plain, port));
+    first_part_.push_back(weighed_.size());
+    const auto count = static_cast<double>(output_parts_[o].errors.size());
+    for (size_t p = 0; p < output_parts_[o].errors.size(); ++p) {
+      const PartError& part = output_parts_[o].errors[p];
+      const double all = part.mean_square() * static_cast<double>(part.count) / static_cast<double>(expected_.size()) * count;
+      weighed_.push_back({static_cast<i32>(o), output_parts_[o].axis, static_cast<i64>(p), is_integer, is_integer || all == 0 ? 0 : 1 / all});
+    }
+    has_numbers_ |= !is_integer;
+  }
+}
+
+HeldOut Yardstick::expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const {
+  std::vector<Sums> all(by_sample.size()), by_part(weighed_.size());
+  for (size_t s = 0; s < by_sample.size(); ++s)
+    for (size_t p = 0; p < weighed_.size(); ++p) {
+      by_part[p].add(by_sample[s][p]);
+      if (!weighed_[p].is_integer) all[s].add(by_sample[s][p]);
+    }
+  HeldOut expected = expected_of(std::move(all));
+  for (size_t p = 0; p < weighed_.size(); ++p) {
+    const WeighedPart& part = weighed_[p];
+    HeldOutPart told{part.output, part.axis, part.index, by_part[p].db()};
+    if (part.is_integer) told.equal_share = 1 - by_part[p].noise / std::max(1.0, by_part[p].signal);
+    expected.parts.push_back(told);
+  }
+  return expected;
 }
 
 void Yardstick::show_what_is_compared(Graph& g) const {
@@ -176,20 +227,29 @@ Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t inpu
 Score Yardstick::score(const std::function<const FloatExecutor&(size_t input)>& executor) {
   ++simulations_;
   Score score;  // sums are added up in order, so that nothing depends on the threads
-  score.outputs.resize(inputs_.size());
+  if (has_numbers_) score.outputs.resize(inputs_.size());
+  if (has_numbers_ && weighed_.size() > 1) score.by_size.resize(inputs_.size());
+  score.parts.assign(inputs_.size(), std::vector<Sums>(weighed_.size()));
   if (!bounded_.empty()) score.before_bounds.resize(inputs_.size());
   for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
     const Outputs found = answers(executor(s), s);
-    for (size_t o = 0; o < found.size(); ++o) {
-      Sums& sums = o < outputs_ ? score.outputs[s] : score.before_bounds[s];
+    const auto squares = [](double x, double y) { return Sums{x * x, (x - y) * (x - y)}; };
+    for (size_t o = 0; o < outputs_; ++o)
       for (size_t k = 0; k < found[o].size(); ++k) {
-        const double x = expected_[s][o][k], e = x - found[o][k];
-        sums.add({x * x, e * e});
+        const size_t p = first_part_[o] + output_parts_[o].of(k);
+        const float x = expected_[s][o][k], y = found[o][k];
+        score.parts[s][p].add(weighed_[p].is_integer ? Sums{1, x == y ? 0.0 : 1.0} : squares(x, y));
       }
+    for (size_t p = 0; has_numbers_ && p < weighed_.size(); ++p) {
+      const Sums& part = score.parts[s][p];
+      if (!weighed_[p].is_integer) score.outputs[s].add(part);
+      if (!score.by_size.empty()) score.by_size[s].add({weighed_[p].weight * part.signal, weighed_[p].weight * part.noise});
     }
+    for (size_t o = outputs_; o < found.size(); ++o)
+      for (size_t k = 0; k < found[o].size(); ++k) score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
   });
   Sums all;
-  for (const Sums& sample : score.outputs) all.add(sample);
+  for (const Sums& sample : has_numbers_ ? score.outputs : score.before_bounds) all.add(sample);
   score.sqnr_db = all.db();
   score.value = score.value_without(inputs_.size());
   return score;

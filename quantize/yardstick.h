@@ -12,6 +12,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/float_executor.h"
 #include "calibrate/input_moments.h"
+#include "calibrate/output_parts.h"
 #include "quantize/bounded_outputs.h"
 #include "quantize/held_out.h"
 
@@ -29,8 +30,12 @@ struct Score {
   // The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
   // that are easy. Both shall be good: what is compared is the mean of the two. Half of it is of the outputs, and half, where there are
   // such, of what bounded outputs are made of (quantize/bounded_outputs.h).
+  // Of the outputs that is the ratio of the sums, or where a part of them is far worse, that of the parts, each weighed by its own size
+  // (calibrate/output_parts.h): one of size 0.01 counts beside one of 100.
   double value = sqnr_db;
   std::vector<Sums> outputs, before_bounds;  // by sample; before_bounds: empty where no output is bounded
+  std::vector<Sums> by_size;                 // by sample: of outputs, each part by its own size; empty where there is one part
+  std::vector<std::vector<Sums>> parts;      // by sample, then by part, as they are; of integers: how many, and how many are others
 
   double value_without(size_t sample) const;
   // Of what bounded outputs are made of alone, where there are such: softmax of a few undecided samples makes most of the outputs' noise
@@ -40,6 +45,14 @@ struct Score {
 
 // What a network with these sums gives on halves of the samples, drawn by lot.
 HeldOut expected_of(std::vector<Sums> sums);
+
+// A part of an output, and what its error counts.
+struct WeighedPart {
+  i32 output, axis;  // axis: the user's; -1: all of it
+  i64 index;
+  bool is_integer;
+  double weight;  // 0: it does not count
+};
 
 // What was seen of the values of a graph in all samples, and in all but those of one part.
 struct Seen {
@@ -79,6 +92,9 @@ class Yardstick {
   // Of one version, on all samples: dB, all together.
   double in_sample(const Graph& quantized);
 
+  // What is expected, by the sums of each sample's parts.
+  HeldOut expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const;
+
   i64 simulations() const { return simulations_; }  // passes over all samples, and work that takes as long
   i64 most_simulations() const { return most_simulations_; }
   // Choices of layers that a search tries, beside those that chose the ranges: fewer of large networks, which have time for fewer simulations.
@@ -88,6 +104,7 @@ class Yardstick {
 
  private:
   using Outputs = std::vector<std::vector<float>>;
+  void weigh_parts(const Graph& plain);
   Outputs answers(const FloatExecutor& executor, size_t input) const;
   Score score(const std::function<const FloatExecutor&(size_t input)>& executor);
 
@@ -95,6 +112,10 @@ class Yardstick {
   int threads_;
   std::vector<Outputs> inputs_, expected_;  // of the samples that a simulation runs
   size_t outputs_ = 0;                      // of the float network; behind them in expected_: what bounded ones are made of
+  std::vector<OutputError::Parts> output_parts_;  // by output
+  std::vector<size_t> first_part_;         // by output: its place in weighed_
+  std::vector<WeighedPart> weighed_;
+  bool has_numbers_ = false;  // some output is no integer
   std::vector<BoundedOutput> bounded_;
   std::vector<i32> part_of_input_, part_of_sample_;
   i32 parts_ = 1;

@@ -4,8 +4,8 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <thread>
 
 #include "base/watch.h"
@@ -73,11 +73,9 @@ std::vector<float> given_to(const Compilation& c, size_t input, const std::vecto
   return nearest_bytes(sample, shape, *by);
 }
 
-struct Sums {
-  double signal = 0, noise = 0, largest = 0;
-};
+using OutputErrors = std::vector<OutputError>;  // by output, in the storage of the float model
 
-Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Program& program, const std::vector<std::vector<float>>& sample) {
+OutputErrors compare_sample(const Compilation& c, const FloatExecutor& reference, Program& program, const std::vector<std::vector<float>>& sample) {
   std::vector<std::vector<float>> stored;
   for (size_t i = 0; i < sample.size(); ++i) {
     const Port& port = c.reference.inputs[i];
@@ -92,23 +90,26 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
   const std::vector<std::vector<float>> expected = reference.run(stored, {});
   const Status ran = program.run();
   DEUTERON_CHECK(ran.ok(), ran.detail ? ran.detail : "");
-  Sums sums;
+  OutputErrors errors;
   for (size_t o = 0; o < c.graph.user_outputs().size(); ++o) {
     const Port &ref_port = c.reference.outputs[o], &port = c.graph.outputs[o];
-    const std::vector<float> a = to_user(ref_port, c.reference.type(ref_port.value).shape, expected[o]);
-    const std::vector<float> b =
+    const Shape& shape = c.reference.type(ref_port.value).shape;
+    const std::vector<float> found =
         to_user(port, c.graph.type(port.value).shape, numbers_of(program.output(static_cast<i32>(o)).data, c.graph.type(port.value)));
-    for (size_t k = 0; k < a.size(); ++k) {
-      const double error = static_cast<double>(a[k]) - b[k];
-      sums.signal += static_cast<double>(a[k]) * a[k];
-      sums.noise += error * error;
-      sums.largest = std::max(sums.largest, std::fabs(error));
-    }
+    errors.emplace_back(shape, ref_port.order).see(expected[o], to_storage(ref_port, shape, found));
   }
-  return sums;
+  return errors;
 }
 
 }  // namespace
+
+bool Accuracy::is_exact() const {
+  return std::isinf(sqnr_db) && sqnr_db > 0 &&
+         std::ranges::all_of(outputs, [](const OutputAccuracy& o) { return !o.is_integer || o.whole.equal == o.whole.count; });
+}
+bool Accuracy::has_numbers() const {
+  return outputs.empty() || std::ranges::any_of(outputs, [](const OutputAccuracy& o) { return !o.is_integer; });
+}
 
 Accuracy measure_accuracy(const Compilation& c, const Samples& given, int threads) {
   const std::vector<uint8_t>& pte = program_to_run(c);
@@ -118,7 +119,7 @@ Accuracy measure_accuracy(const Compilation& c, const Samples& given, int thread
                            ? 1
                            : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
   const FloatExecutor reference(c.reference);
-  std::vector<Sums> sums(samples.size());  // added up in order, so that the figure does not depend on the threads
+  std::vector<OutputErrors> errors(samples.size());  // added up in order, so that the figure does not depend on the threads
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   threads > 0 ? static_cast<size_t>(threads) : std::thread::hardware_concurrency());
   Watch* const watch = watch_of_thread();
@@ -127,19 +128,21 @@ Accuracy measure_accuracy(const Compilation& c, const Samples& given, int thread
     LoadedProgram loaded(pte);
     for (size_t s = range.begin(); s < range.end(); ++s) {
       stop_if_asked(watch);
-      sums[s] = compare_sample(c, reference, loaded.program, samples[s]);
+      errors[s] = compare_sample(c, reference, loaded.program, samples[s]);
     }
   });
   Accuracy a;
-  double signal = 0, noise = 0;
-  for (const Sums& s : sums) {
-    signal += s.signal;
-    noise += s.noise;
-    a.max_abs_error = std::max(a.max_abs_error, s.largest);
+  PartError all;
+  for (size_t o = 0; o < c.graph.user_outputs().size(); ++o) {
+    OutputError output;
+    for (const OutputErrors& sample : errors) output.add(sample[o]);
+    a.outputs.push_back(output_accuracy(c, o, output));
+    if (!a.outputs.back().is_integer) all.add(output.whole());
   }
+  a.max_abs_error = all.largest;
   a.samples = static_cast<i64>(samples.size());
   a.of_own_conversion = !c.npu.own_conversions.empty();
-  a.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+  a.sqnr_db = all.db();
   return a;
 }
 

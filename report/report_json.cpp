@@ -313,9 +313,11 @@ Json int4_weights(const Compilation& c, const ProgramReport& program) {
 
 std::string report_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
   Json j = program_json(c, r, f);
+  j["worst_output"] = f.accuracy ? worst_part_json(f.accuracy->outputs) : Json(nullptr);
   j["sqnr_db"] = f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr);
   if (f.accuracy) {
-    j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
+    j["exact"] = f.accuracy->is_exact();
+    j["output_accuracy"] = output_accuracy_json(f.accuracy->outputs);
     j["max_abs_error"] = finite(f.accuracy->max_abs_error);
     j["samples"] = f.accuracy->samples;
     if (f.accuracy->of_own_conversion) j["accuracy_of_own_conversion"] = true;

@@ -51,6 +51,8 @@ class Summary {
 
   std::string write() {
     text_ = fmt::format("{} for {}\n", f_.model, f_.target ? f_.target->name : "?");
+    if (const auto worst = f_.accuracy ? worst_part(f_.accuracy->outputs) : std::nullopt)
+      line("worst output", fmt::format("{}: {}", name_of(*worst), text_of(*worst)));
     operators();
     kernels();
     npu();
@@ -68,17 +70,21 @@ class Summary {
     if (c_.quantization.precision) precision(*c_.quantization.precision);
     int4_weights();
     line("error", error_text());
-    if (const std::optional<HeldOut>& other = c_.quantization.held_out; other && !other->has_noise())
-      line("", "on other data none either (cross-validation)");
-    else if (other)
-      line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
-                           other->db, other->low_db, other->high_db));
+    on_other_data();
     line("time", fmt::format("{:.2f} s", f_.seconds));
     return std::move(text_);
   }
 
  private:
   void line(std::string_view label, const std::string& what) { text_ += fmt::format("  {:<14} {}\n", label, what); }
+
+  void on_other_data() {
+    const std::optional<HeldOut>& other = c_.quantization.held_out;
+    if (!other || (f_.accuracy && !f_.accuracy->has_numbers())) return;
+    if (!other->has_noise()) return line("", "on other data none either (cross-validation)");
+    line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
+                         other->db, other->low_db, other->high_db));
+  }
 
   void operators() {
     std::string by_placement;
@@ -356,10 +362,14 @@ class Summary {
     const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
     const char* const how =
         a.of_own_conversion ? "; by our conversion of the NPU's parts, which computes the same: the vendor's runs on the chip alone" : "";
-    if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return fmt::format("none: equal to the float model {}{}", over, how);
+    if (a.is_exact()) return fmt::format("none: equal to the float model {}{}", over, how);
     const bool in_sample = !c_.quantization.model_was_quantized;  // the samples are those that the ranges were chosen on
-    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}{}", a.sqnr_db, a.max_abs_error,
-                       over, in_sample ? " of the calibration (in-sample)" : "", how);
+    const std::string of = fmt::format("{}{}{}", over, in_sample ? " of the calibration (in-sample)" : "", how);
+    const std::string integers = text_of_integers(a.outputs);
+    if (!a.has_numbers()) return fmt::format("{}, {}", integers, of);
+    return fmt::format("{}{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}",
+                       worst_part(a.outputs) ? "all together " : "", a.sqnr_db, a.max_abs_error, of,
+                       integers.empty() ? "" : "; " + integers);
   }
 
   const Compilation& c_;

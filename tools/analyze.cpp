@@ -15,7 +15,7 @@ int analyze(const ModelOptions& o) {
   if (!has_program(*m))
     return finish(o.json, diagnostics, {{"model", o.model}, {"target", m->target.name}, {"stopped_after", o.compile.stop_after}},
                   "stopped after " + o.compile.stop_after + "\n");
-  ModelReport report = report_model(o, *m, "");
+  ModelReport report = report_model(o, *m, "", diagnostics);
   if (!write_report_page(o, *m, report, diagnostics)) return finish(o.json, diagnostics, {}, "");
   return finish(o.json, diagnostics, std::move(report.json), report.summary);
 }

@@ -184,7 +184,7 @@ int compile_verb(const CompileVerb& o) {
   if (!o.etrecord.empty() &&
       !write_signed(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), key, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
-  ModelReport report = report_model(o.model, *m, o.output);
+  ModelReport report = report_model(o.model, *m, o.output, diagnostics);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
   if (fit) report.json["board"] = json_of(*board, *fit), report.summary += text_of(*board, *fit);
   return finish(o.model.json, diagnostics, std::move(report.json), report.summary + summary_of_c);

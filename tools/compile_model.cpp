@@ -437,6 +437,8 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
+  const std::vector<size_t>& left_out = compilation->quantization.left_out;  // ascending; accuracy is that of the others
+  for (size_t k = left_out.size(); k-- > 0;) result.samples.erase(result.samples.begin() + static_cast<std::ptrdiff_t>(left_out[k]));
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);
   refuse_unlowered(*compilation, o.model, diagnostics);
   if (recipe.is_for_stock()) refuse_own_dialect(result.program, o.model, diagnostics);

@@ -19,7 +19,7 @@ struct DoctorVerb {
 
 // What a finding says better.
 bool is_told(const Diagnostic& d) {
-  return d.severity == Severity::warning && (d.rule == "target.portable" || d.rule == "calibrate.made_up");
+  return d.severity == Severity::warning && (d.rule == "target.portable" || d.rule == "calibrate.made_up" || finding_of_warning(d));
 }
 
 Diagnostics without_told(const Diagnostics& all) {
@@ -42,6 +42,11 @@ struct Examined {
   std::string instead;            // what was examined then
 };
 
+void add_warnings(const Diagnostics& all, std::vector<Finding>& findings) {
+  for (const Diagnostic& d : all.list())
+    if (std::optional<Finding> f = finding_of_warning(d)) findings.push_back(std::move(*f));
+}
+
 // Compiles without what stands in the way, when that are findings all.
 Examined compile_patient(const ModelOptions& o, Diagnostics& diagnostics) {
   Examined e;
@@ -53,6 +58,7 @@ Examined compile_patient(const ModelOptions& o, Diagnostics& diagnostics) {
   const auto errors = std::ranges::count(first.list(), Severity::error, &Diagnostic::severity);
   if (e.model || static_cast<std::ptrdiff_t>(e.findings.size()) < errors) {
     diagnostics = without_told(first);
+    add_warnings(first, e.findings);
     return e;
   }
   Target target = *find_target(o.target, diagnostics);
@@ -69,6 +75,7 @@ Examined compile_patient(const ModelOptions& o, Diagnostics& diagnostics) {
   Diagnostics second;
   e.model = compile_model_for(std::move(target), relaxed, true, second);
   diagnostics = without_told(second);
+  add_warnings(second, e.findings);
   return e;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -22,6 +23,12 @@ bool has_float_ports(const CompiledModel& m) {
     for (const Port& p : *ports)
       if (m.compilation.graph.type(p.value).dtype == DType::f32) return true;
   return false;
+}
+
+// A float model that int8 does not suit, and a target with int16 kernels.
+bool may_need_int16(const ModelOptions& o, const CompiledModel& m) {
+  return o.precision == "int8" && o.compile.int16_layers.empty() && !m.target.npu && !m.target.options.is_for_stock() &&
+         !m.compilation.quantization.model_was_quantized && !m.made_up_samples;
 }
 
 constexpr Row kRows[] = {
@@ -46,6 +53,24 @@ constexpr Row kRows[] = {
      [](ModelOptions& o) { o.bias_correction = "auto"; }},
 };
 
+constexpr std::string_view kMaxRam = "--max-ram ", kInt16Layer = "--int16-layer ", kInt16 = "--precision int16",
+                           kState = "--state ";
+constexpr double kLeastGainDb = 1;  // of int16: less is not worth its instructions
+
+// What a finding names itself. False: it does not apply.
+bool apply_attempt(std::string_view option, const ModelOptions& o, const CompiledModel& m, ModelOptions& changed) {
+  if (option.starts_with(kMaxRam)) {
+    const std::string_view bytes = option.substr(kMaxRam.size());
+    return std::from_chars(bytes.data(), bytes.data() + bytes.size(), changed.compile.max_ram).ec == std::errc();
+  }
+  if (option.starts_with(kState)) return changed.states.emplace_back(option.substr(kState.size())), true;
+  if (!may_need_int16(o, m)) return false;
+  if (option == kInt16) return changed.precision = "int16", true;
+  if (!option.starts_with(kInt16Layer)) return false;
+  changed.compile.int16_layers = {std::string(option.substr(kInt16Layer.size()))};
+  return true;
+}
+
 // " (-63.4 %)"
 std::string change_text(i64 before, i64 after) {
   if (before == after) return " (the same)";
@@ -53,7 +78,14 @@ std::string change_text(i64 before, i64 after) {
   return fmt::format(" ({:+.1f} %)", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));
 }
 
-std::string result_text(const CompiledModel& before, const std::optional<Accuracy>& accuracy, const CompiledModel& after, int threads) {
+// dB: of the worst part, where there are several.
+double db_of(const Accuracy& a) {
+  const auto worst = worst_part(a.outputs);
+  return worst ? worst->output->db(worst->part) : a.sqnr_db;
+}
+
+std::string result_text(const CompiledModel& before, const std::optional<Accuracy>& accuracy, const CompiledModel& after, int threads,
+                        double& gain_db) {
   const auto part = [](i64 a, i64 b, const char* unit) { return fmt::format("{}{}{}", grouped(b), unit, change_text(a, b)); };
   std::string text;
   if (before.program.cost.total() > 0 && before.program.cost.not_known == 0)
@@ -62,16 +94,21 @@ std::string result_text(const CompiledModel& before, const std::optional<Accurac
   text += "; flash " + part(static_cast<i64>(before.compilation.pte.size()), static_cast<i64>(after.compilation.pte.size()), "");
   if (!accuracy || before.made_up_samples) return text;
   const std::optional<Accuracy> now = accuracy_of(after, threads);
-  if (now && std::isfinite(now->sqnr_db) && std::isfinite(accuracy->sqnr_db))
-    text += fmt::format("; {:.1f} dB ({:+.1f} dB)", now->sqnr_db, now->sqnr_db - accuracy->sqnr_db);
-  return text;
+  if (!now || !now->has_numbers() || !std::isfinite(db_of(*now)) || !std::isfinite(db_of(*accuracy))) return text;
+  gain_db = db_of(*now) - db_of(*accuracy);
+  return text + fmt::format("; {:.1f} dB ({:+.1f} dB{})", db_of(*now), gain_db,
+                            worst_part(now->outputs) ? " in the worst output" : "");
 }
 
 Attempt attempt(const std::string& option, const ModelOptions& options, const CompiledModel& before,
                 const std::optional<Accuracy>& accuracy) {
   Diagnostics diagnostics;
   const std::optional<CompiledModel> after = compile_model_for(before.target, options, true, diagnostics);
-  if (after && has_program(*after)) return {option, result_text(before, accuracy, *after, options.compile.threads), true};
+  double gain_db = 0;
+  if (after && has_program(*after)) {
+    const std::string text = result_text(before, accuracy, *after, options.compile.threads, gain_db);
+    return {option, text, true, gain_db};
+  }
   for (const Diagnostic& d : diagnostics.list())
     if (d.severity == Severity::error) return {option, fmt::format("no program: {} [{}]", d.what, d.rule), false};
   return {option, "no program", false};
@@ -93,13 +130,14 @@ std::vector<Attempt> try_options(const ModelOptions& o, const CompiledModel& m, 
     row.apply(changed);
     attempts.push_back(attempt(row.option, changed, m, accuracy));
   }
-  constexpr std::string_view kMaxRam = "--max-ram ";
   for (const Finding& f : findings) {
-    if (!f.attempt.starts_with(kMaxRam)) continue;
+    const auto is_same = [&](const Attempt& a) { return a.option == f.attempt; };
+    if (f.attempt.empty() || std::ranges::any_of(attempts, is_same)) continue;
     ModelOptions changed = o;
-    const std::string bytes = f.attempt.substr(kMaxRam.size());
-    std::from_chars(bytes.data(), bytes.data() + bytes.size(), changed.compile.max_ram);
-    attempts.push_back(attempt(f.attempt, changed, m, accuracy));
+    if (!apply_attempt(f.attempt, o, m, changed)) continue;
+    const Attempt tried = attempt(f.attempt, changed, m, accuracy);
+    const bool is_int16 = f.attempt.starts_with(kInt16Layer) || f.attempt == kInt16;
+    if (!is_int16 || tried.gain_db >= kLeastGainDb) attempts.push_back(tried);
   }
   return attempts;
 }

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "data/labels.h"
+#include "report/output_accuracy.h"
 #include "tools/ends.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
@@ -44,6 +46,45 @@ i64 equal_count(std::span<const i64> a, std::span<const i64> b) {
   return n;
 }
 double share(i64 n, i64 of) { return of > 0 ? 100.0 * static_cast<double>(n) / static_cast<double>(of) : 0; }
+
+// Of each output that both have as numbers or as integers; int8 outputs are another scale.
+std::vector<OutputAccuracy> accuracy_of_outputs(const FloatOutputs& model, const ProgramFile& file, const std::vector<std::vector<std::byte>>& found,
+                                        i64 samples) {
+  std::vector<OutputAccuracy> outputs;
+  for (size_t o = 0; o < std::min(found.size(), model.outputs.size()); ++o) {
+    const Port& port = model.graph.outputs[o];
+    const bool is_number = model.graph.type(port.value).dtype == DType::f32;
+    const std::vector<float> values = as_floats(file.summary.outputs[o].type, found[o]);
+    if (is_number != (file.summary.outputs[o].type == ScalarType::f32) || values.size() != model.outputs[o].size()) continue;
+    Axes order(model.shapes[o].size());  // both are in the user's
+    std::iota(order.begin(), order.end(), 0);
+    OutputError error(model.shapes[o], order);
+    const size_t each = values.size() / static_cast<size_t>(std::max<i64>(samples, 1));
+    for (size_t s = 0; s < static_cast<size_t>(samples); ++s)
+      error.see(std::span(model.outputs[o]).subspan(s * each, each), std::span(values).subspan(s * each, each));
+    outputs.push_back(output_accuracy(model.graph, port, error));
+  }
+  return outputs;
+}
+
+void add_accuracy(const FloatOutputs& model, const ProgramFile& file, const std::vector<std::vector<std::byte>>& found, i64 samples,
+                  Json& json, std::string& summary) {
+  const std::vector<OutputAccuracy> outputs = accuracy_of_outputs(model, file, found, samples);
+  if (outputs.empty()) return;
+  PartError all;
+  for (const OutputAccuracy& o : outputs)
+    if (!o.is_integer) all.add(o.whole);
+  const auto worst = worst_part(outputs);
+  json["worst_output"] = worst_part_json(outputs);
+  if (worst) summary += fmt::format("worst output   {}: {}\n", name_of(*worst), text_of(*worst));
+  if (all.count > 0) {
+    json["sqnr_db"] = std::isfinite(all.db()) ? Json(all.db()) : Json();
+    json["max_abs_error"] = all.largest;
+    summary += fmt::format("SQNR           {:6.2f} dB{}, largest difference {:.6g}\n", all.db(), worst ? " all together" : "", all.largest);
+  }
+  if (const std::string integers = text_of_integers(outputs); !integers.empty()) summary += fmt::format("integers       {}\n", integers);
+  json["output_accuracy"] = output_accuracy_json(outputs);
+}
 
 int evaluate(const EvaluateOptions& o) {
   if (o.labels.empty() && o.model.empty()) return refuse_usage("--labels or --model is required");
@@ -102,12 +143,7 @@ int evaluate(const EvaluateOptions& o) {
     json["model"] = o.model;
     json["agreement"] = share(same, samples) / 100;
     summary += fmt::format("same class     {:6.2f} %  ({} of {})\n", share(same, samples), same, samples);
-    if (file->summary.outputs[0].type == ScalarType::f32) {
-      const Difference d = difference(model->outputs[0], first, classes);
-      json["sqnr_db"] = std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json();
-      json["max_abs_error"] = d.max_abs;
-      summary += fmt::format("SQNR           {:6.2f} dB, largest difference {:.6g}\n", d.sqnr_db, d.max_abs);
-    }
+    add_accuracy(*model, *file, *outputs, samples, json, summary);
   }
   json["inference_seconds"] = seconds.all;
   json["seconds"] = seconds_of_process();

@@ -61,6 +61,7 @@ std::optional<FloatOutputs> run_float_model(const std::string& path, const std::
       std::copy(user.begin(), user.end(), result.outputs[o].begin() + static_cast<i64>(s * user.size()));
     }
   });
+  result.graph = std::move(*graph);
   return result;
 }
 

@@ -16,6 +16,7 @@ struct FloatOutputs {
   std::vector<std::string> names;
   std::vector<Shape> shapes;                // the user's
   std::vector<std::vector<float>> outputs;  // [o]: all samples one after the other, in the user's order
+  Graph graph;
 };
 
 // Runs a model in float32 on the samples that were read for the program; its inputs must be those of the program. A state is as `sequence`

@@ -13,7 +13,8 @@ struct ModelReport {
   Json json;
   std::string summary;
 };
-ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to);
+ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to,
+                         Diagnostics& diagnostics);
 // --html: the report as a page. True where none was asked for.
 bool write_report_page(const ModelOptions& options, const CompiledModel& model, const ModelReport& report, Diagnostics& diagnostics);
 

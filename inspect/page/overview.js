@@ -38,8 +38,12 @@ export function overview(m) {
   if (used) figures.push(figure("RAM planned", bytes(used), bound ? (bound === used ? "the lower bound" : `lower bound ${bytes(bound)}`) : null, "ram"));
   const flash = data.flash ? Object.values(data.flash).reduce((a, x) => a + (typeof x === "number" ? x : 0), 0) : 0;
   if (flash) figures.push(figure("Flash", bytes(flash), "the program file", "flash"));
+  const worst = report && report.worst_output;
+  if (worst)
+    figures.push(figure("Worst output", worst.sqnr_db === null ? "exact" : `${worst.sqnr_db.toFixed(1)} dB`,
+      worst.name + (worst.axis === null ? "" : `, index ${worst.index} of axis ${worst.axis}`) + (worst.constant ? ", always the same" : ""), "worst"));
   if (report && (report.sqnr_db || report.exact))
-    figures.push(figure("Signal to noise", report.exact ? "exact" : `${report.sqnr_db.toFixed(1)} dB`, "against the float model", "error"));
+    figures.push(figure("Signal to noise", report.exact ? "exact" : `${report.sqnr_db.toFixed(1)} dB`, worst ? "all outputs together" : "against the float model", "error"));
   const crossed = (report && report.crossings) || [];
   if (crossed.length)
     figures.push(figure("Crossings", grouped(crossed.length), `${bytes(crossed.reduce((a, c) => a + (c.bytes || 0), 0))} to and from the NPU${report.transposes !== undefined ? `, ${plural(report.transposes, "transpose")}` : ""}`, "crossings"));

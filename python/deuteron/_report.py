@@ -267,6 +267,36 @@ class Quantization:
 
 
 @dataclass(frozen=True)
+class PartAccuracy:
+    """How far a part of an output is from the float model's: an output, or one index of an axis where sizes differ."""
+
+    sqnr_db: Optional[float]  #: None: equal
+    held_out_sqnr_db: Optional[float]
+    max_abs_error: Optional[float]
+    low: Optional[float]  #: of the float model's
+    high: Optional[float]
+    steps: Optional[float]  #: of the program over that; None: not known
+    constant: bool  #: one number for all samples, where the float model's vary
+    name: str = ""
+    axis: Optional[int] = None
+    index: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class OutputAccuracy:
+    """Of one output. Integers have `equal` of `count` and no dB."""
+
+    name: str
+    sqnr_db: Optional[float] = None
+    max_abs_error: Optional[float] = None
+    axis: Optional[int] = None  #: along which parts differ in size
+    parts: list[PartAccuracy] = field(default_factory=list)
+    equal: Optional[int] = None
+    count: Optional[int] = None
+    held_out_equal_share: Optional[float] = None
+
+
+@dataclass(frozen=True)
 class Report:
     """What a compilation came to."""
 
@@ -315,6 +345,8 @@ class Report:
     unit_order: Optional[UnitOrder] = None
     memory_placement: Optional[MemoryPlacement] = None  #: of a target with several memories that says their speeds
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
+    worst_output: Optional[PartAccuracy] = None  #: the worst output, or part of one; None: there is one part only
+    output_accuracy: list[OutputAccuracy] = field(default_factory=list)
     held_out_sqnr_db: Optional[float] = None  #: what other data may give: cross-validation over the samples
     held_out_sqnr_db_of_halves: Optional[list[float]] = None  #: what a tenth of the halves of the samples is under, and over
     exact: bool = False
@@ -373,6 +405,8 @@ class Evaluation:
     model_top1: Optional[float] = None
     model_right: Optional[int] = None
     agreement: Optional[float] = None
+    worst_output: Optional[PartAccuracy] = None
+    output_accuracy: list[OutputAccuracy] = field(default_factory=list)
     sqnr_db: Optional[float] = None
     max_abs_error: Optional[float] = None
     inference_seconds: float = 0.0
