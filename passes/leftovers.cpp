@@ -3,6 +3,8 @@
 // count; what then has no float form either is refused at the end (--dialect stock).
 #include "passes/float_calls.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "passes/call_node.h"
+#include "passes/compilation.h"
 #include "passes/pass.h"
 #include "passes/portable_calls.h"
 #include "rewrite/borders.h"
@@ -124,11 +127,21 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
   return b.replace_root(Quantize{g.type(node.outputs[0]).quant}, {y});
 }
 
+// What samples would change.
+static void note_recurrent_layers(const Graph& g, Diagnostics& diagnostics) {
+  for (const Node& node : g.nodes)
+    if (facts_of(node.op).family == Family::recurrent && g.type(node.outputs[0]).dtype == DType::f32)
+      diagnostics.add({Severity::note, fmt::format("{}: {}", g.name, describe(g, node)),
+                       "the model came quantized and leaves its input in float, so there is no int8 range for it", "", "", "recurrent.float",
+                       "give samples with --calibrate: then it runs in int8"});
+}
+
 void leftovers(PassContext& pass) {
+  if (pass.result.quantization.model_was_quantized) note_recurrent_layers(pass.graph, pass.diagnostics);
   static constexpr Rule kChannels[] = {quantize_channels, dequantize_channels};  // before what is not taken is spelled out
   rewrite(pass.graph, kChannels, pass.rules());
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
-  rules.insert(rules.end(), {without_bounds, spelled_out, island});
+  rules.insert(rules.end(), {without_bounds, spelled_out, recurrent_in_steps, island});
   rewrite(pass.graph, rules, pass.rules());
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewrite/forms.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "ops/form.h"
+#include "ops/recurrent/steps.h"
 #include "rewrite/borders.h"
 
 namespace deuteron {
@@ -22,7 +24,8 @@ static FormOperand operand_of(const Graph& g, const Uses& uses, ValueId v) {
   return o;
 }
 
-static Patch patch_of(const Graph& g, NodeId root, Form form) {
+// `results`: of the form, for those of the operator; -1: nobody reads it.
+static Patch patch_of(const Graph& g, NodeId root, Form form, std::span<const ValueId> results) {
   const std::vector<ValueId>& operands = g.nodes[root].inputs;
   const auto id = [&](ValueId v) {
     const auto k = static_cast<size_t>(v);
@@ -34,7 +37,8 @@ static Patch patch_of(const Graph& g, NodeId root, Form form) {
     for (ValueId& v : step.inputs) v = id(v);
     patch.nodes.push_back({std::move(step.op), std::move(step.inputs), {id(step.output)}, {}});
   }
-  patch.replace.emplace_back(g.nodes[root].outputs[0], id(form.result));
+  for (size_t k = 0; k < results.size(); ++k)
+    if (results[k] >= 0) patch.replace.emplace_back(g.nodes[root].outputs[k], id(results[k]));
   patch.reason = std::move(form.reason);
   return patch;
 }
@@ -56,7 +60,52 @@ std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, Form
   site.for_stock = target.for_stock;
   FormBuilder builder(site);
   if (!write_form(node.op, kind, builder)) return std::nullopt;
-  return patch_of(g, root, builder.take());
+  Form form = builder.take();
+  const ValueId result = form.result;
+  return patch_of(g, root, std::move(form), {&result, 1});
+}
+
+// Leaves out what no result needs.
+static void keep_read(Form& form, std::span<ValueId> results, size_t operands) {
+  std::vector<bool> read(operands + form.values.size());
+  for (const ValueId v : results)
+    if (v >= 0) read[static_cast<size_t>(v)] = true;
+  std::vector<Form::Step> steps;
+  for (auto step = form.steps.rbegin(); step != form.steps.rend(); ++step) {
+    if (!read[static_cast<size_t>(step->output)]) continue;
+    for (const ValueId v : step->inputs) read[static_cast<size_t>(v)] = true;
+    steps.push_back(std::move(*step));
+  }
+  std::ranges::reverse(steps);
+  form.steps = std::move(steps);
+  std::vector<ValueId> ids(read.size());
+  std::vector<Form::Value> values;
+  for (size_t k = 0; k < read.size(); ++k) {
+    ids[k] = static_cast<ValueId>(k < operands ? k : operands + values.size());
+    if (k >= operands && read[k]) values.push_back(std::move(form.values[k - operands]));
+  }
+  form.values = std::move(values);
+  const auto renumber = [&](ValueId& v) { v = v < 0 ? v : ids[static_cast<size_t>(v)]; };
+  std::ranges::for_each(results, renumber);
+  for (Form::Step& step : form.steps) std::ranges::for_each(step.inputs, renumber), renumber(step.output);
+}
+
+std::optional<Patch> recurrent_in_steps(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  std::vector<FormOperand> operands;
+  for (const ValueId v : node.inputs) operands.push_back(operand_of(g, uses, v));
+  FormSite site;
+  site.operands = operands;
+  site.result = &g.type(node.outputs[0]);
+  site.name = &g.values[node.outputs[0]].name;
+  FormBuilder builder(site);
+  std::optional<std::vector<ValueId>> results = in_steps(node.op, builder);
+  if (!results) return std::nullopt;
+  for (size_t k = 0; k < results->size(); ++k)
+    if (const ValueId v = node.outputs[k]; uses.readers[v].empty() && uses.output_uses[v] == 0) (*results)[k] = -1;
+  Form form = builder.take();
+  keep_read(form, *results, operands.size());
+  return patch_of(g, root, std::move(form), *results);
 }
 
 std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::simpler); }

@@ -21,6 +21,8 @@ std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root)
 Rule kernel_form(const FormTarget& target);
 // Not together with rules that merge neighbours: it takes apart.
 std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root);
+// lstm(x, ..) in float   becomes   linear layers, sigmoid, tanh and sums, step by step: no kernel computes it in float. So do GRU and RNN.
+std::optional<Patch> recurrent_in_steps(const Graph& g, const Uses& uses, NodeId root);
 // In float, for targets that have no int8 kernel of the operator.
 std::optional<Patch> in_parts(const Graph& g, const Uses& uses, NodeId root);
 
