@@ -19,9 +19,12 @@ bool may_be_masked(const Op& op) {
          std::holds_alternative<Maximum>(op);
 }
 
+// What asks whether a number is infinite.
+bool compares(const Graph& g, const Node& node) { return call_of(node.op) && g.type(node.outputs[0]).dtype == DType::b8; }
+
 void refuse_others(const Graph& g, const Node& node, const std::string& rule, Diagnostics& diagnostics) {
   for (const ValueId v : node.inputs) {
-    if (!g.is_constant(v) || g.type(v).dtype != DType::f32) continue;
+    if (!g.is_constant(v) || g.type(v).dtype != DType::f32 || compares(g, node)) continue;
     const std::span<const float> data = g.values[v].constant->as<float>();
     const bool masked = may_be_masked(node.op);
     const auto bad = std::ranges::find_if(data, [&](float x) { return !std::isfinite(x) && !(masked && is_low(x)); });

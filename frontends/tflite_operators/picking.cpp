@@ -65,6 +65,29 @@ void finish_batched_gather(Call& c, ValueId x, Axes index, i64 batch_axes, i64 a
   c.result(c.reshape(x, std::move(to)));
 }
 
+// Computed positions [.., n] of the first n axes, as numbers of rows.
+void finish_computed_gather_nd(Call& c, ValueId x) {
+  ValueId positions = c.in(1);
+  const Type type = c.type(positions);
+  c.require(type.dtype == DType::s32 || type.dtype == DType::s64, "operand 1 is not of integers", std::string(name_of(type.dtype)),
+            "INT32, INT64", "tflite.operand.type");
+  if (!c.ok()) return;
+  const Shape s = c.shape(x);
+  const size_t axes = static_cast<size_t>(type.shape.back());
+  std::vector<i64> steps(axes, 1);
+  for (size_t k = axes - 1; k-- > 0;) steps[k] = steps[k + 1] * s[k + 1];
+  const std::vector<i32> narrow(steps.begin(), steps.end());
+  const Type of_steps{type.dtype, {static_cast<i64>(axes)}, {}};
+  const ValueId each = c.constant("steps_between", of_steps, type.dtype == DType::s64 ? constant_of(steps) : constant_of(narrow));
+  Shape rows{numel(std::span(s).first(axes))}, to(type.shape.begin(), type.shape.end() - 1), one = type.shape;
+  rows.insert(rows.end(), s.begin() + static_cast<i64>(axes), s.end());
+  one.back() = 1;
+  positions = call_broadcast(c, {"aten::mul", "out"}, {positions, each}, type.dtype, "scaled");
+  positions = call_on(c, {"aten::sum", "IntList_out"}, positions,
+                      {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}}, {type.dtype, one, {}}, "row");
+  finish_lookup(c, c.reshape(x, std::move(rows), "rows"), c.reshape(positions, std::move(to), "row_numbers"), 0);
+}
+
 }  // namespace
 
 static void import_gather(Call& c) {
@@ -87,11 +110,12 @@ static void import_gather(Call& c) {
 static void import_gather_nd(Call& c) {
   c.takes(2, 2);
   ValueId x = c.in(0);
-  const Axes given = c.integers(1);
   const Shape positions = c.declared(1).shape;
   c.require(!c.ok() || (!positions.empty() && positions.back() >= 1 && positions.back() <= c.rank(x)),
             "has positions for another number of axes", positions.empty() ? "0" : std::to_string(positions.back()),
             fmt::format("1..{}", c.rank(x)), "tflite.gather_nd.axes");
+  if (c.ok() && !c.is_constant(1)) return finish_computed_gather_nd(c, x);
+  const Axes given = c.integers(1);
   if (!c.ok()) return;
   const Shape s = c.shape(x);
   const size_t axes = static_cast<size_t>(positions.back());

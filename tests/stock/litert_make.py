@@ -382,6 +382,45 @@ def slopes(s, x):
     return s.slope(s.conv(x))
 
 
+@of((1, 4, 6, 6), (1, 5, 5, 2))
+def sampled(s, x, at):
+    return F.grid_sample(x, at.clamp(-1, 1), align_corners=False)
+
+
+@of((3, 7))
+def gathered(s, x):
+    return torch.gather(x, 1, (x > 0).long()[:, :2])
+
+
+@of((2, 3, 4))
+def sums_of_powers(s, x):
+    return x.prod(1) + torch.logsumexp(x, 1) + x.std(1)
+
+
+@of((2, 9), (2, 9))
+def truths(s, x, y):
+    return ((x > 0) & (y < 0) | ~(x >= y)).float() + torch.any(x > 1, dim=1, keepdim=True).float() + torch.all(x > -2, dim=1, keepdim=True).float()
+
+
+@of((2, 9))
+def special(s, x):
+    return torch.erf(x) + torch.expm1(x) + F.hardsigmoid(x) + F.selu(x) + F.softsign(x) + torch.atan(x) + torch.sinh(x) + torch.log2(x.abs() + 1)
+
+
+@of((2, 4, 8), (2, 4, 8), (2, 4, 8))
+def causal_product(s, q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+@module((1, 6, 10))
+def both_ways():
+    return Of(lambda s, x: s.cell(x)[0], cell=nn.LSTM(10, 6, batch_first=True, bidirectional=True))
+
+
+# In int8 they compare values that are computed, or ask whether something is infinite, for which the quantizer writes a scale that is.
+FLOAT_ONLY = {"sampled", "sums_of_powers", "truths"}
+
+
 def values(shape, kind, seed):
     random = np.random.default_rng(seed)
     return torch.tensor(random.integers(0, kind[1], shape), dtype=kind[0]) if kind else torch.tensor(
@@ -438,6 +477,8 @@ def main():
         write(folder, "float", name, model)
         seen = [kinds_of(model)]
         for form, rules in recipes():
+            if name in FLOAT_ONLY and form in ("int8", "int4"):
+                continue
             samples = [{f"args_{k}": x.numpy() for k, x in enumerate(batch)} for batch in batches]
             try:
                 other = quantized(model, rules, samples)
