@@ -63,6 +63,7 @@ DIFFERENT_ROWS = [
     ("ours", "MEAN and SUM have a result with parameters of its own in TFLite; ExecuTorch's quantizer shares the operand's, and its rule asks for that",
      [("mean", "other parameters"), ("sum", "other parameters")]),
     ("ours", "x - y is written as SUB", [("add", "alpha -1")]),
+    ("ours", "windows of different extents are a product with a constant matrix", [("adaptive_avg_pool2d", "(9, 8) to (2, 4)")]),
     ("ours", "ceil_mode changes nothing here", [("avg_pool2d", "ceil_mode without effect"), ("max_pool2d", "ceil_mode without effect")]),
     ("theirs", "the open machine's windows end at 4096, as those of AVERAGE_POOL_2D do; ExecuTorch has a rule for the stride of MAX_POOL_2D alone",
      [("max_pool2d", "kernel (4097, 1), stride 1"), ("max_pool2d", "kernel (1, 4097), stride 1")]),
