@@ -67,6 +67,7 @@ DIFFERENT_ROWS = [
     ("ours", "ceil_mode changes nothing here", [("avg_pool2d", "ceil_mode without effect"), ("max_pool2d", "ceil_mode without effect")]),
     ("theirs", "the open machine's windows end at 4096, as those of AVERAGE_POOL_2D do; ExecuTorch has a rule for the stride of MAX_POOL_2D alone",
      [("max_pool2d", "kernel (4097, 1), stride 1"), ("max_pool2d", "kernel (1, 4097), stride 1")]),
+    ("ours", "the batch axes are one; ExecuTorch lowers them to a bmm between an expand and a view, and has no converter for expand", [("bmm", "4-D")]),
     ("ours", "zero points become columns of numbers: docs/neutron.md", [("bmm", "a zero point of the first"), ("bmm", "a zero point of the second")]),
     ("ours", "a product of two computed matrices is a series of one; ExecuTorch has mm for constant weights alone", [("mm", "two computed matrices"), ("linear", "a computed weight")]),
     ("theirs", "the open machine counts the products of a result in 16 bits, as convolutions do; ExecuTorch has no such rule for FULLY_CONNECTED",
@@ -230,8 +231,8 @@ def convolutions():
     yield conv("3 groups with a multiplier", (1, 3, 9, 11), (6, 1, 3, 3), groups=3)
     yield Case("conv2d", "a computed weight", lambda x, w: F.conv2d(x, w), (1, 3, 9, 11), (5, 3, 3, 3), given=(STEPS, (0.05, 0)))
 
-    def transposed(what, shape, w, bias=True, **options):
-        weights = [(w, "w8c1")] + ([((w[1] * options.get("groups", 1),), "b32")] if bias else [])
+    def transposed(what, shape, w, bias=True, kind="w8c1", **options):
+        weights = [(w, kind)] + ([((w[1] * options.get("groups", 1),), "b32")] if bias else [])
         return Case("conv_transpose2d", what, lambda x, *p, o=options: F.conv_transpose2d(x, *p, **o), shape, weights=weights)
 
     yield transposed("3x2 with stride 2", (1, 4, 5, 6), (4, 5, 3, 2), stride=2)
@@ -243,8 +244,8 @@ def convolutions():
     yield transposed("padding below the kernel", (1, 4, 7, 6), (4, 5, 3, 3), padding=2)
     yield transposed("padding as the kernel", (1, 4, 9, 9), (4, 5, 3, 3), padding=3)
     yield transposed("dilation 2", (1, 4, 5, 6), (4, 5, 3, 3), dilation=2)
-    yield transposed("2 groups", (1, 4, 5, 6), (4, 3, 3, 3), groups=2)
-    yield transposed("depthwise", (1, 4, 5, 6), (4, 1, 3, 3), groups=4)
+    yield transposed("2 groups", (1, 4, 5, 6), (4, 3, 3, 3), groups=2, kind="w8t")
+    yield transposed("depthwise", (1, 4, 5, 6), (4, 1, 3, 3), groups=4, kind="w8t")
     yield transposed("one input channel", (1, 1, 5, 6), (1, 3, 3, 3))
     yield transposed("kernel 4096", (1, 4, 2, 2), (4, 3, 4096, 1))
     yield transposed("kernel 4097", (1, 4, 2, 2), (4, 3, 4097, 1))
