@@ -18,6 +18,7 @@
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
 #include "rewrite/borders.h"
+#include "rewrite/fuse_rules.h"
 #include "rewrite/view_rules.h"
 #include "targets/target.h"
 
@@ -289,7 +290,7 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
 // The result is made of the operand's elements and of nothing else but zeros, each of them once or as often as an index says. Zero is a step
 // whatever the scale.
 static bool picks_elements(const Graph& g, NodeId root) {
-  if (const Pad* pad = op_as<Pad>(g, root)) return pad->value == 0;
+  if (pads_with_zeros(g.nodes[root].op)) return true;
   const OpFacts f = facts_of(g.nodes[root].op);
   const bool moves = f.values == Values::same || f.values == Values::moved;
   return f.family == Family::movement && f.storage != Storage::around_operands && moves && !op_as<Expand>(g, root) &&
