@@ -18,6 +18,7 @@
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
 #include "rewrite/borders.h"
+#include "rewrite/fuse_rules.h"
 #include "rewrite/view_rules.h"
 #include "targets/target.h"
 
@@ -286,15 +287,17 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   return b.replace_root(g.nodes[root].op, {x});
 }
 
-// The result is made of the operand's elements and of nothing else, each of them once or as often as an index says.
+// The result is made of the operand's elements and of nothing else but zeros, each of them once or as often as an index says. Zero is a step
+// whatever the scale.
 static bool picks_elements(const Graph& g, NodeId root) {
+  if (pads_with_zeros(g.nodes[root].op)) return true;
   const OpFacts f = facts_of(g.nodes[root].op);
   const bool moves = f.values == Values::same || f.values == Values::moved;
   return f.family == Family::movement && f.storage != Storage::around_operands && moves && !op_as<Expand>(g, root) &&
          !op_as<Resize2d>(g, root);
 }
 
-// permute(dequantize(x))   becomes   dequantize(permute(x)); reshape, slice and gather likewise
+// permute(dequantize(x))   becomes   dequantize(permute(x)); reshape, slice, gather and a padding with zeros likewise
 static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!picks_elements(g, root)) return std::nullopt;

@@ -143,4 +143,9 @@ std::span<const Rule> fuse_rules() {
   return kRules;
 }
 
+bool pads_with_zeros(const Op& op) {
+  const Pad* pad = std::get_if<Pad>(&op);
+  return pad && pad->value == 0;
+}
+
 }  // namespace deuteron

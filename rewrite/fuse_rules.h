@@ -15,4 +15,7 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
 std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root);
 
+// A padding whose numbers are steps of every scale.
+bool pads_with_zeros(const Op& op);
+
 }  // namespace deuteron

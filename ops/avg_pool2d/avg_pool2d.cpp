@@ -115,7 +115,7 @@ const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
                                       .facts = facts_of,
                                       .axes = kAxes,
                                       .view = nullptr,
-                                      .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = portable_form},
+                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = portable_form},
                                       .examples = examples,
                                       .function = nullptr};
   return d;

@@ -40,13 +40,7 @@ static bool divided_pool_to_depthwise(const AvgPool2d& a, FormBuilder& b) {
   return b.type(v).shape == y && b.finish(v);
 }
 
-// In a quantized model the padding would stand in float: there it is split off when the pool is one of int8.
-static bool becomes_int8(FormBuilder& b) { return b.site().operands[0].steps && b.site().result_steps && b.site().result_steps->dtype == DType::s8; }
-
-bool simpler_form(const AvgPool2d& a, FormBuilder& b) {
-  return (!becomes_int8(b) && split_counted_padding(a, b)) || divided_pool_to_depthwise(a, b);
-}
-bool kernel_form(const AvgPool2d& a, FormBuilder& b) { return b.result().dtype == DType::s8 && split_counted_padding(a, b); }
+bool simpler_form(const AvgPool2d& a, FormBuilder& b) { return split_counted_padding(a, b) || divided_pool_to_depthwise(a, b); }
 
 // avg_pool2d in float over channels   becomes   one over images of a single channel, which are copied together and apart again: the stock
 // kernel takes no other order.
