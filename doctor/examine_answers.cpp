@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kGoodOutputDb = 30;
 
-FindingKind kind_of(const std::string& rule) {
-  if (rule == "accuracy.input_steps") return FindingKind::narrow_column;
-  return rule == "accuracy.lost" ? FindingKind::lost_output : FindingKind::weak_output;
+FindingKind kind_of(const Diagnostic& d) {
+  if (d.rule == "accuracy.input_steps") return FindingKind::narrow_column;
+  return d.fix == kOwnStepsAdvice ? FindingKind::weak_output : FindingKind::lost_output;
 }
 
 std::string measured_text(const Diagnostic& d) {
@@ -27,7 +27,7 @@ void weak_outputs(const Patient& p, std::vector<Finding>& findings) {
   Diagnostics found;
   warn_of_parts(p.compilation, p.accuracy->outputs, p.samples, found);
   for (const Diagnostic& d : found.list()) {
-    Finding f = finding_of(kind_of(d.rule), d.what, {}, -1, measured_text(d));
+    Finding f = finding_of(kind_of(d), d.what, {}, -1, measured_text(d));
     f.rule = d.rule;
     if (p.target.npu || p.target.options.is_for_stock()) f.attempt.clear();  // there is no int16
     findings.push_back(std::move(f));

@@ -47,8 +47,9 @@ void state_ports(const Patient& p, std::vector<Finding>& findings) {
   static constexpr std::string_view kShort[] = {"h", "c", "h0", "c0", "hx", "cx", "h_0", "c_0", "h_in", "c_in"};
   const Graph& g = p.compilation.reference;
   const auto shape_of = [&](const Port& port) { return logical_shape(port, g.type(port.value).shape); };
-  if (!g.states.empty() || g.inputs.size() < 2) return;
-  for (const Port& input : g.user_inputs()) {
+  if (!g.states.empty() || g.inputs.size() < 2 || g.outputs.size() < 2) return;
+  for (size_t i = 0; i < g.user_inputs().size(); ++i) {
+    const Port& input = g.inputs[i];
     const bool is_state = std::ranges::find(kShort, input.name) != std::end(kShort) ||
                           std::ranges::any_of(kNames, [&](std::string_view name) { return input.name.find(name) != input.name.npos; });
     const auto fits = [&](const Port& output) {
@@ -56,10 +57,11 @@ void state_ports(const Patient& p, std::vector<Finding>& findings) {
     };
     if (!is_state || std::ranges::count_if(g.user_outputs(), fits) != 1) continue;
     const Port& output = *std::ranges::find_if(g.user_outputs(), fits);
-    const i64 bytes = g.type(input.value).bytes();
+    const i64 bytes = p.compilation.graph.type(p.compilation.graph.inputs[i].value).bytes();
     Finding f = finding_of(FindingKind::state_ports, fmt::format("input `{}` looks like output `{}` of the step before", input.name, output.name),
-                           {}, static_cast<double>(bytes), bytes_text(bytes, p.compilation.plan.bytes, "the input, in float"));
+                           {}, static_cast<double>(bytes), bytes_text(bytes, p.compilation.plan.bytes, "what goes in"));
     f.attempt = fmt::format("--state {}={}", input.name, output.name);
+    f.change += ": " + f.attempt;
     findings.push_back(std::move(f));
   }
 }

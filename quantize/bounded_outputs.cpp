@@ -29,8 +29,11 @@ bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts
 std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
   const Uses uses(g);
   std::vector<BoundedOutput> found;
+  const auto is_integer = [&](const Port& port) { return g.type(port.value).dtype != DType::f32; };
+  const bool has_integers_alone = std::ranges::all_of(g.user_outputs(), is_integer);
   for (const Port& port : g.user_outputs()) {
-    if (g.type(port.value).dtype != DType::f32) {
+    if (is_integer(port)) {
+      if (!has_integers_alone) continue;
       if (const ValueId read = numbers_behind(g, uses, port.value); read >= 0) found.push_back({read, g.type(read).shape, -1});
       continue;
     }

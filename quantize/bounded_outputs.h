@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that an operator with fixed steps makes (softmax, sigmoid, tanh), and what it reads. Where such an output lies near its bound,
 // nothing shows in it of what quantization does to the network: a picture that is certain comes out as 255/256 whatever its logits lost.
-// Another one, which is not certain, shows it. So those who compare networks look before the operator, too. The same goes for outputs of
-// integers, such as an argmax, which have no error in dB.
+// Another one, which is not certain, shows it. So those who compare networks look before the operator, too. The same goes for a
+// network with integers alone, such as an argmax, which have no error in dB.
 #pragma once
 #include <limits>
 #include <span>

@@ -51,6 +51,10 @@ bool measures_size(const Graph& g, const Node& node) {
   return true;
 }
 
+bool is_difference(const Graph& g, const Node& node) {
+  return is_binary(node.op) && value_at(g, node, 4) == 0 && value_at(g, node, 1) == 0;
+}
+
 // No end above: a root, a factor, an offset, a logarithm.
 bool keeps_growing(const Graph& g, const Node& node) {
   if (facts_of(node.op).values == Values::same) return true;
@@ -97,7 +101,7 @@ class Scores {
     const ValueId squared = computed_operand(g_, g_.nodes[square]);
     const NodeId difference = uses_.producer[squared];
     const auto is_square = [&](NodeId reader) { return reader == square; };
-    if (difference >= 0 && is_binary(g_.nodes[difference].op) && uses_.output_uses[squared] == 0 &&
+    if (difference >= 0 && is_difference(g_, g_.nodes[difference]) && uses_.output_uses[squared] == 0 &&
         std::ranges::all_of(uses_.readers[squared], is_square))
       score_[difference] = true;
   }

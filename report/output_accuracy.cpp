@@ -69,9 +69,15 @@ struct PartFault {
   std::string what, measured, limit;
 };
 
-constexpr const char* kOwnSteps =
-    "return parts of different size as outputs of their own, so that each has its own steps; or compile with --precision int16, or the layer "
-    "with --int16-layer; `deuteron doctor --try` says what each comes to";
+constexpr std::string_view kUpstreamAdvice =
+    "what it is made of has lost it: `deuteron doctor --try` names the operators that do, and says what --precision int16 comes to";
+
+// Another part of the output sets its steps.
+bool is_beside_larger(const PartOfOutput& p) {
+  constexpr double kLarger = 8;
+  const std::vector<PartError>& parts = p.output->parts;
+  return std::ranges::any_of(parts, [&](const PartError& o) { return reach(o) >= kLarger * reach(parts[p.part]); });
+}
 
 // What is wrong with an output as a whole, or with one of its parts; the gravest.
 std::optional<PartFault> part_fault_of(const PartOfOutput& p, const std::vector<PartOfOutput>& all) {
@@ -228,17 +234,19 @@ void warn_of_parts(const Compilation& c, const std::vector<OutputAccuracy>& outp
   const std::vector<PartOfOutput> parts = parts_with_numbers(outputs);
   for (const OutputAccuracy& o : outputs) {
     std::optional<PartFault> gravest;
+    std::string_view advice;
     size_t more = 0;
     for (const PartOfOutput& p : parts) {
       if (p.output != &o) continue;
       const std::optional<PartFault> fault = part_fault_of(p, parts);
       if (!fault) continue;
       if (gravest) ++more;
-      else gravest = fault;
+      else gravest = fault, advice = is_beside_larger(p) ? kOwnStepsAdvice : kUpstreamAdvice;
     }
     if (!gravest) continue;
     if (more > 0) gravest->what += fmt::format("; so {} {} more of its parts", more == 1 ? "is" : "are", more);
-    diagnostics.add({Severity::warning, c.reference.name, gravest->what, gravest->measured, gravest->limit, gravest->rule, kOwnSteps});
+    diagnostics.add({Severity::warning, c.reference.name, gravest->what, gravest->measured, gravest->limit, gravest->rule,
+                     std::string(advice)});
   }
   const auto is_good = [](const PartOfOutput& p) { return p.output->db(p.part) >= kGoodDb; };
   if (std::ranges::all_of(parts, is_good)) return;

@@ -57,13 +57,21 @@ constexpr std::string_view kMaxRam = "--max-ram ", kInt16Layer = "--int16-layer 
                            kState = "--state ";
 constexpr double kLeastGainDb = 1;  // of int16: less is not worth its instructions
 
+// "h=h_next": the input has no samples then.
+void make_state(std::string_view names, const CompiledModel& m, ModelOptions& changed) {
+  changed.states.emplace_back(names);
+  const std::span<const Port> inputs = m.compilation.reference.user_inputs();
+  const auto at = std::ranges::find(inputs, names.substr(0, names.find('=')), &Port::name) - inputs.begin();
+  if (changed.calibrate.size() == inputs.size()) changed.calibrate.erase(changed.calibrate.begin() + at);
+}
+
 // What a finding names itself. False: it does not apply.
 bool apply_attempt(std::string_view option, const ModelOptions& o, const CompiledModel& m, ModelOptions& changed) {
   if (option.starts_with(kMaxRam)) {
     const std::string_view bytes = option.substr(kMaxRam.size());
     return std::from_chars(bytes.data(), bytes.data() + bytes.size(), changed.compile.max_ram).ec == std::errc();
   }
-  if (option.starts_with(kState)) return changed.states.emplace_back(option.substr(kState.size())), true;
+  if (option.starts_with(kState)) return make_state(option.substr(kState.size()), m, changed), true;
   if (!may_need_int16(o, m)) return false;
   if (option == kInt16) return changed.precision = "int16", true;
   if (!option.starts_with(kInt16Layer)) return false;
