@@ -115,6 +115,7 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
   for (const ValueId v : node.inputs) {
     const GraphValue& value = g.values[v];
     if (value.type.dtype == DType::f32) inputs.push_back(v);
+    else if (value.type.quant.empty() && facts_of(node.op).family == Family::layer) return std::nullopt;  // a bias whose steps nobody has said
     else if (value.constant)
       inputs.push_back(
           b.constant({DType::f32, value.type.shape, {}}, constant_of(numbers_of(value.constant->bytes.data(), value.type)), value.name));
