@@ -54,6 +54,17 @@ inline Operand view(Call& c, const Operand& x, const Shape& shape, std::string_v
 inline Operand permuted(Call& c, const Operand& x, const Axes& order, std::string_view suffix) {
   return c.torch("aten.permute.default", {{"self", x}, {"dims", order}}, suffix);
 }
+// An image whose channels stand last, as ONNX Runtime writes some of its own operators, with the channels behind the batch; and back.
+inline bool has_channels_last(Call& c) { return c.integer("channels_last", 0) != 0; }
+inline Operand with_channels_moved(Call& c, const Operand& x, bool to_front, std::string_view suffix) {
+  const i64 last = c.rank(x) - 1;
+  Axes order{0};
+  if (to_front) order.push_back(last);
+  for (i64 k = to_front ? 1 : 2; k < last + (to_front ? 0 : 1); ++k) order.push_back(k);
+  if (!to_front) order.push_back(1);
+  c.require(!c.ok() || last >= 2, "has no axes between batch and channels", std::to_string(last + 1), "3", "onnx.window.rank");
+  return c.ok() ? permuted(c, x, order, suffix) : Operand{};
+}
 // Elements first, first + step, .. of one axis, before `end`.
 inline Operand sliced(Call& c, const Operand& x, i64 axis, i64 first, i64 end, i64 step, std::string_view suffix) {
   return c.torch("aten.slice.Tensor", {{"self", x}, {"dim", axis}, {"start", first}, {"end", end}, {"step", step}}, suffix);

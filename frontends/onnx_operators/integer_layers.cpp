@@ -33,8 +33,10 @@ Operand real_bias(Call& c, size_t k, size_t x_scale, size_t w_scale) {
 }  // namespace
 
 static void import_qlinear_conv(Call& c) {
-  const Operand x = real(c, 0, "x"), weight = real(c, 3, "weight"), bias = real_bias(c, 8, 1, 4);
-  finish_steps(c, convolved(c, x, weight, bias, "real"), 6, 7);
+  const bool last = has_channels_last(c);
+  const Operand given = real(c, 0, "x"), weight = real(c, 3, "weight"), bias = real_bias(c, 8, 1, 4);
+  const Operand y = convolved(c, last ? with_channels_moved(c, given, true, "first") : given, weight, bias, last ? "conv" : "real");
+  finish_steps(c, last ? with_channels_moved(c, y, false, "real") : y, 6, 7);
 }
 
 // Weights with a scale for each column.
@@ -77,9 +79,12 @@ static void import_qlinear_function(Call& c) {
 }
 
 static void import_qlinear_pool(Call& c) {
-  c.require(c.integer("channels_last", 0) == 0, "has the channels last, which is not supported", "1", "0", "onnx.pool.layout");
-  const Operand x = real(c, 0, "x");
-  finish_steps(c, c.op() == "QLinearAveragePool" ? pooled_average(c, x, "real") : pooled_globally(c, x, "aten.mean.dim", "real"), 3, 4);
+  const bool last = has_channels_last(c);
+  Operand x = real(c, 0, "x");
+  if (last) x = with_channels_moved(c, x, true, "first");
+  const char* name = last ? "pool" : "real";
+  const Operand y = c.op() == "QLinearAveragePool" ? pooled_average(c, x, name) : pooled_globally(c, x, "aten.mean.dim", name);
+  finish_steps(c, last ? with_channels_moved(c, y, false, "real") : y, 3, 4);
 }
 
 // The ranges of dynamically quantized values are found as the model runs, in float. It stands for this model without that rounding: the
@@ -141,6 +146,7 @@ static constexpr ImportRow kIntegerLayersRows[] = {
     {"QLinearAdd", import_qlinear_binary, kMicrosoft},
     {"QLinearAveragePool", import_qlinear_pool, kMicrosoft},
     {"QLinearConcat", import_qlinear_concat, kMicrosoft},
+    {"QLinearConv", import_qlinear_conv, kMicrosoft},
     {"QLinearGlobalAveragePool", import_qlinear_pool, kMicrosoft},
     {"QLinearLeakyRelu", import_qlinear_function, kMicrosoft},
     {"QLinearMul", import_qlinear_binary, kMicrosoft},

@@ -222,6 +222,17 @@ static void import_max_pool(Call& c) {
   c.result(pooled(c, x, "max", w, e, {{"dilation", w.dilation}}, ""));
 }
 
+// Of steps, with the channels last.
+static void import_channels_last_max_pool(Call& c) {
+  Operand x = with_channels_moved(c, c.operand(0), true, "first");
+  const bool ceil = c.integer("ceil_mode", 0) != 0;
+  const Window w = read_window(c, c.shape(x), {}, ceil);
+  if (!c.ok()) return;
+  const Even e = make_even(w, c.shape(x), ceil);
+  c.require(e.found, "has more padding than half of its window", to_text(w.before), to_text(w.kernel), "onnx.window.padding");
+  if (c.ok()) c.result(with_channels_moved(c, pooled(c, x, "max", w, e, {{"dilation", w.dilation}}, "pool"), false, ""));
+}
+
 // Over all axes behind the channels, which stay with extent 1.
 Operand pooled_globally(Call& c, const Operand& x, std::string_view target, std::string_view suffix) {
   const i64 rank = c.rank(x);
@@ -239,6 +250,7 @@ static constexpr ImportRow kPoolingRows[] = {
     {"GlobalMaxPool", import_global_max_pool, {}, true},
     {"LpPool", import_norm_pool},
     {"MaxPool", import_max_pool, {}, true},
+    {"NhwcMaxPool", import_channels_last_max_pool, kMicrosoft, true},
 };
 ImportRows pooling_rows() { return kPoolingRows; }
 
