@@ -60,15 +60,19 @@ std::optional<ChannelSizes> sizes_of_output(const Graph& g, const Node& node, co
   std::vector<Interval> ranges = seen.channels(y);
   if (!makes_channels(g, node) || static_cast<i64>(ranges.size()) != g.type(y).shape.back()) return std::nullopt;
   const bool may_move = bounds_of(node.op)->none();
-  // Zero is within the range, unless that makes it much larger.
-  for (Interval& r : ranges)
-    if (const Interval zero = with_zero(r); !may_move || zero.span() < kCoarse * kCoarse * r.span()) r = zero;
+  // Zero is within the range, unless that makes it much larger. Channels that only lie on other sides of zero are of one size.
+  const auto reach_of = [](const Interval& r) { return std::max(-r.low, r.high); };
+  const double farthest = reach_of(seen.range(y));
+  bool differ = false;
+  for (Interval& r : ranges) {
+    const Interval zero = with_zero(r);
+    const bool is_far = may_move && r.span() > 0 && zero.span() >= 2 * kCoarse * r.span();
+    differ = differ || is_far || (reach_of(zero) > 0 && farthest >= kCoarse * reach_of(zero));
+    if (!is_far) r = zero;
+  }
   const Interval to = balanced(ranges, may_move);
-  if (!(to.span() > 0)) return std::nullopt;
-  ChannelSizes sizes = sizes_to(to, ranges, may_move);
-  for (const double own : own_steps(to, sizes))
-    if (own > 0 && seen.step(y) >= kCoarse * own) return sizes;
-  return std::nullopt;
+  if (!differ || ranges.size() > kFewChannels || !(to.span() > 0)) return std::nullopt;
+  return sizes_to(to, ranges, may_move);
 }
 
 void leave_as_float(Graph& g, ValueId y, const std::optional<ChannelSizes>& sizes) {
@@ -120,7 +124,8 @@ std::vector<bool> border_nodes(const Graph& g) {
     const auto is_there = [&](ValueId v) { return is_float[v] || g.is_constant(v); };
     is_border[n] = only_moves(node) && std::ranges::any_of(node.inputs, [&](ValueId v) { return is_float[v]; }) &&
                    std::ranges::all_of(node.inputs, is_there);
-    is_function[n] = facts_of(node.op).family == Family::elementwise && is_given[node.inputs[0]];
+    const bool has_one_operand = facts_of(node.op).family == Family::elementwise || (only_moves(node) && node.inputs.size() == 1);
+    is_function[n] = has_one_operand && is_given[node.inputs[0]];
     if (is_border[n] || is_float_by_channel(node.op)) is_float[node.outputs[0]] = true;
     if (is_function[n] || is_float[node.outputs[0]]) is_given[node.outputs[0]] = true;
   }

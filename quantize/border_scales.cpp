@@ -111,7 +111,7 @@ class BorderScales {
       const bool is_read = !uses.readers[chain.end].empty() || uses.output_uses[chain.end] > 0;
       if (!is_read || std::ranges::find(ends, chain.end) != ends.end()) continue;
       ends.push_back(chain.end);
-      if (scale_for_layers(uses, chain) || take_function(uses, chain) || take_lines(chain)) return true;
+      if (scale_for_layers(uses, chain) || scale_moved(uses, chain) || take_function(uses, chain) || take_lines(chain)) return true;
     }
     return false;
   }
@@ -124,11 +124,11 @@ class BorderScales {
   bool scale_for_layers(const Uses& uses, const Chain& chain) {
     const ValueId end = chain.end;
     const std::vector<NodeId> layers = layers_behind(uses, end);
-    const std::vector<Interval> ranges = with_room(seen_.channels(end));
+    const std::vector<Interval> ranges = seen_.channels(end);
     const double shared = seen_.step(end);
     const bool is_whole = end == chain.from || (layers.size() == uses.readers[end].size() && uses.output_uses[end] == 0);
     if (layers.empty() || !is_whole || shared == 0 || ranges.size() != static_cast<size_t>(g_.type(end).shape.back())) return false;
-    if (ranges.size() % chain.rounding.size() != 0) return false;
+    if (ranges.size() > kFewChannels || ranges.size() % chain.rounding.size() != 0) return false;
     const bool may_move = !any_padded(layers);
     const Interval to = balanced(ranges, may_move);
     const ChannelSizes sizes = sizes_to(to, ranges, may_move);
@@ -150,6 +150,15 @@ class BorderScales {
     for (Port& port : g_.outputs)
       if (port.value == chain.end) port.value = u;
     return true;
+  }
+  // The same of an input that lies in another order for them: it is moved in float.
+  bool scale_moved(const Uses& uses, const Chain& chain) {
+    constexpr i64 kMostElements = 4096;
+    const Node& node = g_.nodes[chain.first];
+    if (chain.end != chain.from || !is_movement(node.op) || node.inputs.size() != 1) return false;
+    const ValueId y = node.outputs[0];
+    if (g_.type(y).elements() > kMostElements || seen_.step(chain.from) == 0 || !uses.has_single_reader(y)) return false;
+    return scale_for_layers(uses, lines_from(uses, y, uses.readers[y][0]));
   }
   // A function of each element behind the lines stays in float where the steps of its operand would be too coarse for it.
   bool take_function(const Uses& uses, const Chain& chain) {
@@ -226,7 +235,7 @@ class BorderScales {
     if (part.ranges.size() == static_cast<size_t>(g_.type(v).shape.back())) {
       part.chain = chain_to(uses, v);
       if (part.chain && part.ranges.size() % part.chain->line.slope.size() == 0)
-        part.kind = Part::input, part.may_move = may_move, part.ranges = with_room(part.ranges);
+        part.kind = Part::input, part.may_move = may_move;
       else if (maker >= 0 && uses.has_single_reader(v) && makes_channels(g_, g_.nodes[maker]))
         part.kind = Part::layer, part.may_move = may_move && bounds_of(g_.nodes[maker].op)->none();
     }

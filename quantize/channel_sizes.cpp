@@ -52,15 +52,6 @@ ChannelSizes sizes_to(const Interval& to, const std::vector<Interval>& ranges, b
   return sizes;
 }
 
-std::vector<Interval> with_room(std::vector<Interval> ranges) {
-  constexpr double kRoom = 0.125;  // of the span, at each end
-  for (Interval& r : ranges) {
-    const double more = kRoom * r.span();
-    r = {r.low == 0 ? 0 : r.low - more, r.high == 0 ? 0 : r.high + more};
-  }
-  return ranges;
-}
-
 Interval balanced(const std::vector<Interval>& ranges, bool may_move) {
   double most = 0;
   for (const Interval& r : ranges) most = std::max(most, may_move && r.span() > 0 ? r.span() / 2 : std::max(-r.low, r.high));
@@ -154,6 +145,14 @@ void make_sized(Graph& g, Node& layer, const ChannelSizes& sizes) {
 }
 
 bool is_float_by_channel(const Op& op) { return facts_of(op).family == Family::by_channel && quant_specs(op).empty(); }
+
+bool fills_each_channel(const Observation& seen) {
+  constexpr float kNearly = 0.9f;
+  size_t full = 0;
+  for (size_t c = 0; c < seen.channel_low.size(); ++c)
+    full += seen.channel_high[c] - seen.channel_low[c] >= kNearly * (seen.high - seen.low);
+  return 4 * full >= 3 * seen.channel_low.size();
+}
 
 ValueId add_affine(Graph& g, ValueId x, const ChannelLine& line, const ChannelSizes& sizes, NodeId at, const Origin& origin) {
   const size_t n = line.slope.size(), m = sizes.times.size(), count = std::max(n, m);

@@ -13,6 +13,8 @@ namespace deuteron {
 
 // Steps that are so many times coarser than a channel's own are worth a scale for each channel.
 inline constexpr double kCoarse = 2;
+// Of more, the samples do not say enough about each, and each costs eight bytes.
+inline constexpr size_t kFewChannels = 64;
 
 struct Interval {
   double low = 0, high = 0;
@@ -44,8 +46,6 @@ inline ChannelSizes unchanged_sizes() { return {{0}, {1}, {false}}; }
 ChannelSizes sizes_to(const Interval& to, const std::vector<Interval>& ranges, bool may_move);
 // As far from zero on both sides as the largest channel reaches.
 Interval balanced(const std::vector<Interval>& ranges, bool may_move);
-// Ranges of few samples in each channel, with room for what follows them.
-std::vector<Interval> with_room(std::vector<Interval> ranges);
 // What a step of int8 over `to` is for each channel.
 std::vector<double> own_steps(const Interval& to, const ChannelSizes& sizes);
 
@@ -65,6 +65,10 @@ void make_sized(Graph& graph, Node& layer, const ChannelSizes& sizes);
 
 // An operator by channel that has no int8 form, such as an Affine: what it makes is float.
 bool is_float_by_channel(const Op& op);
+
+// Of a value that such an operator makes: nearly all of its channels reach to both ends of its range. Each end is then the largest of few
+// samples, and what follows goes further out.
+bool fills_each_channel(const Observation& seen);
 
 // Puts an Affine before node `at`: u = (line(x) + add) * times.
 ValueId add_affine(Graph& graph, ValueId x, const ChannelLine& line, const ChannelSizes& sizes, NodeId at, const Origin& origin);

@@ -9,6 +9,7 @@
 #include "calibrate/each_sample.h"
 #include "ops/families.h"
 #include "ops/kernel_call/number_calls.h"
+#include "quantize/channel_sizes.h"
 #include "quantize/int16_weights.h"
 #include "quantize/int4_weights.h"
 #include "quantize/mean_at_zero.h"
@@ -91,8 +92,21 @@ class Inserter {
     ActivationQuant chosen = choose(seen, observer.value_or(Observer::histogram), cluster.symmetric, steps.low, steps.high);
     const ActivationQuant plain = choose(seen, Observer::min_max, cluster.symmetric, steps.low, steps.high);
     if (!observer && plain.mean_squared_error <= chosen.mean_squared_error) chosen = plain;
-    widen(chosen, cluster, seen, steps, among_int8 ? kWideMargin : options_.margin);
+    widen(chosen, cluster, seen, steps, among_int8 ? kWideMargin : std::max(options_.margin, margin_of(cluster)));
     return chosen;
+  }
+
+  // Channels of an input or an output that were brought to one size.
+  double margin_of(const Cluster& cluster) const {
+    constexpr double kMarginOfInputs = 0.35, kMarginOfOutputs = 0.2;
+    const ValueId v = cluster.members[0];
+    const NodeId maker = uses_.producer[v];
+    const bool is_input = maker >= 0 && is_float_by_channel(g_.nodes[maker].op) && observations_[v].channel_low.size() > 1;
+    const bool is_output = !uses_.readers[v].empty() && std::ranges::all_of(uses_.readers[v], [&](NodeId n) {
+      return is_float_by_channel(g_.nodes[n].op);
+    });
+    if ((!is_input && !is_output) || !fills_each_channel(observations_[v])) return 0;
+    return is_input ? kMarginOfInputs : kMarginOfOutputs;
   }
 
   void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps, double margin) const {

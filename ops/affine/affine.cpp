@@ -6,8 +6,9 @@
 namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Affine& a, TypeView in) {
-  if (in.size() != 3 || (in[0].dtype != DType::f32 && (in[0].dtype != DType::s8 || in[0].quant.empty())))
-    return Refusal{"affine takes x, shift and factor; x is float or has quantization parameters", std::to_string(in.size()), "3",
+  const bool reads_steps = in.size() == 3 && in[0].dtype == DType::s8 && !in[0].quant.empty() && a.quant.empty();
+  if (in.size() != 3 || (in[0].dtype != DType::f32 && !reads_steps))
+    return Refusal{"affine takes x, shift and factor; x is float, or int8 steps of a float result", std::to_string(in.size()), "3",
                    "affine.operands"};
   const i64 channels = in[2].elements();
   const bool fits = in[1].dtype == DType::f32 && in[2].dtype == DType::f32 && in[1].shape == in[2].shape && in[2].rank() == 1 &&
@@ -24,7 +25,7 @@ static Result<Lowered> deuteron_call(const Affine& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   const bool makes_steps = !a.quant.empty();
   if (makes_steps == (x.dtype != DType::f32) || !c.data[1] || !c.data[2])
-    return Refusal{"one side of an affine call is int8, and the other float", "", "", "affine.dtype"};
+    return Refusal{"one side of an affine call is int8, and the other float", "", "", "affine.operands"};
   const Quant& steps = makes_steps ? y.quant : x.quant;
   const double scale = steps.scale[0], zero = steps.zero_point[0];
   std::vector<float> shift, factor;
