@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace deuteron {
 
@@ -19,17 +20,22 @@ static bool may_hold(const DumpEvent& outer, const DumpEvent& inner) {
 }
 
 // Events come in order of their ends. What starts after a later one starts, and has no place yet, lies inside that.
-std::vector<PlacedEvent> place_events(const DumpRun& run, const ProfileClocks& clocks) {
+std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu, const ProfileClocks& clocks, bool mixed) {
   std::vector<PlacedEvent> list;
+  std::set<i64> with_kernel;  // instructions
+  for (const DumpEvent& e : run.events)
+    if (!e.is_inside_delegate() && !is_framework(e) && !is_call_of_kernel(e)) with_kernel.insert(e.instruction);
   std::array<u64, 2> wraps{}, last{};
   for (const DumpEvent& e : run.events) {
     PlacedEvent p{&e};
-    p.npu = e.is_inside_delegate() && clocks.has_npu;
+    p.npu = npu.events[list.size()] != NpuEvents::Is::other;
+    p.is_writing = npu.events[list.size()] == NpuEvents::Is::writing;
+    p.is_runtime = is_framework(e) || (is_call_of_kernel(e) && with_kernel.contains(e.instruction));
     u64& wrapped = wraps[p.npu];
     // A 32-bit counter that is far below the event before has passed its end since; the NPU's may begin again with every call.
     if (!p.npu && e.end + wrapped < last[p.npu] && last[p.npu] - (e.end + wrapped) > (u64{1} << 31)) wrapped += u64{1} << 32;
-    p.end = e.end + wrapped;
-    p.own = e.ticks();
+    p.end = (p.is_writing && mixed ? e.start : e.end) + wrapped;
+    p.own = p.is_writing && mixed ? 0 : e.ticks();
     p.start = p.end - std::min(p.own, p.end);
     last[p.npu] = p.end;
     list.push_back(p);

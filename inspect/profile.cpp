@@ -16,10 +16,16 @@
 namespace deuteron {
 namespace {
 
-constexpr i64 kFirstDelegateId = 1000;  // docs/profiling.md: ids inside a delegate are of equal length for the stock Inspector
 constexpr std::string_view kNative = "native_call_", kRuntime = "(runtime)";
 
 std::string without_prefix(const std::string& name) { return name.starts_with(kNative) ? name.substr(kNative.size()) : name; }
+
+// "quantized_add" of "cortex_m::quantized_add.out": tracers differ in what they say around it.
+std::string base_name(std::string name) {
+  name = without_prefix(name);
+  if (const size_t space = name.rfind("::"); space != name.npos) name = name.substr(space + 2);
+  return name.substr(0, name.find('.'));
+}
 
 // The innermost module of both, by whole names.
 std::string common_module(const std::string& a, const std::string& b) {
@@ -38,10 +44,12 @@ class Attributor {
   Attributor(const Dump& trace, const SourceMap* map) : trace_(trace), map_(map) {
     p_.cpu = trace.cpu;
     p_.npu = trace.npu;
-    // A file that says nothing about the NPU's clock counts everything by one. Else the NPU's ticks are a part of the CPU's time only where
-    // a real NPU ran: the open model of the machine is a formula, for which no time passes.
-    clocks_.has_npu = trace.npu.is_own;
+    for (const DumpRun& run : trace.runs) find_npu_events(run);
+    // The NPU's ticks are a part of the CPU's time only where a real NPU ran: the open model of the machine is a formula, for which no time
+    // passes.
+    clocks_.has_npu = trace.npu.is_own || is_mixed_;
     if (!clocks_.has_npu) p_.npu = trace.cpu;
+    else if (!trace.npu.is_own) p_.npu = {"cycles", 0, true};
     const bool real = map && !map->npu_is_open_model;
     clocks_.comparable = !clocks_.has_npu || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
     clocks_.npu_to_cpu = clocks_.has_npu && clocks_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
@@ -54,9 +62,10 @@ class Attributor {
 
   Profile attribute() {
     double offset = 0;
-    for (const DumpRun& run : trace_.runs) {
+    for (size_t k = 0; k < trace_.runs.size(); ++k) {
+      const DumpRun& run = trace_.runs[k];
       const bool executes = run.name != "Default" && run.name != "Profile";
-      std::vector<PlacedEvent> placed = place_events(run, clocks_);
+      std::vector<PlacedEvent> placed = place_events(run, npu_[k], clocks_, is_mixed_);
       if (executes) {
         add_run(placed);
         offset = draw(placed, offset);
@@ -70,13 +79,24 @@ class Attributor {
 
   i64 unmatched() const { return unmatched_; }
   const std::string& unmatched_name() const { return unmatched_name_; }
+  bool is_mixed() const { return is_mixed_; }
+  // Of the calls whose kernels are others than the record's.
+  const std::map<i64, std::pair<i64, i64>>& miscounted() const { return miscounted_; }
 
  private:
-  // Behind the last kernel of a delegate's call: what its writing of the profile took.
-  bool is_profile_dump(const DumpEvent& e, const MapKernel* call) const {
-    if (clocks_.has_npu && e.is_inside_delegate() && e.name.empty() && e.metadata.size() == 1 && e.metadata[0] == 0) return true;
-    return e.is_inside_delegate() && call && !call->inside.empty() &&
-           e.delegate_id == kFirstDelegateId + static_cast<i64>(call->inside.size());
+  void find_npu_events(const DumpRun& run) {
+    npu_.push_back(npu_events_of(run, trace_, map_));
+    if (trace_.npu.is_own) return;
+    is_mixed_ |= !npu_.back().kernels.empty();
+    for (const auto& [instruction, kernels] : npu_.back().kernels)
+      if (const MapKernel* call = map_ ? map_->call(instruction) : nullptr)
+        if (const auto known = static_cast<i64>(call->inside.size()); known > 0 && known != kernels && !is_stock_with_dump(*call, kernels))
+          miscounted_.try_emplace(instruction, kernels, known);
+  }
+  // A stock record has an entry for the writing of the profile.
+  bool is_stock_with_dump(const MapKernel& call, i64 kernels) const {
+    const MapKernel* last = find_kernel(call, kernels);
+    return map_->is_stock && last && last->operators.empty() && static_cast<i64>(call.inside.size()) == kernels + 1;
   }
 
   struct Where {
@@ -86,28 +106,31 @@ class Attributor {
   Where find(const DumpEvent& e) const {
     if (!map_ || is_framework(e)) return {};
     const MapKernel* call = map_->call(e.instruction);
-    if (!call || !e.is_inside_delegate()) return {call, call};
-    const MapKernel* inside = nullptr;
-    if (e.delegate_id >= 0) {
-      if (!map_->is_stock && e.delegate_id >= kFirstDelegateId) inside = find_kernel(*call, e.delegate_id - kFirstDelegateId);
-      if (!inside) inside = find_kernel(*call, e.delegate_id);
-    }
-    return {call, inside};
+    if (call && !e.is_inside_delegate()) return is_another(e, *call) ? Where{} : Where{call, call};
+    if (!call || e.delegate_id < 0 || miscounted_.contains(e.instruction)) return {call, nullptr};
+    return {call, find_kernel(*call, e.delegate_id - (map_->is_stock ? 0 : first_id_of(trace_)))};
+  }
+  // A trace that does not say of which program it is: the event is of another kernel than the record's.
+  bool is_another(const DumpEvent& e, const MapKernel& call) const {
+    if (!trace_.program_id.empty() || call.kernel.empty() || !e.name.starts_with(kNative)) return false;
+    return base_name(e.name) != base_name(call.kernel);
   }
 
-  static std::string own_name(const DumpEvent& e) {
+  std::string own_name(const DumpEvent& e) const {
     if (!e.name.empty()) return without_prefix(e.name);
     if (!e.delegate_name.empty()) return e.delegate_name;
-    if (e.metadata.size() == 1)
-      if (const char* name = neutron::name_of(static_cast<neutron::Kind>(e.metadata[0]))) return name;
-    return fmt::format("kernel {} of the delegate", e.delegate_id >= kFirstDelegateId ? e.delegate_id - kFirstDelegateId : e.delegate_id);
+    const i64 number = e.delegate_id - (e.delegate_id >= first_id_of(trace_) ? first_id_of(trace_) : 0);
+    if (e.metadata.size() != 1) return fmt::format("kernel {} of the delegate", number);
+    // The numbers of kinds are those of the open model of the machine, which says how fast it is; the vendor's are not public.
+    const char* name = trace_.npu.per_second > 0 ? neutron::name_of(static_cast<neutron::Kind>(e.metadata[0])) : nullptr;
+    return name ? name : fmt::format("kernel {} of the delegate (kind {})", number, e.metadata[0]);
   }
 
-  std::string kernel_name(const DumpEvent& e, const Where& where) const {
-    if (is_framework(e) || is_call_of_kernel(e)) return std::string(kRuntime);
+  std::string kernel_name(const PlacedEvent& p, const Where& where) const {
+    if (p.is_runtime) return std::string(kRuntime);
+    if (p.is_writing) return "(writing of the profile)";
     if (where.kernel && !where.kernel->kernel.empty()) return where.kernel->kernel;
-    if (is_profile_dump(e, where.call)) return "(writing of the profile)";
-    return own_name(e);
+    return own_name(*p.event);
   }
 
   const std::string& operator_name(i64 id) const { return map_->operators[id].name; }
@@ -155,25 +178,25 @@ class Attributor {
       }
       (p.npu ? p_.npu_total : p_.cpu_total) += p.own;
       const Where where = find(e);
-      const bool runtime = is_framework(e) || is_call_of_kernel(e);
+      const bool runtime = p.is_runtime;
       const bool outer_call = is_delegate_call(e) || (!e.is_inside_delegate() && !runtime && delegates.contains(e.instruction));
-      const bool is_profile = !where.kernel && is_profile_dump(e, where.call);
-      // A record that says nothing of a delegate's inside: its kernels are of all its operators.
-      const bool is_opaque = !where.kernel && !is_profile && where.call && where.call->inside.empty();
-      if (map_ && !runtime && !where.kernel && !is_profile && !is_opaque && unmatched_++ == 0)
+      // A record that says nothing of a delegate's inside, or not of all its kernels: they are of all its operators.
+      const bool is_opaque = !where.kernel && !p.is_writing && where.call && e.is_inside_delegate() &&
+                             (where.call->inside.empty() || miscounted_.contains(e.instruction));
+      if (map_ && !runtime && !where.kernel && !p.is_writing && !is_opaque && unmatched_++ == 0)
         unmatched_name_ = fmt::format("`{}` of instruction {}", own_name(e), e.instruction);
 
       ProfileRow row;
-      row.name = kernel_name(e, where);
+      row.name = kernel_name(p, where);
       row.npu = p.npu;
       if (!runtime) row.instruction = e.instruction, row.delegate_id = e.delegate_id;
-      if (where.kernel && !runtime) {
+      if (where.kernel && !runtime && !p.is_writing) {
         row.operators = where.kernel->operators;
         row.added = where.kernel->added;
         row.bound = where.kernel->bound;
         row.placement = !where.call->placement.empty() ? where.call->placement : e.is_inside_delegate() ? "npu" : "";
         row.module = module_of(row.operators);
-        row.detail = joined(row.operators);
+        row.detail = row.operators.empty() && !where.kernel->open.empty() ? "not known: " + where.kernel->open : joined(row.operators);
       }
       if (is_opaque) {
         row.operators = where.call->operators;
@@ -204,7 +227,8 @@ class Attributor {
     else if (is_driver)
       row.name = fmt::format("(call of the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
     else if (kernel.operators.empty() && !is_opaque)
-      row.name = kernel.name.starts_with("(") ? kernel.name : "(no operator)", row.detail = kernel.name;
+      row.name = kernel.name.starts_with("(") ? kernel.name : cost && !cost->open.empty() ? "(operators not known)" : "(no operator)",
+      row.detail = kernel.name;
     else if (is_opaque)
       row.name = fmt::format("(inside the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
     else row.name = joined(row.operators), row.detail = targets(row.operators);
@@ -246,10 +270,10 @@ class Attributor {
       const Where where = find(*p.event);
       TimeSlice s;
       s.run = p_.runs;
-      s.name = is_framework(*p.event) ? p.event->name : kernel_name(*p.event, where);
+      s.name = is_framework(*p.event) ? p.event->name : kernel_name(p, where);
       s.instruction = is_framework(*p.event) ? -1 : p.event->instruction;
       s.npu = p.event->is_inside_delegate();
-      s.ticks = p.event->ticks();
+      s.ticks = p.is_writing && is_mixed_ ? 0 : p.event->ticks();
       s.row = p.row;
       if (!p.npu) {
         s.start = offset + static_cast<double>(p.start - first);
@@ -301,6 +325,9 @@ class Attributor {
   const SourceMap* map_;
   Profile p_;
   ProfileClocks clocks_;
+  std::vector<NpuEvents> npu_;                       // by run
+  bool is_mixed_ = false;                            // stock firmware: times of the writing of a profile are sums of both clocks
+  std::map<i64, std::pair<i64, i64>> miscounted_;    // by instruction: kernels of the trace, of the record
   ProfileTable<KernelKey> kernels_;
   ProfileTable<GroupKey> groups_;
   ProfileTable<ModuleKey> modules_;
@@ -323,6 +350,15 @@ std::optional<Profile> attribute(const Dump& trace, const SourceMap* map, const 
                         "inspect.program_id");
   Attributor a(trace, map);
   Profile profile = a.attribute();
+  for (const auto& [instruction, counts] : a.miscounted())
+    diagnostics.add({Severity::warning, name,
+                     fmt::format("instruction {} has {} kernels of the NPU in the trace and {} in the record, so which is which is not known",
+                                 instruction, counts.first, counts.second),
+                     {}, {}, "inspect.kernels",
+                     "they are shown with all operators of the call; the compiler says what it could not read in the converter's text"});
+  if (a.is_mixed())
+    diagnostics.add({Severity::note, name, "the writing of the NPU's profile is shown without its time", {}, {}, "inspect.npu_writing",
+                     "stock firmware adds the CPU's ticks of the call to the NPU's cycles there"});
   if (profile.runs == 0) diagnostics.warning(name, "the trace has the loading of a program but no call of it", "inspect.no_run");
   if (a.unmatched() > 0)
     diagnostics.warning(name,

@@ -105,8 +105,10 @@ class DelegateLowering {
     neutron::ExternalConverter tool = pass_.options.npu.converter;
     tool.fetch_constants_to_sram = pass_.options.npu.fetch_constants;
     tool.profile = pass_.options.npu.profile;
+    const std::string& folder = pass_.options.intermediates;
+    const std::string text_file = folder.empty() ? "" : fmt::format("{}/neutron{}.console.txt", folder, index_);
     std::optional<neutron::ExternallyConverted> converted =
-        neutron::convert_externally(ir.flatbuffer, tool, pass_.options.npu.run_tool, pass_.diagnostics);
+        neutron::convert_externally(ir.flatbuffer, tool, pass_.options.npu.run_tool, text_file, pass_.diagnostics);
     if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
     NpuDecisions& npu = pass_.result.npu;
     if (!converted->kernel_selection.empty()) npu.vendor_selections.push_back(std::move(converted->kernel_selection));
@@ -121,6 +123,8 @@ class DelegateLowering {
     part.kernels = vendor_kernels(*converted->map, ir, ours);
     for (const i32 op : converted->map->without_kernel)
       npu.without_kernel.push_back({ir.origins[op], "on the NPU: the vendor's converter has no kernel for it"});
+    for (const i32 op : converted->map->unknown)
+      npu.without_kernel.push_back({ir.origins[op], "on the NPU: the vendor's converter does not say in which kernel"});
     return part;
   }
 

@@ -108,9 +108,9 @@ class MapWriter {
       if (kernel.delegate != delegate) continue;
       std::vector<i32> ids = user_.own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
-      const bool added = kernel.kind == Kind::kMemCpy || ids.empty() ||
+      const bool added = kernel.kind == Kind::kMemCpy || (ids.empty() && kernel.open.empty()) ||
                          (kernel.vendor_name.empty() && moves(kernel.kind) && !user_.has_move(kernel.origin));
-      if (ids.empty()) ids = user_.served_by_quantizers(kernel.origin);
+      if (ids.empty() && kernel.open.empty()) ids = user_.served_by_quantizers(kernel.origin);
       SortedJson j = {{"id", kernels.size()},
                 {"kernel", name_of(kernel)},
                 {"operators", ids},

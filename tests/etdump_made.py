@@ -8,6 +8,7 @@
     forward
       Method::execute 20 90
       allocation 64                               an event of memory
+      - 30 40 delegate_id=0 kind=7                an event without a name; its metadata are this byte
 """
 import pathlib
 import re
@@ -23,7 +24,20 @@ def event(line):
     if name == "allocation":
         return {"allocation": {"allocator": 0, "bytes": int(words[0])}}
     fields = {key: int(value) for key, value in (w.split("=") for w in words[2:])}
-    return {"profile": {"name": name, "start": int(words[0]), "end": int(words[1]), **fields}}
+    if "kind" in fields:
+        fields["metadata"] = bytes([fields.pop("kind")])
+    if name != "-":
+        fields["name"] = name
+    return {"profile": {"start": int(words[0]), "end": int(words[1]), **fields}}
+
+
+def written(runs):
+    """The bytes of a trace of these runs: tables of traces/etdump.fbs."""
+    w = tflite_made.Writer(SCHEMA)
+    w.data += struct.pack("<II4s", 0, 0, b"ED00")
+    w.point(4, w.table("Dump", {"version": 0, "runs": runs}))
+    struct.pack_into("<I", w.data, 0, len(w.data) - 4)
+    return bytes(w.data)
 
 
 def trace(text):
@@ -39,8 +53,4 @@ def trace(text):
         else:
             of = runs[-1]["events"][-1]["profile"]
             of["metadata"] = of.get("metadata", b"") + line.strip().encode() + b"\n"
-    w = tflite_made.Writer(SCHEMA)
-    w.data += struct.pack("<II4s", 0, 0, b"ED00")
-    w.point(4, w.table("Dump", {"version": 0, "runs": runs}))
-    struct.pack_into("<I", w.data, 0, len(w.data) - 4)
-    return bytes(w.data)
+    return written(runs)

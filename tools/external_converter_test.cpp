@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron_model/test_machine.h"
@@ -70,7 +71,7 @@ class ExternalNeutronConverter : public testing::Test {
   std::optional<ExternallyConverted> run(ExternalConverter tool) {
     messages_.clear();
     Diagnostics d;
-    auto r = convert_externally(small_model(), tool, watched_tool(), d);
+    auto r = convert_externally(small_model(), tool, watched_tool(), text_file_, d);
     EXPECT_NE(r.has_value(), d.has_errors());
     for (const Diagnostic& x : d.list()) messages_ += format_diagnostic(x) + "\n";
     return r;
@@ -82,7 +83,7 @@ class ExternalNeutronConverter : public testing::Test {
   }
 
   fs::path folder_;
-  std::string saved_, messages_;
+  std::string saved_, messages_, text_file_;
 };
 
 TEST_F(ExternalNeutronConverter, ItsResultIsTaken) {
@@ -91,6 +92,15 @@ TEST_F(ExternalNeutronConverter, ItsResultIsTaken) {
   EXPECT_THAT(r->log, testing::ElementsAre("hello", "target imxrt700"));
   EXPECT_EQ(r->extracted.version, 0);
   EXPECT_EQ(r->extracted.input_map, std::vector<u8>{0});
+}
+
+TEST_F(ExternalNeutronConverter, ItsTextIsKeptAlsoWhereItFails) {
+  text_file_ = (folder_ / "console.txt").string();
+  EXPECT_FALSE(run(at(script("echo one; echo two; exit 3"))));
+  std::ifstream kept(text_file_);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "one\ntwo\n");
+  text_file_ = (folder_ / "no/such/folder").string();
+  refuses(at(script(fmt::format("cp {} $4", good()))), "neutron.external.folder", "keeping its text");
 }
 
 TEST_F(ExternalNeutronConverter, ItGetsTheModelAndItsOptions) {
@@ -111,12 +121,13 @@ TEST_F(ExternalNeutronConverter, ItsOwnVersion) {
   refuses(at(old), "neutron.external.version", "2.0.2, limit 3.1.2 or newer");
 }
 
-TEST_F(ExternalNeutronConverter, AProfileNeedsItsText) {
+TEST_F(ExternalNeutronConverter, AProfileWithoutItsTextIsSaid) {
   ExternalConverter tool = at(script(fmt::format("cp {} $4", good())));
   EXPECT_TRUE(run(tool));
   EXPECT_THAT(messages_, HasSubstr("warning: it printed no graphs"));
   tool.profile = true;
-  refuses(tool, "neutron.dump.missing", "no graphs");
+  EXPECT_TRUE(run(tool)) << messages_;  // the payload is whole without its text
+  EXPECT_THAT(messages_, HasSubstr("[neutron.dump.missing]"));
 }
 
 // It works in a folder of its own, which is gone afterwards; only the file of its kernels is taken out of it.

@@ -112,6 +112,7 @@ class MapReader {
     k.predicted_cycles = number(j, "predicted_cycles", -1);
     k.apart_cycles = number(j, "apart_cycles", 0);
     k.bound = text(j, "bound");
+    k.open = text(j, "open");
     return k;
   }
 

@@ -24,6 +24,7 @@ struct MapKernel {
   i64 macs = -1, bytes = -1, predicted_cycles = -1;  // -1: not known
   i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
   std::string bound;
+  std::string open;  // what is not known of its operators, and why; empty: nothing
   std::vector<MapKernel> inside;
 };
 struct SourceMap {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@ namespace deuteron {
 namespace {
 
 using SortedJson = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 SortedJson handles(const SortedJson& operators) {
   SortedJson list = SortedJson::array();
@@ -23,7 +25,7 @@ SortedJson handles(const SortedJson& operators) {
   return list;
 }
 
-std::string text_of(const SortedJson& json) { return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace); }
+std::string text_of(const auto& json) { return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace); }
 
 // ---- maps
 
@@ -34,18 +36,37 @@ SortedJson debug_handle_map(const SortedJson& map) {
   return {{"forward", std::move(forward)}};
 }
 
-// The entry behind the last kernel is the profile's dump, which belongs to no operator.
-SortedJson delegate_map(const SortedJson& map) {
-  SortedJson forward = SortedJson::object();
+// By the ids that our runtime gives the kernels of a call, and by those of stock firmware. The id behind the last kernel is the profile's
+// dump, which belongs to no operator. An id that means two kernels has no operators either.
+std::map<int, SortedJson> handles_by_id(const SortedJson& kernels) {
+  std::map<int, SortedJson> inside;
+  for (const int first : {0, kFirstDelegateId}) {
+    int id = first;
+    const auto add = [&](SortedJson list) {
+      const auto [at, is_new] = inside.emplace(id++, list);
+      if (!is_new && at->second != list) at->second = SortedJson::array();
+    };
+    for (const SortedJson& kernel : kernels) add(handles(kernel["operators"]));
+    add(SortedJson::array());
+  }
+  return inside;
+}
+
+// The Inspector takes the last key of the file that is a part of an id's text, so the keys stand in the order of their numbers: "1", "10".
+OrderedJson delegate_map(const SortedJson& map) {
+  OrderedJson forward = OrderedJson::object();
   for (const SortedJson& call : map["calls"]) {
     if (!call.contains("npu_kernels")) continue;
-    SortedJson inside = SortedJson::object();
-    int next = kFirstDelegateId;
-    for (const SortedJson& kernel : call["npu_kernels"]) inside[std::to_string(next++)] = handles(kernel["operators"]);
-    inside[std::to_string(next)] = SortedJson::array();
-    forward[std::to_string(call["instruction"].get<int>())] = {{"name", call["kernel"]}, {"delegate_map", std::move(inside)}};
+    OrderedJson inside = OrderedJson::object();
+    for (const auto& [id, list] : handles_by_id(call["npu_kernels"])) inside[std::to_string(id)] = list;
+    OrderedJson& entry = forward[std::to_string(call["instruction"].get<int>())];
+    entry["name"] = call["kernel"];
+    entry["delegate_map"] = std::move(inside);
   }
-  return {{"forward", std::move(forward)}, {"deuteron", map}};
+  OrderedJson whole;
+  whole["deuteron"] = map;
+  whole["forward"] = std::move(forward);
+  return whole;
 }
 
 // ---- the graph
@@ -181,7 +202,7 @@ std::vector<uint8_t> write_etrecord(const SortedJson& map) {
                   {edge + "_constants", ""},
                   {edge + "_example_inputs", ""},
                   {"debug_handle_map", text_of(debug_handle_map(map))},
-                  {"instruction_id_to_num_outs_map", text_of({{"forward", SortedJson::object()}})},
+                  {"instruction_id_to_num_outs_map", text_of(SortedJson{{"forward", SortedJson::object()}})},
                   {"delegate_map", text_of(delegate_map(map))}});
 }
 

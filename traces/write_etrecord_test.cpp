@@ -62,7 +62,8 @@ TEST(EtRecord, HasWhatReadersNeed) {
   const json delegates = json::parse(entries.at("delegate_map"));
   EXPECT_EQ(delegates["deuteron"], map);
   EXPECT_EQ(delegates["forward"],
-            json::parse(R"({"1": {"name": "NeutronBackend", "delegate_map": {"1000": [1, 2], "1001": [3], "1002": []}}})"));
+            json::parse(R"({"1": {"name": "NeutronBackend", "delegate_map": {"0": [1, 2], "1": [3], "2": [],
+                                  "1000": [1, 2], "1001": [3], "1002": []}}})"));
   const json nodes = json::parse(entries.at(edge))["graph_module"]["graph"]["nodes"];
   ASSERT_EQ(nodes.size(), 3u);
   EXPECT_EQ(nodes[0]["name"], "conv");
@@ -74,6 +75,29 @@ TEST(EtRecord, HasWhatReadersNeed) {
   EXPECT_NE(nodes[1]["name"], "conv");
   EXPECT_EQ(nodes[1]["target"], "executorch.exir.dialects.edge.ops.aten.relu.default");
   EXPECT_EQ(nodes[2]["inputs"].size(), 0u);
+}
+
+// The Inspector takes the last key that is a part of an id's text: for every kernel under both of its ids that must be its own.
+TEST(EtRecord, EveryIdEndsAtItsOwnKey) {
+  for (const int kernels : {1, 12, 130, 1003}) {
+    json map = test::map_of(kNet, "imxrt700cm");
+    json& call = map["calls"][1];
+    json all = json::array();
+    for (int k = 0; k < kernels; ++k) all.push_back({{"id", k}, {"operators", {k % 3}}});
+    call["npu_kernels"] = all;
+    const auto record = nlohmann::ordered_json::parse(unpack(write_etrecord(map)).at("delegate_map"));
+    const auto& keys = record["forward"][std::to_string(call["instruction"].get<int>())]["delegate_map"];
+    for (const int first : {0, 1000})
+      for (int k = 0; k <= kernels; ++k) {
+        const std::string id = std::to_string(first + k);
+        nlohmann::ordered_json taken;
+        for (const auto& [key, handles] : keys.items())
+          if (id.find(key) != id.npos) taken = handles;
+        const bool is_two = kernels > 1000 && first + k >= 1000 && first + k <= kernels && (first + k) % 3 != (first + k - 1000) % 3;
+        const json own = k == kernels || is_two ? json::array() : json{k % 3 + 1};
+        EXPECT_EQ(taken, own) << id << " of " << kernels;
+      }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the vendor's converter prints with dumpAfterImport, dumpAfterGenerate, verbose and dumpMicrocode, as data. Only the places are read
 // that ExecuTorch's own reader of this text shows (backends/nxp, neutron_map.py, 1.5 and main of autumn 2026); whatever lies between them
-// is passed over. Nothing is concluded here: kernel_map.h does that.
+// is passed over: lines of a log, sections that are new, colours. Nothing is concluded here: kernel_map.h does that.
 #pragma once
 #include <map>
 #include <string>
@@ -16,7 +16,9 @@ namespace deuteron::neutron {
 struct DumpNode {
   std::string type;  // "CONV_2D"
   std::vector<std::string> inputs, outputs;
-  i64 location = -1;  // its place in its graph
+  i64 location = -1;        // its place in its graph; -1: not said
+  bool is_whole = true;     // no number of its lists is missing
+  bool operator==(const DumpNode&) const = default;
 };
 
 // A graph as it is after the conversion: of a kernel call ("subgraph_012"), or of all of them together.
@@ -24,12 +26,16 @@ struct DumpSubgraph {
   i64 number = -1;
   std::vector<std::string> inputs, outputs;
   std::vector<DumpNode> nodes;
+  bool is_whole = true;
+  bool operator==(const DumpSubgraph&) const = default;
 };
 
 // `NeutronOperator "subgraph_012"`: which kinds of operators became which kernels.
 struct DumpOperator {
   i64 number = -1;
   std::vector<std::string> operators, kernels;
+  bool is_read = true;  // every line of it
+  bool operator==(const DumpOperator&) const = default;
 };
 
 // A call in the microcode (CALLARGS).
@@ -44,7 +50,7 @@ struct ConsoleDump {
   i64 graphs = 0;       // dumps of graphs: 2 where both were asked for
   std::vector<DumpNode> imported;
   std::vector<DumpOperator> extracted;  // in the order of execution
-  i64 neutron_graphs = 0;
+  std::vector<i64> whole_graphs;        // NeutronGraphs, by number
   std::vector<DumpCall> calls;
   i64 kernel_calls = -1;  // as the microcode's header says; -1: it is not printed
   std::vector<DumpSubgraph> generated;

@@ -23,7 +23,7 @@ TestDump small() {
 TEST(NeutronConsoleDump, EveryPart) {
   const ConsoleDump dump = read_console_dump(small().text());
   EXPECT_EQ(dump.graphs, 2);
-  EXPECT_EQ(dump.neutron_graphs, 1);
+  EXPECT_THAT(dump.whole_graphs, ElementsAre(99));
   ASSERT_EQ(dump.imported.size(), 2u);
   EXPECT_EQ(dump.imported[1].type, "CONV_2D");
   EXPECT_THAT(dump.imported[1].inputs, ElementsAre("p", "w", "b"));
@@ -48,6 +48,26 @@ TEST(NeutronConsoleDump, LinesOfAnyEndAndIndentation) {
   EXPECT_EQ(dump.imported.size(), 2u);
   EXPECT_EQ(dump.calls.size(), 2u);
   EXPECT_EQ(dump.generated.size(), 1u);
+}
+
+// Without places, in colours, with numbers in another form, with a log between the lines.
+TEST(NeutronConsoleDump, OtherForms) {
+  std::string text = small().text(), other;
+  for (size_t at = 0; (at = text.find("      Location: ")) != text.npos;) text.erase(at, text.find('\n', at) + 1 - at);
+  const size_t calls = text.find("numKernelCalls   0x2");
+  ASSERT_NE(calls, text.npos);
+  text.replace(calls, 20, "numKernelCalls = 2");
+  for (const char c : text) other += c == '\n' ? "\x1b[0m\n12:00:01 INFO pass: done\n\x1b[1;32m" : std::string(1, c);
+  const ConsoleDump dump = read_console_dump(other);
+  EXPECT_EQ(dump.kernel_calls, 2);
+  ASSERT_EQ(dump.imported.size(), 2u);
+  EXPECT_THAT(dump.imported[1].inputs, ElementsAre("p", "w", "b"));
+  EXPECT_EQ(dump.imported[1].location, -1);
+  ASSERT_EQ(dump.extracted.size(), 1u);
+  EXPECT_THAT(dump.extracted[0].kernels, ElementsAre("Pad", "Conv2DStandardV2"));
+  EXPECT_FALSE(dump.extracted[0].is_read);  // the microcode must say the same
+  ASSERT_EQ(dump.generated.size(), 1u);
+  EXPECT_EQ(dump.generated[0].nodes.size(), 2u);
 }
 
 // A tensor has a type too, and a graph a name.

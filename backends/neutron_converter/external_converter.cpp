@@ -15,7 +15,6 @@
 #include <iterator>
 #include <system_error>
 
-#include "backends/neutron_model/microcode.h"
 #include "data/temporary_folder.h"
 
 namespace deuteron::neutron {
@@ -49,32 +48,15 @@ bool is_too_old(const std::string& version) {
   return false;
 }
 
-// The kernels of a microcode for the open machine; empty: it is the vendor's, which we cannot read.
-std::vector<std::string> kernels_of(std::span<const u8> microcode) {
-  const auto word = [&](size_t at) {
-    uint32_t w = 0;
-    if (at * 4 + 4 <= microcode.size()) std::memcpy(&w, microcode.data() + at * 4, 4);
-    return w;
-  };
-  std::vector<std::string> names;
-  if (word(kTagWord) != kFormatTag) return names;
-  size_t at = word(kCallsOffsetWord) / 4;
-  for (uint32_t left = word(kCallsWord); left > 0 && at * 4 < microcode.size(); --left) {
-    const char* name = name_of(static_cast<Kind>(word(at)));
-    names.emplace_back(name ? name : "?");
-    at += std::max<size_t>(word(at + 1), 2);
-  }
-  return names;
-}
-
 class Conversion {
  public:
-  Conversion(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run, Diagnostics& diagnostics)
-      : ir_(neutron_ir), tool_(tool), run_(run), diagnostics_(diagnostics), where_(fmt::format("Neutron converter `{}`", tool.path)) {}
+  Conversion(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run, const std::string& text_file,
+             Diagnostics& diagnostics)
+      : ir_(neutron_ir), tool_(tool), run_(run), text_file_(text_file), diagnostics_(diagnostics), where_(fmt::format("Neutron converter `{}`", tool.path)) {}
 
   std::optional<ExternallyConverted> convert() {
-    if (!can_start() || !write_input() || !check_version() || !convert_file() || !read_result() || !check_result() || !read_map())
-      return std::nullopt;
+    if (!can_start() || !write_input() || !check_version() || !convert_file() || !read_result() || !check_result()) return std::nullopt;
+    read_map();
     result_.log.assign(log_.begin(), log_.end());
     return std::move(result_);
   }
@@ -153,11 +135,21 @@ class Conversion {
     for (const ConverterOption& o : tool_.options) set_option(options, o);
     std::vector<std::string> arguments{"--input", (folder_ / kInput).string(), "--output", (folder_ / kOutput).string()};
     for (std::string& a : arguments_of(options)) arguments.push_back(std::move(a));
-    if (!run(arguments, tool_.limit_seconds, "conversion")) return false;
+    const bool has_ended = run(arguments, tool_.limit_seconds, "conversion");
+    if (!keep_text() || !has_ended) return false;
     if (end_.signal != 0)
       return fail("conversion: a signal ended it", "neutron.external.crash", printed(), strsignal(end_.signal), "an exit");
     return end_.exit_code == 0 ||
            fail("conversion: it failed", "neutron.external.failed", printed(), fmt::format("exit code {}", end_.exit_code), "0");
+  }
+
+  bool keep_text() {
+    if (text_file_.empty()) return true;
+    std::ofstream f(text_file_, std::ios::binary);
+    f << text_;
+    f.close();
+    return f ? true : fail(fmt::format("keeping its text in {}: {}", text_file_, std::strerror(errno)), "neutron.external.folder",
+                           "give --intermediates a folder with room");
   }
 
   bool read_result() {
@@ -195,37 +187,51 @@ class Conversion {
     return true;
   }
 
-  bool read_map() {
+  // What its text leaves open is said, and stops nothing: the payload is whole without it.
+  void read_map() {
     const ConsoleDump dump = read_console_dump(text_);
-    if (dump.graphs == 0 || dump.extracted.empty()) {
-      const bool is_error = tool_.profile;
-      diagnostics_.add({is_error ? Severity::error : Severity::warning,
-                        where_,
-                        "it printed no graphs, so nobody knows which operators its kernels compute",
-                        {},
-                        {},
-                        "neutron.dump.missing",
-                        version_.empty() ? "a converter of 3.1.2 or newer prints them with --dump-after-import console "
-                                           "--dump-after-generate console --verbose"
-                                         : fmt::format("its version is {}; profiles need 3.2.1 or newer", version_)});
-      return !is_error;
-    }
-    result_.map = map_kernels(dump, asked_, kernels_of(result_.extracted.sections.microcode), where_, diagnostics_);
-    if (!result_.map) return false;
+    KernelMap map = map_kernels(dump, asked_, {}, tool_.fetch_constants_to_sram);
+    if (dump.extracted.empty() && dump.calls.empty())
+      return warn("neutron.dump.missing", dump.graphs == 0 ? "it printed no graphs, so nobody knows which operators its kernels compute"
+                                                           : "its text lists no kernels, so nobody knows which operators they compute",
+                  version_.empty() ? "a converter of 3.1.2 or newer prints them with --dump-after-import console --dump-after-generate "
+                                     "console --verbose"
+                                   : fmt::format("its version is {}; 3.2.1 or newer prints them", version_));
+    if (!map.fault.empty())
+      warn("neutron.dump.model", "its text does not fit the model and the result, and is not used: " + map.fault, kOpenMeans);
+    else warn_open(map);
+    result_.map = std::move(map);
+  }
+
+  void warn(const char* rule, std::string what, std::string fix) {
+    diagnostics_.add({Severity::warning, where_, std::move(what), {}, {}, rule, std::move(fix)});
+  }
+
+  // Kernels with their numbers in a profile, by reason.
+  void warn_open(const KernelMap& map) {
+    std::vector<std::pair<std::string, std::string>> by_reason;  // reason, kernels
     size_t open = 0;
-    std::string why;
-    for (const MappedKernel& k : result_.map->kernels)
-      if (!k.open.empty()) ++open, why = fmt::format("{}: {}", k.name, k.open);
-    if (open > 0)
-      diagnostics_.add({Severity::warning, where_, "its text does not say of all kernels which operators they compute",
-                        fmt::format("{} of {}", open, result_.map->kernels.size()), "0", "neutron.dump.open", why});
-    return true;
+    for (size_t k = 0; k < map.kernels.size(); ++k) {
+      const MappedKernel& kernel = map.kernels[k];
+      if (kernel.open.empty()) continue;
+      ++open;
+      auto at = std::ranges::find(by_reason, kernel.open, &std::pair<std::string, std::string>::first);
+      if (at == by_reason.end()) at = by_reason.insert(at, {kernel.open, ""});
+      at->second += fmt::format("{}{} {}", at->second.empty() ? "" : ", ", k, kernel.name);
+    }
+    if (open == 0) return;
+    std::string text;
+    for (const auto& [reason, kernels] : by_reason) text += fmt::format("{}: {}\n    ", kernels, reason);
+    warn("neutron.dump.open", fmt::format("its text does not say of {} of {} kernels which operators they compute", open, map.kernels.size()),
+         text + kOpenMeans);
   }
 
   static constexpr const char *kInput = "partition.tflite", *kOutput = "converted.tflite";
+  static constexpr const char* kOpenMeans = "their time in a profile belongs to no operator; --intermediates DIR keeps the text";
   std::span<const u8> ir_;
   const ExternalConverter& tool_;
   const RunTool& run_;
+  const std::string& text_file_;
   Diagnostics& diagnostics_;
   const std::string where_;
   TemporaryFolder folder_{"neutron"};
@@ -239,8 +245,8 @@ class Conversion {
 }  // namespace
 
 std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run,
-                                                      Diagnostics& diagnostics) {
-  return Conversion(neutron_ir, tool, run, diagnostics).convert();
+                                                      const std::string& text_file, Diagnostics& diagnostics) {
+  return Conversion(neutron_ir, tool, run, text_file, diagnostics).convert();
 }
 
 }  // namespace deuteron::neutron

@@ -35,13 +35,13 @@ struct ExternalConverter {
 struct ExternallyConverted {
   std::vector<u8> model;         // TFLite with a NeutronGraph
   Extracted extracted;           // its ports in the order of what was given
-  std::optional<KernelMap> map;  // none: the converter printed no graphs
+  std::optional<KernelMap> map;  // none: its text names no kernels
   std::string kernel_selection;  // its own C file for the vendor's firmware; empty: not asked for, or not written
   std::vector<std::string> log;  // the last lines that the tool printed
 };
 
-// The temporary files are gone when this returns.
+// The temporary files are gone when this returns. `text_file`: where what the converter prints is kept; empty: nowhere.
 std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run,
-                                                      Diagnostics& diagnostics);
+                                                      const std::string& text_file, Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

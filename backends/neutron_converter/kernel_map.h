@@ -8,7 +8,9 @@
 // as a whole. Operators in no region have no kernel: the converter removed them. Kernels that no list names were added; a copy of constants
 // gets the operators of the calls that read where it writes, where the text shows both addresses.
 //
-// What the text leaves open stays open, with the reason: a call without operators, or one row for operators that cannot be told apart.
+// What the text leaves open stays open, with the reason: a call without operators, or one row for operators that cannot be told apart. A text
+// that is damaged, or of another form than we know, opens the kernels that it does not show whole, and no others: rows that are understood
+// are laid beside the calls where that is possible in one way. Such a text is never an error.
 #pragma once
 #include <optional>
 #include <span>
@@ -29,11 +31,12 @@ struct MappedKernel {
 struct KernelMap {
   std::vector<MappedKernel> kernels;  // in the order of the calls: the kernel index of a profile
   std::vector<i32> without_kernel;    // operators that no kernel computes
+  std::vector<i32> unknown;           // operators whose kernel, if they have one, the text does not say
+  std::string fault;                  // why nothing in the text is used; empty: it is
 };
 
-// `calls`: the kernels of the microcode, where we can read it; empty: what the text says. Refused: a text of another model, or one that
-// says other calls than the microcode.
-std::optional<KernelMap> map_kernels(const ConsoleDump& dump, const ModelFace& model, std::span<const std::string> calls,
-                                     const std::string& where, Diagnostics& diagnostics);
+// `calls`: the kernels of the microcode, where we can read it; empty: what the text says. `fetches`: the microcode also copies constants,
+// which the list of kernels does not have.
+KernelMap map_kernels(const ConsoleDump& dump, const ModelFace& model, std::span<const std::string> calls, bool fetches = false);
 
 }  // namespace deuteron::neutron

@@ -11,14 +11,13 @@ using namespace deuteron;
 using namespace deuteron::neutron;
 
 static void check_map(const ConsoleDump& dump, const ModelFace& face, const std::vector<std::string>& microcode) {
-  Diagnostics diagnostics;
-  const auto map = map_kernels(dump, face, microcode, "fuzz", diagnostics);
-  DEUTERON_CHECK(map.has_value() != diagnostics.has_errors());
-  if (!map) return;
+  const KernelMap map = map_kernels(dump, face, microcode);
   const auto operators = static_cast<i32>(face.operators.size());
-  for (const MappedKernel& kernel : map->kernels)
+  for (const MappedKernel& kernel : map.kernels)
     for (const i32 op : kernel.ops) DEUTERON_CHECK(op >= 0 && op < operators);
-  for (const i32 op : map->without_kernel) DEUTERON_CHECK(op >= 0 && op < operators);
+  for (const std::vector<i32>* list : {&map.without_kernel, &map.unknown})
+    for (const i32 op : *list) DEUTERON_CHECK(op >= 0 && op < operators);
+  if (!microcode.empty()) DEUTERON_CHECK(map.kernels.size() == microcode.size());
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

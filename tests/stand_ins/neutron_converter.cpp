@@ -159,12 +159,25 @@ class Extraction {
     return nullptr;
   }
 
-  // A reshape is removed: who reads its result reads what it read.
+  // Of an operator that no kernel computes; null: it has others.
+  const std::string* only_input(i32 op) const {
+    if (kept_.contains(op)) return nullptr;
+    const std::string* only = nullptr;
+    for (const std::string& in : g_.ops[static_cast<size_t>(op)].inputs) {
+      if (g_.is_constant(in)) continue;
+      if (only) return nullptr;
+      only = &in;
+    }
+    return only;
+  }
+
+  // Such an operator is removed: who reads its result reads what it read.
   std::string read_as(std::string tensor) const {
     i32 op = -1;
-    while (const Op* maker = producer(tensor, &op)) {
-      if (maker->type != "RESHAPE" || kept_.contains(op)) break;
-      tensor = maker->inputs[0];
+    while (producer(tensor, &op)) {
+      const std::string* from = only_input(op);
+      if (!from) break;
+      tensor = *from;
     }
     const auto renamed = renamed_.find(tensor);
     return renamed == renamed_.end() ? tensor : renamed->second;
@@ -173,7 +186,7 @@ class Extraction {
   std::string written_as(const std::string& tensor) const {
     if (std::count(g_.outputs.begin(), g_.outputs.end(), tensor)) return tensor;
     for (size_t k = 0; k < g_.ops.size(); ++k)
-      if (!kept_.contains(static_cast<i32>(k)) && g_.ops[k].type == "RESHAPE" && g_.ops[k].inputs[0] == tensor)
+      if (const std::string* from = only_input(static_cast<i32>(k)); from && *from == tensor)
         if (const std::string name = written_as(g_.ops[k].outputs[0]); std::count(g_.outputs.begin(), g_.outputs.end(), name)) return name;
     return tensor;
   }
@@ -293,20 +306,27 @@ void print_microcode(const Converted& converted, size_t graph) {
   }
 }
 
+void print_subgraph(const NeutronOperator& s, size_t number, const Graph& g) {
+  fmt::print("  Name: subgraph_{:03}\n", number);
+  print_ports("Inputs", s.inputs, 4);
+  print_ports("Outputs", s.outputs, 4);
+  fmt::print("    Tensors:\n");
+  std::set<std::string> names;
+  for (const Op& node : s.nodes)
+    for (const auto* side : {&node.inputs, &node.outputs}) names.insert(side->begin(), side->end());
+  for (const std::string& name : names) fmt::print("      Name: {}\n      Kind: {}\n\n", name, g.is_constant(name) ? "Constant" : "Variable");
+  for (size_t k = 0; k < s.nodes.size(); ++k) print_node(s.nodes[k], k);
+}
+
+// Each NeutronOperator, then all of them as the NeutronGraph.
 void print_generated(const std::vector<NeutronOperator>& list, const Graph& g) {
   fmt::print("Graphs:\n");
+  NeutronOperator whole{{}, {}, g.inputs, g.outputs};
   for (size_t s = 0; s < list.size(); ++s) {
-    fmt::print("  Name: subgraph_{:03}\n", s);
-    print_ports("Inputs", list[s].inputs, 4);
-    print_ports("Outputs", list[s].outputs, 4);
-    fmt::print("    Tensors:\n");
-    std::set<std::string> names;
-    for (const Op& node : list[s].nodes)
-      for (const auto* side : {&node.inputs, &node.outputs}) names.insert(side->begin(), side->end());
-    for (const std::string& name : names)
-      fmt::print("      Name: {}\n      Kind: {}\n\n", name, g.is_constant(name) ? "Constant" : "Variable");
-    for (size_t k = 0; k < list[s].nodes.size(); ++k) print_node(list[s].nodes[k], k);
+    print_subgraph(list[s], s, g);
+    whole.nodes.insert(whole.nodes.end(), list[s].nodes.begin(), list[s].nodes.end());
   }
+  print_subgraph(whole, list.size(), g);
   fmt::print("Statistics for NeutronGraph \"subgraph_{:03}\":\n", list.size());
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our profiles and records in ExecuTorch's own Inspector: it reads them, and shows the user's operators for kernels on CPU and NPU.
+"""Our profiles and records in ExecuTorch's own Inspector: it reads them, and shows the user's operators for kernels on CPU and NPU. The same
+records with traces of stock firmware (tests/stock_traces.py), in the Inspector and in `deuteron inspect`.
 
     inspector.py DEUTERON SHARED
 """
@@ -16,6 +17,7 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import checks
+import stock_traces
 from checks import check
 
 warnings.filterwarnings("ignore")
@@ -42,6 +44,79 @@ def blocks_of(where, inspector):
     return {b.name: b for b in inspector.event_blocks}
 
 
+def map_of(record):
+    with zipfile.ZipFile(record) as z:
+        return json.loads(z.read("delegate_map"))["deuteron"]
+
+
+def check_event(m, event, ids, label):
+    """It has the types, names, stack traces and modules of these operators."""
+    ops = [m["operators"][i] for i in ids]
+    if not check(event is not None, f"{label}: no event"):
+        return
+    wanted = sorted({o["target"].replace("_.", ".") for o in ops})
+    check(sorted(set(event.op_types)) == wanted, f"{label}: types {event.op_types}, not {wanted}")
+    # An operator that gives a list of tensors is a node under a name of the reader's own.
+    named = {o["name"]: o["stack"] for o in ops if "stack" in o and gives_a_tensor(o["target"])}
+    told = {n.removesuffix("_"): stack for n, stack in event.stack_traces.items() if not n.startswith("aten_")}
+    check(told == named, f"{label}: names and stack traces {list(event.stack_traces)}, not {list(named)}")
+    modules = {n.removesuffix("_"): list(v or []) for n, v in event.module_hierarchy.items()}
+    check(all(o["module"] in str(modules.get(o["name"])) for o in ops if "module" in o), f"{label}: modules {modules}")
+
+
+def check_stock_firmware(where, what, m):
+    """Every kernel of the NPU, by the number that stock firmware gives it, in the Inspector and in `deuteron inspect`."""
+    what += ", stock firmware"
+    (where / "stock.etdp").write_bytes(stock_traces.trace(m))
+    with contextlib.redirect_stderr(io.StringIO()):
+        inspector = Inspector(etdump_path=str(where / "stock.etdp"), etrecord=str(where / "m.etrecord"))
+    events = blocks_of(where, inspector)["Execute"].events
+    inside = {(e._instruction_id, str(e.name)): e for e in events if e.is_delegated_op}
+    for c in m["calls"]:
+        if "npu_kernels" not in c:
+            continue
+        for k in c["npu_kernels"]:
+            check_event(m, inside.get((c["instruction"], str(k["id"]))), k["operators"], f"{what}: kernel {k['id']} of call {c['instruction']}")
+        dump = inside.get((c["instruction"], str(len(c["npu_kernels"]))))
+        check(dump is not None and not dump.op_types, f"{what}: the writing of the profile of call {c['instruction']}")
+    check_inspect(where, what, m)
+
+
+def inspected(where, data):
+    (where / "stock.etdp").write_bytes(data)
+    result = subprocess.run([tool, "inspect", str(where / "stock.etdp"), "--etrecord", str(where / "m.etrecord"), "--json", str(where / "stock.json")],
+                            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    check(result.returncode == 0 and "another program" not in result.stderr, f"inspect: {result.stderr[-800:]}")
+    return json.loads((where / "stock.json").read_text()), result.stdout, result.stderr
+
+
+def check_inspect(where, what, m):
+    """All rows of the kernels, the clocks apart, and the same rows wherever the counters stand."""
+    profile, text, said = inspected(where, stock_traces.trace(m))
+    check(said.count("warning") == 1 and "inspect.program_id" in said, f"{what}: {said}")
+    rows = profile["kernels"]
+    npu = {(r["instruction"], r["delegate_id"]): r for r in rows if r["clock"] == "npu"}
+    cpu = {r["instruction"]: r for r in rows if r["clock"] == "cpu" and "instruction" in r}
+    total = 0
+    for c in m["calls"]:
+        ours = cpu.pop(c["instruction"], {})
+        kernels = c.get("npu_kernels")
+        ticks = 290 if kernels is None else stock_traces.call_ticks(c)
+        check(ours.get("total") == ticks and ours.get("operators") == c["operators"], f"{what}: call {c['instruction']}: {ours}")
+        for k in kernels or []:
+            row = npu.pop((c["instruction"], k["id"]), {})
+            total += stock_traces.cycles(c, k)
+            right = (row.get("name"), row.get("operators"), row.get("total")) == (k["kernel"], k["operators"], stock_traces.cycles(c, k))
+            check(right, f"{what}: kernel {k['id']} of call {c['instruction']}: {row}")
+        if kernels is not None:
+            row = npu.pop((c["instruction"], len(kernels)), {})
+            check((row.get("name"), row.get("total")) == ("(writing of the profile)", 0), f"{what}: the writing of the profile: {row}")
+    check(not npu and not cpu, f"{what}: rows of nothing: {npu} {cpu}")
+    check(profile["npu_total"] == total, f"{what}: {profile['npu_total']} cycles of the NPU, not {total}")
+    for counters in [(70_000, 1_000_000), (1_000_000, 1_000_400), (0, 4_294_960_000)]:
+        check(inspected(where, stock_traces.trace(m, *counters))[1] == text, f"{what}: other rows where the counters stand at {counters}")
+
+
 def check_model(where, source, name, target, on, extra):
     """Every call and kernel of the map has its operators' types, names, modules and stack traces in the Inspector."""
     what = f"{name} for {target} on {on}"
@@ -52,31 +127,16 @@ def check_model(where, source, name, target, on, extra):
     with contextlib.redirect_stderr(io.StringIO()):
         inspector = Inspector(etdump_path=str(where / "m.etdp"), etrecord=str(where / "m.etrecord"))
         alone = Inspector(etdump_path=str(where / "m.etdp"))
-    with zipfile.ZipFile(where / "m.etrecord") as z:
-        m = json.loads(z.read("delegate_map"))["deuteron"]
+    m = map_of(where / "m.etrecord")
     check([b.name for b in inspector.event_blocks] == ["Default", "Execute", "Profile"], f"{what}: blocks")
     check(len(blocks_of(where, alone)["Execute"].events) == len(blocks_of(where, inspector)["Execute"].events), f"{what}: without the record")
     events = blocks_of(where, inspector)["Execute"].events
     by_call = {e._instruction_id: e for e in events if not e.is_delegated_op}
     by_kernel = {(e._instruction_id, str(e.name)): e for e in events if e.is_delegated_op}
-
-    def check_event(event, ids, label):
-        ops = [m["operators"][i] for i in ids]
-        if not check(event is not None, f"{label}: no event"):
-            return
-        wanted = sorted({o["target"].replace("_.", ".") for o in ops})
-        check(sorted(set(event.op_types)) == wanted, f"{label}: types {event.op_types}, not {wanted}")
-        # An operator that gives a list of tensors is a node under a name of the reader's own.
-        named = {o["name"]: o["stack"] for o in ops if "stack" in o and gives_a_tensor(o["target"])}
-        told = {n.removesuffix("_"): stack for n, stack in event.stack_traces.items() if not n.startswith("aten_")}
-        check(told == named, f"{label}: names and stack traces {list(event.stack_traces)}, not {list(named)}")
-        modules = {n.removesuffix("_"): list(v or []) for n, v in event.module_hierarchy.items()}
-        check(all(o["module"] in str(modules.get(o["name"])) for o in ops if "module" in o), f"{label}: modules {modules}")
-
     kernels = 0
     for c in m["calls"]:
         event = by_call.get(c["instruction"])
-        check_event(event, c["operators"], f"{what}: call {c['instruction']}")
+        check_event(m, event, c["operators"], f"{what}: call {c['instruction']}")
         check(event.name == ("DELEGATE_CALL" if c["kernel"] == "NeutronBackend" else "native_call_" + c["kernel"]), f"{what}: {event.name}")
         if "npu_kernels" not in c:
             continue
@@ -85,11 +145,13 @@ def check_model(where, source, name, target, on, extra):
             continue
         for k in c["npu_kernels"]:
             inside = by_kernel.get((c["instruction"], str(1000 + k["id"])))
-            check_event(inside, k["operators"], f"{what}: kernel {k['id']} of call {c['instruction']}")
+            check_event(m, inside, k["operators"], f"{what}: kernel {k['id']} of call {c['instruction']}")
             check(inside is not None and bytes(inside.delegate_debug_metadatas[0]) == bytes([k["code"]]), f"{what}: the code of kernel {k['id']}")
             kernels += 1
         dump = by_kernel.get((c["instruction"], str(1000 + len(c["npu_kernels"]))))
         check(dump is not None and not dump.op_types, f"{what}: the dump of the NPU's profile")
+    if extra and "npu_kernels" in str(m["calls"]):
+        check_stock_firmware(where, what, m)
     modules = [o["module"] for o in m["operators"] if "module" in o]
     table = io.StringIO()
     inspector.print_data_tabular(file=table)
@@ -116,6 +178,9 @@ def main():
         for target, extra in {"imxrt700cm": ["--profile"], "cortex-m33": []}.items():
             check_model(where, float_core, "resnet8", target, "host", extra)
             check_model(where, [models / "digits_bmm" / "qdq.pt2"], "digits_bmm", target, "host", extra)
+        for name in ("mobilenet_v1_025_vww", "dscnn_kws", "autoencoder_ad"):
+            floats = [models / name / "float.pt2", "--calibrate", models / name / "inputs" / "000.bin"]
+            check_model(where, floats, name, "imxrt700cm", "host", ["--profile"])
         # Several samples are one block of several values.
         call("compile", *quantized, "--target", "cortex-m33", "-o", where / "m.pte")
         call("profile", where / "m.pte", "--input", models / "cifarnet" / "inputs", "-o", where / "m.etdp")

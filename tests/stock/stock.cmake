@@ -56,6 +56,11 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     add_test(NAME rt700_board COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/rt700_board.py $<TARGET_FILE:deuteron>
              $<TARGET_FILE:neutron_converter> ${FIXTURES} --package ${PROJECT_BINARY_DIR}/python)
     set_tests_properties(vendor_converter rt700_board PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+    add_executable(console_map tests/stand_ins/console_map.cpp)
+    target_link_libraries(console_map PRIVATE deuteron_core)
+    add_test(NAME stock.console_texts COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/console_texts.py
+             $<TARGET_FILE:deuteron> $<TARGET_FILE:neutron_converter> $<TARGET_FILE:console_map> ${FIXTURES})
+    set_tests_properties(stock.console_texts PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
     add_executable(neutron_runner tests/stock/neutron_runner.cpp)
     target_link_libraries(neutron_runner PRIVATE deuteron_core)
     add_test(NAME neutron_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_models.py $<TARGET_FILE:neutron_runner>)
