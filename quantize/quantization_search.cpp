@@ -231,22 +231,26 @@ struct Limits {
   const WeightLimits* int4;
 };
 
+// With the observer that the user asks for.
+std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+                                                 Diagnostics& diagnostics) {
+  auto seen = observe(graph, samples, threads, diagnostics);
+  const int scaled = seen ? scale_borders(graph, *seen, options.float_ports) : 0;
+  if (scaled > 0) seen = observe(graph, samples, threads, diagnostics);
+  if (!seen) return std::nullopt;
+  QuantizationChoice choice;
+  choice.policy = (*options.observer == Observer::min_max ? "min/max" : "histogram") + of_borders(scaled);
+  choice.equalized = graph;
+  choice.values = insert_quantization(graph, *seen, options, diagnostics);
+  return choice;
+}
+
 std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
                                          Diagnostics& diagnostics, const Limits& limits) {
   const auto [mixed, int4] = limits;
   DEUTERON_CHECK(!mixed || !int4);
   DEUTERON_CHECK((!mixed && !int4) || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
-  if (options.observer) {
-    auto seen = observe(graph, samples, threads, diagnostics);
-    const int scaled = seen ? scale_borders(graph, *seen, options.float_ports) : 0;
-    if (scaled > 0) seen = observe(graph, samples, threads, diagnostics);
-    if (!seen) return std::nullopt;
-    QuantizationChoice choice;
-    choice.policy = (*options.observer == Observer::min_max ? "min/max" : "histogram") + of_borders(scaled);
-    choice.equalized = graph;
-    choice.values = insert_quantization(graph, *seen, options, diagnostics);
-    return choice;
-  }
+  if (options.observer) return without_search(graph, samples, options, threads, diagnostics);
   const bool is_int8 = options.precision == Precision::int8;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs);
