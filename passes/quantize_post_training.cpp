@@ -129,9 +129,9 @@ static bool has_int16_steps(const Graph& g) {
   return std::ranges::any_of(g.nodes, [&](const Node& n) { return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16; });
 }
 
-// A stream's step reads and writes rows of what the ports are.
+// A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is only a quantize and a dequantize.
 static FloatPorts float_ports(const PassContext& pass) {
-  const bool are_float = !pass.options.int8_io && pass.options.stream.empty();
+  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.target.has_backend("cortex_m");
   FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
                    std::vector<bool>(pass.graph.user_outputs().size(), are_float)};
   for (size_t i = 0; i < ports.inputs.size(); ++i)

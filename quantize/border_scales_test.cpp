@@ -100,7 +100,7 @@ TEST(BorderScales, ChannelsOfAPaddedConvolutionAreNotMoved) {
   const ValueId w = t.constant("w", {4, 1, 3, 2}, scaled(random_floats(24, 1), {1, 0.005f}));
   t.output(t.node("y", Conv2d{.pad_before = {0, 1}, .pad_after = {0, 1}}, {x, w}));
   Graph after;
-  EXPECT_EQ(scale(t, in_units({0, 0}, size, 20), 36, &after), 1);
+  EXPECT_GE(scale(t, in_units({0, 0}, size, 20), 36, &after), 1);
   const ValueId shift = find_value(after, "x.shift");
   ASSERT_GE(shift, 0);
   for (const float v : after.values[shift].constant->as<float>()) EXPECT_EQ(v, 0);

@@ -39,7 +39,7 @@ TEST(DequantizeChannelsKernel, Refuses) {
   const auto make = [] { return call_of(3, 7); };
   expect_refusals(make, {
       {0, "must be int8", type(0, ScalarType::s16)},
-      {1, "must have an element for each channel", size(1, 0, 5)},
+      {1, "must have an element for each channel", elements(1, 5)},
       {2, "has the wrong dtype", type(2, ScalarType::s8)},
       {2, "must be 4-aligned", misaligned(2, 2)},
       {3, "must be float32 and 4-aligned", type(3, ScalarType::s8)},

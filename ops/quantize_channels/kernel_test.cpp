@@ -17,12 +17,12 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinite = std:
 TestCall call_of(const QuantizeChannelsArgs& a, Random& random) {
   TestCall call(kQuantizeChannels);
   auto* x = static_cast<float*>(call.tensor(ScalarType::f32, {a.count / a.channels, a.channels}).data);
-  for (int32_t i = 0; i < a.count; ++i) x[i] = static_cast<float>(random.between(-4000, 4000)) / 16;
+  for (int32_t i = 0; i < a.count; ++i) x[i] = static_cast<float>(random.in(-4000, 4000)) / 16;
   const float odd[] = {kNan, kInfinite, -kInfinite, 1e38f, -1e38f, 1e-40f};
   for (int32_t i = 0; i < 6 && i < a.count; ++i) x[i] = odd[i];
   for (const int32_t most : {200, 3}) {
     auto* to = static_cast<float*>(call.tensor(ScalarType::f32, {a.channels}).data);
-    for (int32_t c = 0; c < a.channels; ++c) to[c] = static_cast<float>(random.between(-1000, 1000)) * static_cast<float>(most) / 1000;
+    for (int32_t c = 0; c < a.channels; ++c) to[c] = static_cast<float>(random.in(-1000, 1000)) * static_cast<float>(most) / 1000;
   }
   for (const int32_t v : {a.zero, a.low, a.high}) call.integer(v);
   call.tensor(ScalarType::s8, {a.count / a.channels, a.channels});
@@ -54,10 +54,10 @@ TEST(QuantizeChannelsKernel, Refuses) {
   expect_refusals(make, {
       {0, "must be float32 and 4-aligned", type(0, ScalarType::s8)},
       {0, "must be float32 and 4-aligned", misaligned(0, 2)},
-      {1, "must have an element for each channel", size(1, 0, 5)},
+      {1, "must have an element for each channel", elements(1, 5)},
       {1, "must be 4-aligned", misaligned(1, 2)},
       {2, "has the wrong dtype", type(2, ScalarType::s32)},
-      {2, "must have as many elements as the shift", size(2, 0, 3)},
+      {2, "must have as many elements as the shift", elements(2, 3)},
       {3, "must be int8", number(3, 128)},
       {4, "must be int8", number(4, -129)},
       {5, "must be quant_min or more, within int8", number(5, 128)},
