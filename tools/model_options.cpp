@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "passes/pipeline.h"
+#include "passes/compile.h"
 #include "targets/nearest.h"
 #include "tools/compile_model.h"
 #include "tools/options.h"
