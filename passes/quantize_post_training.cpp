@@ -129,9 +129,11 @@ static bool has_int16_steps(const Graph& g) {
   return std::ranges::any_of(g.nodes, [&](const Node& n) { return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16; });
 }
 
-// A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is only a quantize and a dequantize.
+// A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is only a quantize and a dequantize. With
+// --strict nothing may need a portable kernel.
 static FloatPorts float_ports(const PassContext& pass) {
-  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.target.has_backend("cortex_m");
+  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.options.may_use_float &&
+                         pass.target.has_backend("cortex_m");
   FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
                    std::vector<bool>(pass.graph.user_outputs().size(), are_float)};
   for (size_t i = 0; i < ports.inputs.size(); ++i)
@@ -201,6 +203,9 @@ void quantize_post_training(PassContext& pass) {
   std::optional<QuantizationChoice> choice = calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
                                                                     pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
   if (!choice) return;
+  const std::vector<bool> at_borders = border_nodes(choice->equalized);
+  for (size_t n = 0; n < at_borders.size(); ++n)
+    if (at_borders[n]) decisions.in_float.push_back(choice->equalized.nodes[n].origin);
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);
   decisions.values = std::move(choice->values);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/families.h"
 #include "ops/integer/bounds.h"
@@ -294,7 +295,36 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
   return std::nullopt;
 }
 
+// A quantizer may use fewer steps than int8 has (Brevitas, quant_min and quant_max of PT2E). Neutron IR has no such range: it is bounds of
+// the operator, or a clamp behind it.
+static void bound_narrow_steps(Graph& g) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<Node> nodes;
+  for (Node& node : g.nodes) {
+    Node& last = nodes.emplace_back(std::move(node));
+    const ValueId y = last.outputs[0];
+    const Type type = g.type(y);
+    const Quant& q = type.quant;
+    if (type.dtype != DType::s8 || q.empty() || q.per_channel() || (q.low <= -128 && q.high >= 127)) continue;
+    const bool reads_same = std::ranges::all_of(last.inputs, [&](ValueId v) { return g.is_constant(v) || g.type(v).quant == q; });
+    if (reads_same && is_movement(last.op)) continue;
+    const auto real = [&](i32 step) { return static_cast<float>(step - q.zero_point[0]) * q.scale[0]; };
+    const Bounds range{q.low > -128 ? real(q.low) : -kInfinity, q.high < 127 ? real(q.high) : kInfinity};
+    if (Bounds* own = bounds_of(last.op); own && !is_elementwise(last.op)) {
+      *own = {std::max(own->low, range.low), std::min(own->high, range.high)};
+      continue;
+    }
+    last.outputs[0] = g.add_value(g.values[y].name + "_wide", type);
+    Node clamp{Clamp{range}, {last.outputs[0]}, {y}, last.origin};
+    nodes.push_back(std::move(clamp));
+  }
+  g.nodes = std::move(nodes);
+  for (GraphValue& v : g.values)
+    if (!v.constant && v.type.dtype == DType::s8 && !v.type.quant.per_channel()) v.type.quant.low = -128, v.type.quant.high = 127;
+}
+
 void to_neutron_forms(Graph& body, i64* budget) {
+  bound_narrow_steps(body);
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   for (const Rule rule : {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul, matmul_of_steps,
                           fixed_parameters, shared_extreme, point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
