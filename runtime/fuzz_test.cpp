@@ -18,11 +18,11 @@ namespace {
 using namespace test;
 namespace fs = std::filesystem;
 
-using Bytes = std::vector<uint8_t>;
+using ProgramBytes = std::vector<uint8_t>;
 
 struct Counts {
   int64_t tried = 0, loaded = 0, ran = 0;
-  void add(const Bytes& b, const KernelTable& kernels) {
+  void add(const ProgramBytes& b, const KernelTable& kernels) {
     const Block file(b);  // exactly as long as the file
     const Outcome o = load_and_run(file.file(), kernels);
     ++tried;
@@ -32,13 +32,13 @@ struct Counts {
 };
 
 // Every length, or about `tries` of them; always the last 64.
-void cut(const Bytes& b, const KernelTable& kernels, size_t tries, Counts* c) {
+void cut(const ProgramBytes& b, const KernelTable& kernels, size_t tries, Counts* c) {
   const size_t stride = std::max<size_t>(1, b.size() / tries);
-  for (size_t n = 0; n < b.size(); n += n + 64 >= b.size() ? 1 : stride) c->add(Bytes(b.begin(), b.begin() + static_cast<long>(n)), kernels);
+  for (size_t n = 0; n < b.size(); n += n + 64 >= b.size() ? 1 : stride) c->add(ProgramBytes(b.begin(), b.begin() + static_cast<long>(n)), kernels);
 }
 
 // Overwrites one to three places; mostly inside the FlatBuffer, where it matters.
-void overwrite(const Bytes& b, const KernelTable& kernels, int tries, uint32_t seed, Counts* c) {
+void overwrite(const ProgramBytes& b, const KernelTable& kernels, int tries, uint32_t seed, Counts* c) {
   std::mt19937 random(seed);
   uint64_t program_size = 0;
   std::memcpy(&program_size, &b[16], 8);
@@ -46,7 +46,7 @@ void overwrite(const Bytes& b, const KernelTable& kernels, int tries, uint32_t s
   static constexpr uint32_t kWords[] = {0,    1,    2,      3,       4,          8,          16,         0x7f,
                                         0x80, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
   for (int k = 0; k < tries; ++k) {
-    Bytes m = b;
+    ProgramBytes m = b;
     for (auto times = 1 + random() % 3; times > 0; --times) {
       const size_t at = random() % (random() % 8 == 0 ? m.size() : inner);
       switch (random() % 4) {
@@ -77,7 +77,7 @@ void report(const char* name, const Counts& c) {
 
 TEST(Fuzz, ProgramsMadeByHand) {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::u8, {2, 3, 5}, 0), c = p.constant<uint8_t>(ScalarType::u8, {30}, Bytes(30, 7));
+  const int32_t x = p.planned(ScalarType::u8, {2, 3, 5}, 0), c = p.constant<uint8_t>(ScalarType::u8, {30}, ProgramBytes(30, 7));
   const int32_t a = p.planned(ScalarType::u8, {30}, 32), s = p.planned(ScalarType::u8, {30}, 64), y = p.planned(ScalarType::u8, {5, 6}, 96);
   p.inputs = {x};
   p.outputs = {y, a};
@@ -85,7 +85,7 @@ TEST(Fuzz, ProgramsMadeByHand) {
   p.call("test::scratch", {a, s, y});
   const int32_t n = p.integer(3), yes = p.boolean(true), r = p.real(1e300), list = p.ints({1, 2, 3}), tensors = p.tensor_list({x, a});
   p.call("test::any", {a, p.none(), n, n, r, r, yes, list, list, tensors, p.string("text"), s});
-  const Bytes b = p.bytes();
+  const ProgramBytes b = p.bytes();
   Counts counts;
   cut(b, kTestKernels, b.size(), &counts);
   EXPECT_EQ(counts.loaded, 0) << "a cut file loaded";
@@ -101,7 +101,7 @@ TEST(Fuzz, StockPrograms) {
   Counts all;
   const auto damage = [&](const fs::path& path, size_t cuts, int tries) {
     std::ifstream in(path, std::ios::binary);
-    const Bytes b{std::istreambuf_iterator<char>(in), {}};
+    const ProgramBytes b{std::istreambuf_iterator<char>(in), {}};
     Counts c;
     cut(b, kAllKernels, cuts, &c);
     EXPECT_EQ(c.loaded, 0) << path << " cut short and loaded";
