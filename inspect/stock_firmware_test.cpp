@@ -92,7 +92,7 @@ std::string warnings(const Diagnostics& diagnostics) {
     if (d.severity != Severity::note) text += d.rule + " ";
   return text;
 }
-const ProfileRow& row(const std::vector<ProfileRow>& rows, const std::string& name, i64 instruction = -1) {
+const ProfileRow& stock_row(const std::vector<ProfileRow>& rows, const std::string& name, i64 instruction = -1) {
   static const ProfileRow kNone;
   for (const ProfileRow& r : rows)
     if (r.name == name && (instruction < 0 || r.instruction == instruction)) return r;
@@ -105,24 +105,24 @@ TEST(StockFirmware, EveryRowOfTwoDelegates) {
   ASSERT_TRUE(a.profile);
   const Profile& p = *a.profile;
   for (int k = 0; k < kKernels; ++k) {
-    const ProfileRow& r = row(p.kernels, fmt::format("Kernel{}", k));
+    const ProfileRow& r = stock_row(p.kernels, fmt::format("Kernel{}", k));
     EXPECT_EQ(r.total, 100u + 10u * static_cast<u64>(k));
     EXPECT_EQ(r.operators, std::vector<i64>{k});
     EXPECT_TRUE(r.npu);
-    EXPECT_EQ(row(p.operators, fmt::format("op{}", k)).total, r.total);
+    EXPECT_EQ(stock_row(p.operators, fmt::format("op{}", k)).total, r.total);
   }
-  EXPECT_EQ(row(p.kernels, "Add").operators, std::vector<i64>{kKernels + 1});
-  EXPECT_EQ(row(p.kernels, "Pad").total, 110u);
+  EXPECT_EQ(stock_row(p.kernels, "Add").operators, std::vector<i64>{kKernels + 1});
+  EXPECT_EQ(stock_row(p.kernels, "Pad").total, 110u);
   for (const i64 call : {0, 2}) {
-    EXPECT_EQ(row(p.kernels, "NeutronBackend, the call itself", call).total, 7170u);
-    EXPECT_FALSE(row(p.kernels, "NeutronBackend, the call itself", call).npu);
-    const ProfileRow& writing = row(p.kernels, "(writing of the profile)", call);
+    EXPECT_EQ(stock_row(p.kernels, "NeutronBackend, the call itself", call).total, 7170u);
+    EXPECT_FALSE(stock_row(p.kernels, "NeutronBackend, the call itself", call).npu);
+    const ProfileRow& writing = stock_row(p.kernels, "(writing of the profile)", call);
     EXPECT_TRUE(writing.npu);
     EXPECT_EQ(writing.total, 0u);  // a sum of both clocks is of neither
     EXPECT_TRUE(writing.operators.empty());
   }
-  EXPECT_EQ(row(p.kernels, "cortex_m::quantized_add.out").total, 300u);
-  EXPECT_EQ(row(p.kernels, "(runtime)").total, 10u + 5 + 25 + 10 + 15);
+  EXPECT_EQ(stock_row(p.kernels, "cortex_m::quantized_add.out").total, 300u);
+  EXPECT_EQ(stock_row(p.kernels, "(runtime)").total, 10u + 5 + 25 + 10 + 15);
   EXPECT_EQ(p.cpu_total, 2u * 7170 + 300 + 65);
   EXPECT_EQ(p.npu_total, 1300u + 10 * 78 + 210);
   EXPECT_EQ(p.npu.unit, "cycles");
@@ -147,16 +147,16 @@ TEST(StockFirmware, EqualRunsAreEqualRows) {
 TEST(StockFirmware, WithoutARecord) {
   const Looked a = look({stock_run({})}, std::nullopt);
   EXPECT_EQ(a.profile->npu_total, 1300u + 10 * 78 + 210);
-  EXPECT_EQ(row(a.profile->kernels, "kernel 12 of the delegate (kind 52)").total, 220u);  // our own kinds are not the vendor's
-  EXPECT_EQ(row(a.profile->kernels, "quantized_add.out").total, 300u);
+  EXPECT_EQ(stock_row(a.profile->kernels, "kernel 12 of the delegate (kind 52)").total, 220u);  // our own kinds are not the vendor's
+  EXPECT_EQ(stock_row(a.profile->kernels, "quantized_add.out").total, 300u);
   EXPECT_EQ(warnings(a.diagnostics), "");
 }
 
 // Kernels that are registered by hand have no event of their own: the call is theirs.
 TEST(StockFirmware, KernelsWithoutAnEventOfTheirOwn) {
   const Looked a = look({stock_run({}, false)}, stock_map());
-  EXPECT_EQ(row(a.profile->kernels, "cortex_m::quantized_add.out").total, 325u);
-  EXPECT_EQ(row(a.profile->operators, fmt::format("op{}", kKernels)).total, 325u);
+  EXPECT_EQ(stock_row(a.profile->kernels, "cortex_m::quantized_add.out").total, 325u);
+  EXPECT_EQ(stock_row(a.profile->operators, fmt::format("op{}", kKernels)).total, 325u);
 }
 
 // A record that lists other kernels than the NPU has run: the right record all the same.
@@ -167,8 +167,8 @@ TEST(StockFirmware, OtherKernelsThanTheRecordsAreNotGuessed) {
   EXPECT_EQ(warnings(a.diagnostics), "inspect.program_id inspect.kernels ");
   EXPECT_THAT(said(a.diagnostics), HasSubstr("instruction 0 has 13 kernels of the NPU in the trace and 12 in the record"));
   EXPECT_THAT(said(a.diagnostics), Not(HasSubstr("another program")));
-  EXPECT_EQ(row(a.profile->operators, "(inside the delegate, instruction 0)").total, 1300u + 780);
-  EXPECT_EQ(row(a.profile->kernels, "Add").total, 100u);
+  EXPECT_EQ(stock_row(a.profile->operators, "(inside the delegate, instruction 0)").total, 1300u + 780);
+  EXPECT_EQ(stock_row(a.profile->kernels, "Add").total, 100u);
 }
 
 TEST(StockFirmware, OpenKernelsSayWhy) {
@@ -176,9 +176,9 @@ TEST(StockFirmware, OpenKernelsSayWhy) {
   json& open = map["calls"][0]["npu_kernels"][3];
   open["operators"] = json::array(), open["open"] = "no list of the text names it";
   const Looked a = look({stock_run({})}, map);
-  EXPECT_EQ(row(a.profile->kernels, "Kernel3").detail, "not known: no list of the text names it");
-  EXPECT_EQ(row(a.profile->operators, "(operators not known)").total, 130u);
-  EXPECT_FALSE(row(a.profile->kernels, "Kernel3").added);
+  EXPECT_EQ(stock_row(a.profile->kernels, "Kernel3").detail, "not known: no list of the text names it");
+  EXPECT_EQ(stock_row(a.profile->operators, "(operators not known)").total, 130u);
+  EXPECT_FALSE(stock_row(a.profile->kernels, "Kernel3").added);
 }
 
 TEST(StockFirmware, ARecordOfAnotherProgramIsSaid) {

@@ -94,7 +94,7 @@ TEST(EtRecord, EveryIdEndsAtItsOwnKey) {
         for (const auto& [key, handles] : keys.items())
           if (id.find(key) != id.npos) taken = handles;
         const bool is_two = kernels > 1000 && first + k >= 1000 && first + k <= kernels && (first + k) % 3 != (first + k - 1000) % 3;
-        const json own = k == kernels || is_two ? json::array() : json{k % 3 + 1};
+        const nlohmann::ordered_json own = k == kernels || is_two ? nlohmann::ordered_json::array() : nlohmann::ordered_json{k % 3 + 1};
         EXPECT_EQ(taken, own) << id << " of " << kernels;
       }
   }
