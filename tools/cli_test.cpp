@@ -313,7 +313,7 @@ TEST_F(Cli, TargetsAndOps) {
 TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
   const Ended shown = run({"targets", "--show", "imxrt700cm"});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  for (const char* part : {"# stages, the same for every recipe: fold-constants > ",
+  for (const char* part : {"# stages, the same for every recipe: choose-forms > fold-constants > ",
                            "# quantizer of neutron: ", "# quantizer of cortex_m: ", "backends = [\"neutron\", \"cortex_m\"]",
                            "[options.neutron]", "[npu.limits]", "taps = 65535", "[npu.machine]", "[npu.crossing]", "[cpu.cost]",
                            "\"cortex_m::quantized_conv2d\" = { call", "reach = [\"cpu\", \"npu\"]"})

@@ -85,7 +85,8 @@ void finish_computed_gather_nd(Call& c, ValueId x) {
   positions = call_broadcast(c, {"aten::mul", "out"}, {positions, each}, type.dtype, "scaled");
   positions = call_on(c, {"aten::sum", "IntList_out"}, positions,
                       {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}}, {type.dtype, one, {}}, "row");
-  finish_lookup(c, c.reshape(x, std::move(rows), "rows"), c.reshape(positions, std::move(to), "row_numbers"), 0);
+  const ValueId table = c.reshape(x, std::move(rows), "rows"), numbers = c.reshape(positions, std::move(to), "row_numbers");
+  finish_lookup(c, table, numbers, 0);
 }
 
 }  // namespace

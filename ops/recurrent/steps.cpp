@@ -30,6 +30,10 @@ class StepsOfLayer {
   ValueId sigmoid(ValueId x) { return add(Unary{UnaryFn::sigmoid, 0}, {x}); }
   ValueId tanh(ValueId x) { return add(Unary{UnaryFn::tanh, 0}, {x}); }
   ValueId relu(ValueId x) { return add(Clamp{{0, std::numeric_limits<float>::infinity()}}, {x}); }
+  ValueId sum_of_gates(ValueId x, ValueId h, i64 k) {
+    const ValueId of_input = gate(x, k), of_state = gate(h, k);  // one after another: compilers evaluate arguments in either order
+    return sum(of_input, of_state);
+  }
   ValueId gate(ValueId sums, i64 k) { return add(Slice{1, k * s_.units, s_.units, 1}, {sums}); }
 
   // `next`: the state behind a step, of the sums of the inputs [n,rows], those of the state, and the state before.
@@ -108,13 +112,16 @@ std::optional<std::vector<ValueId>> in_steps(const Op& op, FormBuilder& b) {
     return l.run([&](ValueId x, ValueId h, StepState before) {
       const ValueId sums = l.sum(x, h);
       const ValueId kept = l.product(l.sigmoid(l.gate(sums, 1)), before.c);
-      const ValueId c = l.sum(kept, l.product(l.sigmoid(l.gate(sums, 0)), l.tanh(l.gate(sums, 2))));
-      return StepState{l.product(l.sigmoid(l.gate(sums, 3)), l.tanh(c)), c};
+      const ValueId in = l.sigmoid(l.gate(sums, 0)), fresh = l.tanh(l.gate(sums, 2));
+      const ValueId c = l.sum(kept, l.product(in, fresh));
+      const ValueId out = l.sigmoid(l.gate(sums, 3)), bounded = l.tanh(c);
+      return StepState{l.product(out, bounded), c};
     });
   if (std::holds_alternative<Gru>(op))
     return l.run([&](ValueId x, ValueId h, StepState before) {
-      const ValueId reset = l.sigmoid(l.sum(l.gate(x, 0), l.gate(h, 0))), update = l.sigmoid(l.sum(l.gate(x, 1), l.gate(h, 1)));
-      const ValueId fresh = l.tanh(l.sum(l.gate(x, 2), l.product(reset, l.gate(h, 2))));
+      const ValueId reset = l.sigmoid(l.sum_of_gates(x, h, 0)), update = l.sigmoid(l.sum_of_gates(x, h, 1));
+      const ValueId of_input = l.gate(x, 2), of_state = l.gate(h, 2);
+      const ValueId fresh = l.tanh(l.sum(of_input, l.product(reset, of_state)));
       return StepState{l.sum(fresh, l.product(update, l.difference(before.h, fresh)))};
     });
   const bool is_relu = std::get<Rnn>(op).relu;
