@@ -19,10 +19,15 @@ double SeenRanges::step(ValueId v) const {
   const Observation* o = of(v);
   return o && o->bytes ? 0 : step_of(with_zero(range(v)));
 }
+// Empty where a sum or a product with a size may leave float32.
 std::vector<Interval> SeenRanges::channels(ValueId v) const {
+  constexpr float kLargest = 1e30f;
   std::vector<Interval> ranges;
   if (const Observation* o = of(v))
-    for (size_t c = 0; c < o->channel_low.size(); ++c) ranges.push_back({o->channel_low[c], o->channel_high[c]});
+    for (size_t c = 0; c < o->channel_low.size(); ++c) {
+      if (o->channel_low[c] < -kLargest || o->channel_high[c] > kLargest) return {};
+      ranges.push_back({o->channel_low[c], o->channel_high[c]});
+    }
   return ranges;
 }
 
