@@ -56,15 +56,37 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
 // What the policy says of scale_borders().
 std::string of_borders(int scaled) { return scaled > 0 ? ", channels at the borders scaled" : ""; }
 
-// What is seen once the borders are scaled.
+// Held out, with histogram ranges and no search.
+double plain_value(const Graph& graph, const Seen& seen, const QuantizeOptions& options, Yardstick& yardstick) {
+  QuantizationCandidate plain;
+  plain.graph = std::make_shared<const Graph>(graph);
+  plain.seen = std::make_shared<const Seen>(seen);
+  plain.options = options;
+  plain.options.observer = Observer::histogram;
+  plain.options.margin = kMargin;
+  measure(plain, yardstick);
+  return plain.score.value;
+}
+
+// What is seen once the borders are scaled, where that is worth its calls.
 std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& scaled,
                                    Diagnostics& diagnostics) {
+  constexpr double kWorthIt = 0.5;  // dB
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
-  scaled = scale_borders(graph, seen->all, options.float_ports);
+  Graph own = graph;
+  scaled = scale_borders(own, seen->all, options.float_ports);
   if (scaled == 0) return seen;
+  auto seen_scaled = yardstick.observe(own, diagnostics);
+  if (!seen_scaled) return std::nullopt;
   yardstick.note_observing();
-  return yardstick.observe(graph, diagnostics);
+  yardstick.expect_answers_of(graph);
+  if (plain_value(own, *seen_scaled, options, yardstick) < plain_value(graph, *seen, options, yardstick) + kWorthIt) {
+    scaled = 0;
+    return seen;
+  }
+  graph = std::move(own);
+  return seen_scaled;
 }
 
 // Where weights by tensor cost next to nothing, linear layers stay linear layers.
@@ -365,20 +387,13 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   return choice;
 }
 
-std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads) {
+std::optional<double> plain_value(const Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads) {
   Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
   Diagnostics silent;
-  std::optional<Seen> seen = yardstick.observe(graph, silent);
+  const std::optional<Seen> seen = yardstick.observe(graph, silent);
   if (!seen) return std::nullopt;
   yardstick.expect_answers_of(graph);
-  options.observer = Observer::histogram;
-  options.margin = kMargin;
-  QuantizationCandidate plain;
-  plain.graph = std::make_shared<const Graph>(graph);
-  plain.seen = std::make_shared<const Seen>(std::move(*seen));
-  plain.options = std::move(options);
-  measure(plain, yardstick);
-  return plain.score.value;
+  return plain_value(graph, *seen, options, yardstick);
 }
 
 }  // namespace deuteron

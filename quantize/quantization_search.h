@@ -40,6 +40,6 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                                          const WeightLimits* int4 = nullptr);
 
 // dB on samples held out, with histogram ranges and no search: what tells forms of a network apart. Nothing, when calibration fails.
-std::optional<double> plain_value(const Graph& graph, const Samples& samples, QuantizeOptions options, int threads);
+std::optional<double> plain_value(const Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads);
 
 }  // namespace deuteron
