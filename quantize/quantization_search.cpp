@@ -253,15 +253,13 @@ struct Limits {
   const WeightLimits* int4;
 };
 
-// With the observer that the user asks for.
+// With the observer that the user asks for, and nothing else.
 std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
                                                  Diagnostics& diagnostics) {
-  auto seen = observe(graph, samples, threads, diagnostics);
-  const int scaled = seen ? scale_borders(graph, *seen, options.float_ports) : 0;
-  if (scaled > 0) seen = observe(graph, samples, threads, diagnostics);
+  const auto seen = observe(graph, samples, threads, diagnostics);
   if (!seen) return std::nullopt;
   QuantizationChoice choice;
-  choice.policy = (*options.observer == Observer::min_max ? "min/max" : "histogram") + of_borders(scaled);
+  choice.policy = *options.observer == Observer::min_max ? "min/max" : "histogram";
   choice.equalized = graph;
   choice.values = insert_quantization(graph, *seen, options, diagnostics);
   return choice;

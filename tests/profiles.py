@@ -72,5 +72,5 @@ with tempfile.TemporaryDirectory() as folder:
     deuteron("inspect", at("cifarnet-cortex-m33.etdp"), "--etrecord", at("cut.etrecord"), code=1)
     said = deuteron("inspect", at("cifarnet-cortex-m33.etdp"), "--etrecord", at("cifarnet-cortex-m33.etrecord"), "--baseline", at("cifarnet-cortex-m55.etdp"))
     expect("is of another program than the record" in said, said)
-    deuteron("inspect", at("cifarnet-cortex-m33.pte"), "--etrecord", at("cifarnet-cortex-m33.etrecord"), code=1)
+    said = deuteron("inspect", at("cifarnet-cortex-m33.pte"), "--etrecord", at("cifarnet-cortex-m33.etrecord"))  # a program and its record
 print(f"{profiles} profiles")
