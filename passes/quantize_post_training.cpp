@@ -130,9 +130,10 @@ static bool has_int16_steps(const Graph& g) {
 }
 
 // A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is only a quantize and a dequantize. With
-// --strict nothing may need a portable kernel.
+// --strict nothing may need a portable kernel. Few samples say too little of each channel.
 static FloatPorts float_ports(const PassContext& pass) {
-  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.options.may_use_float &&
+  constexpr size_t kFewSamples = 16;
+  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.options.may_use_float && pass.samples.size() >= kFewSamples &&
                          pass.target.has_backend("cortex_m");
   FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
                    std::vector<bool>(pass.graph.user_outputs().size(), are_float)};

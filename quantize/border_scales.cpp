@@ -174,6 +174,7 @@ class BorderScales {
     // What is read of the result first gets its sizes.
     const auto next = uses.has_single_reader(y) ? uses.readers[y][0] : -1;
     const bool is_sized = next >= 0 && scale_for_layers(uses, lines_from(uses, y, next));
+    if (is_empty && !is_sized) return false;  // a table is as good, but for the steps of one input
     const auto at = static_cast<NodeId>(maker_of(y) - g_.nodes.begin());
     const Origin origin = g_.nodes[at].origin;
     if (!is_sized) {

@@ -71,7 +71,7 @@ double plain_value(const Graph& graph, const Seen& seen, const QuantizeOptions& 
 // What is seen once the borders are scaled, where that is worth its calls.
 std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& scaled,
                                    Diagnostics& diagnostics) {
-  constexpr double kWorthIt = 0.5;  // dB
+  constexpr double kWorthIt = 3;  // dB: mixed units gain more, and each such place is a call or float arithmetic
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
   Graph own = graph;

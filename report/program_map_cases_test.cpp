@@ -33,14 +33,14 @@ TEST(MapCases, ParallelPoolsThenConcatenationThenConvolution) {
             "  AvgPool: avg\n"
             "  Conv2DPointwise: conv\n"
             "  - cat: CONCATENATION on the NPU: its parts are made in place\n"
-            "2 dequantize_channels: conv\n");
+            "2 dequantize_per_tensor: conv +\n");
   EXPECT_EQ(cpu(kPools),
             "0 quantize_per_tensor: max,avg +\n"
             "1 quantized_max_pool2d: max\n"
             "2 quantized_avg_pool2d: avg\n"
             "3 cat: cat\n"
             "4 quantized_conv2d: conv\n"
-            "5 dequantize_channels: conv\n");
+            "5 dequantize_per_tensor: conv +\n");
 }
 
 constexpr const char* kTwins =
