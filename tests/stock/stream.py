@@ -166,7 +166,7 @@ def check_network(tool, name, module, target, folder):
     steps = np.stack([part(f, frames) for f in range(length % frames, length, frames)])
     np.save(folder / "calibrate.npy", windows)
     common = ["--target", target, "--calibrate", folder / "calibrate.npy"]
-    if not call([tool, "compile", folder / "net.pt2", *common, "-o", folder / "window.pte"]): return None
+    if not call([tool, "compile", folder / "net.pt2", *common, "--strict", "-o", folder / "window.pte"]): return None
     if not call([tool, "compile", folder / "net.pt2", *common, "--stream", f"{axis}={frames}", "-o", folder / "step.pte", "--json", folder / "step.json"]): return None
     wanted, found = outputs(tool, folder / "window.pte", windows, folder), outputs(tool, folder / "step.pte", steps, folder)
     if wanted is None or found is None: return None
