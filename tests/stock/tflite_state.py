@@ -84,7 +84,8 @@ def svdf(b, random):
     steps = lambda shape, kind, most: random.integers(-most, most + 1, shape).astype(kind)  # noqa: E731
     x = b.input([batch, inputs], float(random.uniform(0.01, 0.1)), int(random.integers(-128, 128)))
     features = b.constant(steps([filters, inputs], np.int8, 127), float(random.uniform(0.002, 0.02)))
-    times = b.constant(steps([filters, memory], np.int16, 32767), float(random.uniform(0.5, 2)) / 32768)
+    most = min(32767, 65000 // (memory * rank))  # TFLite's sums over time wrap beyond int32, and ours saturate
+    times = b.constant(steps([filters, memory], np.int16, most), float(random.uniform(0.5, 2)) / most)
     bias = b.constant(random.integers(-50000, 50000, units).astype(np.int32)) if random.integers(4) else -1
     state = b.tensor([batch, filters * memory], float(random.uniform(0.5, 8)) / 32768, 0, np.int16)
     b.graph.tensors[state].isVariable = True
@@ -115,7 +116,7 @@ def two_svdf(b, random):
     for k in range(2):
         state = b.tensor([1, 8 * 5], 4 / 32768, 0, np.int16)
         b.graph.tensors[state].isVariable = True
-        operands = [x, b.constant(one([8, 6 if k == 0 else 4], np.int8, 127), 0.004), b.constant(one([8, 5], np.int16, 32767), 1 / 32768),
+        operands = [x, b.constant(one([8, 6 if k == 0 else 4], np.int8, 127), 0.004), b.constant(one([8, 5], np.int16, 6500), 1 / 6500),
                     b.constant(one([4], np.int32, 9000)), state]
         x = b.op("SVDF", operands, [b.tensor([1, 4], 0.03, -128)], "SVDFOptions", rank=2, fusedActivationFunction=1)
     b.output(b.op("LOGISTIC", [x], [b.tensor([1, 4], 1 / 256, -128)]))
