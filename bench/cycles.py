@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimated cycles of our programs, and of the stock ones on ExecuTorch's runtime with CMSIS-NN, by the same rules (docs/boards.md).
+"""Estimated cycles of our programs, and of the stock ones on ExecuTorch's runtime with CMSIS-NN, by the same rules (docs/firmware.md).
 
     python3 bench/cycles.py [BUILD] [SHARED] [--stock FOLDER --write VERSIONS]
 

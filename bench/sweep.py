@@ -4,8 +4,8 @@
     build/venv/bin/python bench/sweep.py [--models A,B] [--targets N] [--options N] [--shared ../shared] [--repeat 3]
 
 11 models, 13 targets and 4 sets of options make 572 rows. Bars: both tables are equal; a kill costs no more than the one job that it hit; the
-figures of 1, 2, 7 and 64 shards are identical; at least 2,000 rows a second from the cache. Exit code 1: one is missed. The last table has the
-constants of docs/sweep.md. The calibration samples are those of the fixtures, the first eight at most.
+figures of 1, 2, 7 and 64 shards are identical; at least 2,000 rows a second from the cache. Exit code 1: one is missed. The last table has
+what a job, a cached row and a worker cost. The calibration samples are those of the fixtures, the first eight at most.
 """
 import argparse
 import collections

@@ -6,7 +6,7 @@
 The rows are in bench/zoo/: networks of torchvision, timm, transformers and torchaudio, and small ones as users of microcontrollers write
 them, with seeded random weights. Each is exported with torch.export, compiled for a Cortex-M55 with 8 samples and measured on 16 others.
 Each step is a process of its own with limits of time and memory; results lie in the cache, a folder for each row. --resume keeps what is
-there; a changed compiler is measured again all the same. --write puts the table into docs/zoo.md, which says how to install the packages;
+there; a changed compiler is measured again all the same. --write puts the table into bench/zoo/README.md, which says how to install the packages;
 with --only the other rows stay as they stand there, and so do figures of PT2E that were not measured.
 Exit code 1: a bar is missed.
 """
@@ -22,7 +22,7 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "zoo.md"
+PAGE = ROOT / "bench" / "zoo" / "README.md"
 BEGIN, END = "<!-- made by bench/zoo.py -->\n", "<!-- end -->\n"
 SMALL, SECONDS, BYTES = 10_000_000, 20, 1 << 30  # parameters; what compiling one so small may take
 os.environ.setdefault("OMP_NUM_THREADS", "1")

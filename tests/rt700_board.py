@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/rt700-board.md, its commands word for word, with a stand-in for the vendor's converter whose microcode nobody can read; then every verb on
+"""docs/rt700.md, its commands word for word, with a stand-in for the vendor's converter whose microcode nobody can read; then every verb on
 such a program: what it says, and what it cannot do.
 
     python3 tests/rt700_board.py DEUTERON NEUTRON_CONVERTER [../shared] [--all] [--package build/python]
@@ -31,8 +31,8 @@ OF_OURS = "by our conversion of the NPU's parts, which computes the same: the ve
 
 
 def commands_of(page):
-    """The page's lines for a shell, those that go on behind a backslash as one, without what only a chip or the vendor's SDK can do."""
-    blocks = re.findall(r"^```\n(.*?)^```$", page.read_text(), re.M | re.S)
+    """The lines for a shell of the page's section on boards, those that go on behind a backslash as one, without what only a chip or the vendor's SDK can do."""
+    blocks = re.findall(r"^```\n(.*?)^```$", page.read_text().split("## On a board")[1], re.M | re.S)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     return [" ".join(line.split()) for line in lines if re.match(r"(export|deuteron) ", line) and "trace.etdp" not in line]
 
@@ -61,8 +61,8 @@ def inspected(where, *options):
 
 def follow(what, where, model, samples):
     place(where, model, samples)
-    printed, compiled, page = "", "", commands_of(ROOT / "docs" / "rt700-board.md")
-    check([line.split()[1] for line in page if line.startswith("deuteron")] == ["analyze", "compile", "firmware"], f"the page's commands: {page}")
+    printed, compiled, page = "", "", commands_of(ROOT / "docs" / "rt700.md")
+    check([line.split()[1] for line in page if line.startswith("deuteron")] == ["compile", "firmware"], f"the page's commands: {page}")
     setting = ""
     for line in page:
         if line.startswith("export"):

@@ -4,7 +4,7 @@ bits, the tracer's price in instructions, and what is wrong with clocks and buff
 
     python3 tests/tracing.py [build/deuteron] [build/boards] [../shared]
 
-The figures of docs/profiling.md are what this prints.
+Prints what tracing costs.
 """
 import hashlib
 import json

@@ -245,29 +245,6 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   EXPECT_FALSE(fs::exists(path("d")));
 }
 
-// docs/operators-neutron.md is made from what the compiler says: `python3 docs/operators-neutron.py` writes it anew.
-TEST_F(Cli, TheTableOfTheNpuIsUpToDate) {
-  const Ended ops = run({"ops", "--target", "imxrt700", "--json", path("o.json")});
-  ASSERT_EQ(ops.code, 0) << ops.err;
-  std::ifstream file(source_path("docs/operators-neutron.md"));
-  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  size_t rows = 0;
-  const json said = read_json("o.json");
-  for (const auto& o : said["operators"]) {
-    if (o["builtin"].get<std::string>().empty()) continue;
-    ++rows;
-    std::string limits = o["constraints"];
-    for (size_t at; (at = limits.find("; ")) != std::string::npos;) limits.replace(at, 2, "<br>");
-    const std::string line = "| " + o["name"].get<std::string>() + " | " + o["builtin"].get<std::string>() + " | " +
-                             o["operands"].get<std::string>() + " | " + o["result"].get<std::string>() + " | " + limits + " |\n";
-    EXPECT_NE(page.find(line), std::string::npos) << line;
-  }
-  EXPECT_GT(rows, 25u);
-  size_t lines = 0;
-  for (size_t at = page.find("\n| "); at != std::string::npos; at = page.find("\n| ", at + 1)) ++lines;
-  EXPECT_EQ(lines, rows + 2) << "the page has rows that the compiler does not have";
-}
-
 TEST_F(Cli, TargetsAndOps) {
   const Ended list = run({"targets", "--json", path("t.json")});
   EXPECT_EQ(list.code, 0) << list.err;

@@ -16,7 +16,7 @@ namespace {
 
 // The builtins in a table of the document, which lies between two texts.
 std::set<std::string> documented(const char* begins, const char* ends) {
-  std::ifstream file(std::string(kSourceFolder) + "/docs/formats-tflite.md");
+  std::ifstream file(std::string(kSourceFolder) + "/docs/formats.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const size_t from = text.find(begins), to = text.find(ends, from);
   const std::string table = text.substr(from, to - from);
@@ -32,7 +32,7 @@ std::set<std::string> documented(const char* begins, const char* ends) {
 
 TEST(TfliteSummary, TheDocumentHasTheBuiltins) {
   const std::vector<std::string> imported = imported_tflite_builtins();
-  const std::set<std::string> names = documented("## Builtins", "`frontends/tflite/summary_test.cpp`");
+  const std::set<std::string> names = documented("### Builtins", "`frontends/tflite/summary_test.cpp`");
   EXPECT_EQ(names, std::set<std::string>(imported.begin(), imported.end()));
   EXPECT_EQ(imported.size(), names.size()) << "a builtin has two rows";
 }
@@ -42,7 +42,7 @@ TEST(TfliteSummary, TheDocumentHasTheBuiltinsOfInt16) {
   for (const ImportRows rows : import_tables())
     for (const ImportRow& row : rows)
       if (row.int16 != Int16::refused) taken.insert(EnumNameBuiltinOperator(row.builtin));
-  EXPECT_EQ(documented("## int16 activations (16x8)", "Every other builtin"), taken);
+  EXPECT_EQ(documented("### int16 activations (16x8)", "Every other builtin"), taken);
 }
 
 TEST(TfliteSummary, EveryRowIsFound) {

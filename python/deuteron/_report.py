@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a compilation, typed. docs/report.md says what its figures mean."""
+"""The report of a compilation, typed. docs/reports.md says what its figures mean."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def blocks(page, kind):
 
 def test_sweep_command(digits, tmp_path):
     (tmp_path / "models").symlink_to(digits.parents[1])
-    (tmp_path / "sweep.toml").write_text(blocks("sweep.md", "toml")[0])
+    (tmp_path / "sweep.toml").write_text(blocks("python.md", "toml")[0])
     for cached in (0, 4):
         done = command("sweep", tmp_path / "sweep.toml", "--workers", 2, cwd="/")
         assert done.returncode == 0 and done.stdout == f"4 rows, {cached} of them from the cache, 0 with errors\n", done.stderr

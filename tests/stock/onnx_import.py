@@ -44,7 +44,7 @@ KNOWN = {"test_attention_4d_with_past_and_present_qk_matmul_bias_3d_mask_causal_
          "test_attention_4d_gqa_with_past_and_present_fp16.constants": IN_FLOAT32,
          "test_attention_4d_gqa_with_past_and_present_fp16_expanded": IN_FLOAT32,
          "test_dft_inverse.constants": ROUNDED, "test_dft_inverse_opset19": ROUNDED,
-         "test_quantizelinear.constants": "an output of steps is the real numbers that they stand for (docs/formats-onnx.md)"}
+         "test_quantizelinear.constants": "an output of steps is the real numbers that they stand for (docs/formats.md)"}
 # Operands that the import wants as constants, by their names in the standard.
 PARAMETERS = {"axes", "axis", "B", "bias", "block_shape", "constant_value", "depth", "dft_length", "diagonal", "ends", "frame_length", "frame_step",
               "image_shape", "input_mean", "input_var", "k", "K", "limit", "lower_edge_hertz", "M", "max", "mean", "min", "nonpad_kv_seqlen", "num_mel_bins",

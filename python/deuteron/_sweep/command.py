@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`deuteron sweep FILE.toml` and `deuteron search FILE.toml` (docs/sweep.md)."""
+"""`deuteron sweep FILE.toml` and `deuteron search FILE.toml` (docs/python.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PASSED_ON = ("engine", "workers", "job_seconds", "shard_samples", "keep_program
 
 def main(verb: str, words: list[str]) -> int:
     what = {"sweep": "compile models for targets with options: a table with a row for each", "search": "look for the best models of a space"}[verb]
-    parser = argparse.ArgumentParser(prog=f"deuteron {verb}", description=f"{what} (docs/sweep.md)")
+    parser = argparse.ArgumentParser(prog=f"deuteron {verb}", description=f"{what} (docs/python.md)")
     parser.add_argument("file", metavar="FILE.toml", help="what to do; paths in it are relative to it")
     parser.add_argument("--workers", type=int, help="so many jobs at once on this machine")
     parser.add_argument("--scheduler", help="the address of a Dask scheduler, whose workers do the work")
@@ -46,7 +46,7 @@ def run(verb: str, file: pathlib.Path, given: dict[str, Any]) -> int:
     settings = {**checked(read_toml(file), _SWEEP if verb == "sweep" else _SEARCH, str(file)), **given}
     for name in ("cache", "targets", "models") if verb == "sweep" else ("cache", "targets", "factory", "space"):
         if name not in settings:
-            raise error(str(file), f"has no `{name}`", "sweep.file", "docs/sweep.md has an example")
+            raise error(str(file), f"has no `{name}`", "sweep.file", "docs/python.md has an example")
     beside = relative_to(file.parent)
     passed = {name: settings[name] for name in _PASSED_ON if name in settings}
     passed.update(cache=beside(settings["cache"]), progress=True)
@@ -100,7 +100,7 @@ def checked(settings: dict[str, Any], known: Mapping[str, Any], where: str) -> d
         if name not in known:
             raise error(where, f"has `{name}`, which means nothing here", "sweep.file", f"known are: {', '.join(known)}")
         if not isinstance(value, known[name]) or isinstance(value, bool) and known[name] is not bool:
-            raise error(where, f"`{name}` is {value!r}", "sweep.file", "docs/sweep.md has an example")
+            raise error(where, f"`{name}` is {value!r}", "sweep.file", "docs/python.md has an example")
     return settings
 
 

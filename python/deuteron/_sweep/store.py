@@ -25,7 +25,7 @@ Check = Callable[[Any], bool]
 class Store:
     """Results and contents, in a folder or at an address of fsspec. What is damaged is as if it were not there, with a warning.
 
-    Nothing that lies there is believed before it is checked; docs/sweep.md says what a cache is trusted with.
+    Nothing that lies there is believed before it is checked; docs/python.md says what a cache is trusted with.
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())

@@ -29,7 +29,7 @@ def sweep(
     workers: Optional[int] = None, shard_samples: int = SHARD_SAMPLES, job_seconds: float = SECONDS, keep_programs: bool = False,
     progress: Progress = None,
 ) -> Table:  # fmt: skip
-    """Every model for every target with every set of options: a table with a row for each. docs/sweep.md tells more.
+    """Every model for every target with every set of options: a table with a row for each. docs/python.md tells more.
 
     `models` is a path, several, or a mapping of names to paths, ExportedPrograms or tuples (nn.Module, example_inputs). `options` is a
     dict as for `deuteron.compile`, a list of them, or a mapping of names to them. `data` is what calibrates (an array, a path, a

@@ -18,7 +18,7 @@ from .store import Store
 
 @dataclass(frozen=True)
 class Row:
-    """A compilation, and the evaluation of its program. None: not known, or there is no program. docs/report.md says what the figures mean."""
+    """A compilation, and the evaluation of its program. None: not known, or there is no program. docs/reports.md says what the figures mean."""
 
     model: str
     target: str

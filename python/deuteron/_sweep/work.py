@@ -99,7 +99,7 @@ def compile_model(store: Store, what: dict[str, Any]) -> tuple[dict[str, Any], b
 
 
 def figures_of(report: dict[str, Any]) -> dict[str, Any]:
-    """What a row has of a report; docs/report.md says what it means."""
+    """What a row has of a report; docs/reports.md says what it means."""
     plain = ("ram_bytes", "ram_lower_bound_bytes", "scratch_bytes", "constants_bytes", "program_bytes", "file_bytes", "macs", "npu_macs", "sqnr_db",
              "held_out_sqnr_db", "exact")  # fmt: skip
     cycles = report["cycles"]
