@@ -14,6 +14,9 @@ import subprocess
 import sys
 import textwrap
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools" / "site"))
+import picture
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results.md"
 PYTHON = "build/venv/bin/python"
@@ -70,7 +73,7 @@ def measure(title, text, command, is_markdown):
     if done.returncode not in (0, 1) or not done.stdout.strip() or "Traceback (most recent call last)" in done.stderr:
         sys.exit(f"{shown}: exit status {done.returncode}\n{done.stderr}")
     body = done.stdout.strip() if is_markdown else f"```\n{done.stdout.strip()}\n```"
-    page = f"\n## {title}\n\n{textwrap.fill(text, 118)}\n\n{NOT_RUN}\n```\n{shown}\n```\n\n{body}\n"
+    page = f"\n## {title}\n\n<!-- figures: {shown} -->\n\n{textwrap.fill(text, 118)}\n\n{NOT_RUN}\n```\n{shown}\n```\n\n{body}\n"
     return page, done.returncode == 0
 
 
@@ -92,6 +95,7 @@ def main():
         pages = kept_sections() if options.only else {}
         pages |= {title: text for title, (text, _) in sections.items()}
         PAGE.write_text(HEAD + "".join(pages[title] for title, *_ in SECTIONS if title in pages))
+        picture.draw()
     return 0 if all(well for _, well in sections.values()) else 1
 
 

@@ -17,6 +17,8 @@ was built for boards beside DEUTERON:
 
 A block of commands that cannot run here, because it needs a chip or another's SDK, or shows the form of a command, has the line
 `<!-- not run: WHY -->` before it; these are counted. A block of commands that is neither is an error.
+
+A figure in the prose that no output of the page shows is an error, too: tests/figures.py.
 """
 import argparse
 import concurrent.futures
@@ -29,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
+
+import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
@@ -180,7 +184,10 @@ class Page:
                 raise Fault(f"{self.name}:{line}: {traceback.format_exc(limit=3)}") from None
             at = match.start("text") - match.start()
             return before[:at] + after + before[at + len(match["text"]):]
-        return BLOCK.sub(replaced, text)
+        after = BLOCK.sub(replaced, text)
+        if not self.left_out and (lines := [f"{self.name}:{line}: {figure}" for line, figure in figures.uncovered(after)]):
+            raise Fault("\n".join(["figures that no output of the page shows (tests/figures.py)", *lines]))
+        return after
 
 
 def run_page(name, tool, package, write):

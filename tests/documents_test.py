@@ -29,6 +29,13 @@ CASES = [
     ("Python that prints something else", "```python\nprint(1)\n```\n```output\n2\n```\n", "the page says\n2"),
     ("Python that raises", "```python\n1 / 0\n```\n", "ZeroDivisionError"),
     ("an output of nothing", "```output\n2\n```\n", "without a ```python block"),
+    ("a figure that is shown", "```console\n$ echo RAM 2176\nRAM 2176\n```\nIt takes 2 176 bytes, or 2.18 KB.\n", None),
+    ("a figure that is not", "```console\n$ echo RAM 2176\nRAM 2176\n```\nIt takes\n6 512 bytes.\n", "page.md:6: 6 512 bytes"),
+    ("a figure that rounds otherwise", "```\n1 841 000\n```\n1.83 M instructions\n", "1.83 M"),
+    ("a figure with its source", "<!-- figures: a data sheet -->\nIt has 64 KB.\n\nAnd 1.5 MB.\n", None),
+    ("a source ends with its section", "<!-- figures: a data sheet -->\nIt has 64 KB.\n\n## Next\n\n1.5 MB.\n", "1.5 MB"),
+    ("a page without the figure", "<!-- figures: SECURITY.md -->\nresnet8 takes 31.4159 MB.\n", "31.4159 MB"),
+    ("figures of code and links", "`-O 500 KB` and [a](b-500-bytes.md), 16 bytes, 3 %\n", None),
 ]
 
 
