@@ -31,6 +31,8 @@ one machine; compare them with each other only. An accuracy that is marked *in-s
 the ranges were chosen on; expect less on new data.
 """
 NOT_RUN = "<!-- not run: measures for minutes -->"  # tests/documents.py runs the other commands of the documents
+# quantize and dequantize of every network, and variants of a network that are wholly on the NPU, as it is itself
+LEFT_OUT = r"(?m)^( .*: beside what the NPU takes|\S+/(float_core|qdq_\w+)[.]pt2: 100[.]0 %.*)\n"
 # Title, what the reader should know, the command, and whether it prints Markdown (else it is shown as it is).
 SECTIONS = [
     ("Six trained networks on Cortex-M", "SQNR is against the float model's outputs, in-sample. PT2E: torchao's quantizer with the same "
@@ -48,14 +50,14 @@ SECTIONS = [
     ("Noise of lowering", "ExecuTorch's own quantizer quantizes each model; its passes and ours make programs of the same quantized graph. "
      "Both are compared with PT2E's simulation of that graph; inf: every output is equal.", [PYTHON, "bench/stock_quantized.py"], True),
     ("Estimated cycles", "One inference, float input and output unless the column says otherwise: how often each block of instructions runs, "
-     "priced by llvm-mca (boards.md). The stock files are those of ExecuTorch's own flow.", ["python3", "bench/cycles.py"], True),
+     "priced by llvm-mca (firmware.md). The stock files are those of ExecuTorch's own flow.", ["python3", "bench/cycles.py"], True),
     ("Operators", "The 173 operators and small graphs of the fixtures, on the host and on emulated boards. For comparison, ExecuTorch "
      "1.5: 8 do not compile, 20 fail on the device, 82 run partly in float, 63 wholly int8.", ["python3", "tests/op_cases.py", "--boards"], False),
     ("Partitions of the Neutron NPU", "Each model is one partition; only quantize and dequantize are left on the CPU. The TFLite "
      "interpreter runs every partition of the fixtures and gives the machine model's bits. Where TFLite approximates a function, that "
      "operator alone may be one step off; whatever reads its result is compared exactly.",
      [PYTHON, "tests/stock/neutron_partitions.py", "build/deuteron", "build/neutron_runner", "../shared"], False),
-    ("Placement on the i.MX RT700", "Quantized models; the multiply-adds on the NPU, what is left on the CPU, and why.",
+    ("Placement on the i.MX RT700", "Quantized models; the multiply-adds on the NPU, what is left on the CPU but quantize and dequantize at the ends, and why.",
      ["python3", "tests/neutron_programs.py", "build/deuteron", "../shared"], False),
     ("Accuracy on the i.MX RT700", "719 real test images that no calibration has seen; one image is 0.139 points.",
      ["python3", "tests/neutron_accuracy.py", "build/deuteron", ".", "../shared"], False),
@@ -72,7 +74,8 @@ def measure(title, text, command, is_markdown):
     print(done.stdout, flush=True)
     if done.returncode not in (0, 1) or not done.stdout.strip() or "Traceback (most recent call last)" in done.stderr:
         sys.exit(f"{shown}: exit status {done.returncode}\n{done.stderr}")
-    body = done.stdout.strip() if is_markdown else f"```\n{done.stdout.strip()}\n```"
+    shown_lines = re.sub(LEFT_OUT, "", done.stdout).strip()
+    body = shown_lines if is_markdown else f"```\n{shown_lines}\n```"
     page = f"\n## {title}\n\n<!-- figures: {shown} -->\n\n{textwrap.fill(text, 118)}\n\n{NOT_RUN}\n```\n{shown}\n```\n\n{body}\n"
     return page, done.returncode == 0
 

@@ -62,6 +62,18 @@ def without_times(text):
     return re.sub(r"^(  time +)[\d.]+ s$", r"\1... s", re.sub(r"(on the host in )[\d.]+ m?s", r"\1...", text), flags=re.M)
 
 
+def elided(wanted, printed):
+    """What was printed, with a line `...` for the lines that the page leaves out: kept are those that begin as one of the page does."""
+    begins = lambda line: re.sub(r"[\d.,]+", "", line)[:24]
+    kept, out = {begins(line) for line in wanted.splitlines()}, []
+    for line in printed.splitlines():
+        if begins(line) in kept:
+            out.append(line)
+        elif out[-1:] != ["..."]:
+            out.append("...")
+    return "\n".join(out) + "\n"
+
+
 def commands_of(text):
     """[(command, what it prints)] of a ```console block."""
     found = []
@@ -124,7 +136,9 @@ class Page:
                 raise Fault(f"{shown}exit {status}, not {expected}\n{printed}")
             if not matches(wanted, printed) and not self.write:
                 raise Fault(f"{shown}printed\n{printed}the page says\n{wanted}")
-            out += shown + (wanted if matches(wanted, printed) else without_times(printed))
+            if not matches(wanted, printed):
+                wanted = without_times(elided(wanted, printed) if "...\n" in wanted.splitlines(keepends=True) else printed)
+            out += shown + wanted
             self.counts["commands"] += 1
         return out
 

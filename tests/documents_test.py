@@ -55,6 +55,8 @@ def main():
         after = documents.Page("page.md", "/bin/true", folder, pathlib.Path(folder), write=True).run("a\n```console\n$ echo one\ntwo\n```\nb\n")
     if after != "a\n```console\n$ echo one\none\n```\nb\n":
         wrong.append(f"--write: {after!r}")
+    if documents.elided("a 1\n...\nc 3\n", "a 2\nb\nbb\nc 4\n") != "a 2\n...\nc 4\n":
+        wrong.append("--write: lines that the page leaves out")
     for line in wrong:
         print(f"FAILED {line}")
     print(f"{len(CASES) + 1} pages")
