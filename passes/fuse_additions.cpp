@@ -10,6 +10,7 @@
 #include "memory/homes.h"
 #include "memory/plan_memory.h"
 #include "ops/families.h"
+#include "ops/packed_conv2d/packed_call.h"
 #include "ops/packed_conv2d_add/add_form.h"
 #include "passes/call_node.h"
 #include "passes/fit_scratch.h"
@@ -25,37 +26,42 @@ struct Pair {
   bool is_first = false;
 };
 
-bool is_call(const Graph& g, NodeId n, std::string_view name) {
-  const auto* call = n < 0 ? nullptr : call_of(g.nodes[n].op);
-  return call && call->name == name;
+// Of a call with packed weights that may get an addition; null: no such call.
+const PackedDense* packed_numbers(const Graph& g, NodeId n) {
+  const auto* packed = n < 0 ? nullptr : numbers_of<PackedDense>(call_of(g.nodes[n].op));
+  return packed && takes_addition(*packed) ? packed : nullptr;
+}
+const LinearForm* addition_of(const Graph& g, NodeId n) {
+  return numbers_of<LinearForm>(call_of(g.nodes[n].op));
 }
 
 // The convolution that is computed last, so that the other operand is there.
 std::optional<Pair> pair_of(const Graph& g, const Uses& uses, const Homes& homes, NodeId add) {
   const Node& node = g.nodes[add];
-  const auto& call = *call_of(node.op);
   Pair found;
   for (const bool is_first : {true, false}) {
-    const ValueId c = node.inputs[call.args[is_first ? 0 : 1].integer], other = node.inputs[call.args[is_first ? 1 : 0].integer];
+    const ValueId c = node.inputs[is_first ? 0 : 1], other = node.inputs[is_first ? 1 : 0];
     const NodeId n = uses.producer[c];
-    const bool is_packed = is_call(g, n, "deuteron::packed_conv2d") || is_call(g, n, "deuteron::packed_conv2d_shifts");
-    if (c == other || g.is_constant(other) || !is_packed || !uses.has_single_reader(c)) continue;
+    if (c == other || g.is_constant(other) || !packed_numbers(g, n) || !uses.has_single_reader(c))
+      continue;
     if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n) continue;
-    const ValueId x = g.nodes[n].inputs[call_of(g.nodes[n].op)->args[0].integer];
-    if (homes.of(x).root != homes.of(other).root) found = {n, add, other, is_first};
+    if (homes.of(g.nodes[n].inputs[0]).root != homes.of(other).root)
+      found = {n, add, other, is_first};
   }
   return found.convolution < 0 ? std::nullopt : std::optional(found);
 }
 
 std::optional<Graph> fused(const Graph& g, const Pair& pair) {
   const Node &conv = g.nodes[pair.convolution], &add = g.nodes[pair.add];
-  const auto &of_conv = *call_of(conv.op), &of_add = *call_of(add.op);
-  Result<Lowered> lowered = with_addition(of_conv, of_add, pair.is_first);
-  if (!lowered) return std::nullopt;
-  Node both{conv.op, {conv.inputs[of_conv.args[0].integer], conv.inputs[of_conv.args[1].integer], pair.other}, add.outputs, {}};
+  const auto numbers =
+      with_addition(*packed_numbers(g, pair.convolution), *addition_of(g, pair.add), pair.is_first);
+  if (!numbers) return std::nullopt;
+  Lowered lowered = packed_call(*numbers, 3, std::nullopt);
+  lowered.call.macs = call_of(conv.op)->macs;
+  Node both{conv.op, {conv.inputs[0], conv.inputs[1], pair.other}, add.outputs, {}};
   std::set_union(conv.origin.begin(), conv.origin.end(), add.origin.begin(), add.origin.end(), std::back_inserter(both.origin));
   Graph result = g;
-  result.nodes[pair.convolution] = call_node(result, both, std::move(*lowered.value));
+  result.nodes[pair.convolution] = call_node(result, both, std::move(lowered));
   result.nodes.erase(result.nodes.begin() + pair.add);
   return result;
 }
@@ -74,7 +80,7 @@ void fuse_additions(PassContext& pass) {
   Uses uses(g);
   Homes homes(g);
   for (NodeId n = static_cast<NodeId>(g.nodes.size()) - 1; n >= 0; --n) {
-    if (!is_call(g, n, "deuteron::linear_add")) continue;
+    if (!addition_of(g, n)) continue;
     const std::optional<Pair> pair = pair_of(g, uses, homes, n);
     std::optional<Graph> with = pair ? fused(g, *pair) : std::nullopt;
     if (!with) continue;

@@ -2,12 +2,13 @@
 // A dense call with packed weights.
 #pragma once
 #include "ir/graph.h"
+#include "ops/linear_add/linear_form.h"
 #include "ops/packed_conv2d/packing.h"
 
 namespace deuteron {
 
-// The call in the place of a plain one; the refusal says why it stays plain. Has no multiply-adds yet.
-Result<Lowered> pack_call(const PlainCall&);
+// The call in the place of a plain one; the refusal says why that stays. Has no multiply-adds yet.
+Result<Lowered> pack_call(const KernelCall& plain, const PackFor& p, LinearForms& additions);
 
 // Of a program: calls whose weights have four bits, by name.
 bool has_int4_weights(std::string_view call);

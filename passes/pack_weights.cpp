@@ -8,9 +8,6 @@
 #include <string_view>
 
 #include "ops/families.h"
-#include "ops/linear_add/linear_form.h"
-#include "ops/packed_conv2d/packed_args.h"
-#include "ops/packed_conv2d_w4/w4_form.h"
 #include "passes/call_node.h"
 #include "passes/compilation.h"
 #include "passes/options.h"
@@ -20,19 +17,6 @@
 
 namespace deuteron {
 namespace {
-
-struct PackRule {
-  std::string_view call;
-  Result<Lowered> (*pack)(const PlainCall&);
-};
-constexpr PackRule kRules[] = {
-    {"cortex_m::quantized_conv2d", pack_conv2d},
-    {"cortex_m::quantized_depthwise_conv2d", pack_depthwise_conv2d},
-    {"cortex_m::quantized_transpose_conv2d", pack_conv_transpose2d},
-    {"cortex_m::quantized_linear", pack_linear},
-    {"deuteron::linear_once", pack_linear_once},
-    {"cortex_m::quantized_add", linearize_add},
-};
 
 // Whether it reads units that were put in order.
 bool has_zeros(const UnitOrder& units, const Node& node) {
@@ -44,24 +28,18 @@ struct Candidate {
   Lowered lowered;
 };
 
-bool has_rule(std::string_view call) {
-  return std::ranges::any_of(kRules, [&](const PackRule& rule) { return rule.call == call; });
-}
-
 std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass, LinearForms& additions) {
   const Node& node = g.nodes[n];
   const auto* call = call_of(node.op);
-  if (!call || !has_rule(call->name)) return std::nullopt;
-  std::vector<const Constant*> data;
-  for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  const bool may_be_w4 = has_int4_weights(pass.options);
-  Result<Lowered> lowered = pack_call({*call, data, pass.target.isa, !may_be_w4 && has_zeros(pass.result.unit_order, node), &additions});
+  if (!call || !call->numbers) return std::nullopt;
+  const bool may_be_four_bits = has_int4_weights(pass.options);
+  const bool zeros = !may_be_four_bits && has_zeros(pass.result.unit_order, node);
+  Result<Lowered> lowered =
+      pack_call(*call, {pass.target.isa, node.inputs.size(), zeros, may_be_four_bits}, additions);
   if (!lowered) {
     if (lowered.why.rule != kNoPacking) pass.result.plain.push_back({node.origin, call->name, lowered.why});
     return std::nullopt;
   }
-  if (may_be_w4 && lowered.value->call.name == "deuteron::packed_conv2d")
-    if (Result<Lowered> w4 = with_w4_weights(*lowered.value)) lowered = std::move(w4);
   lowered.value->call.macs = call->macs;
   return Candidate{n, std::move(*lowered.value)};
 }
@@ -127,20 +105,18 @@ size_t groups_within(const std::vector<Group>& groups, Readers readers, i64 most
 
 }  // namespace
 
-Result<Lowered> pack_call(const PlainCall& plain) {
-  for (const PackRule& rule : kRules)
-    if (rule.call == plain.call.name) return rule.pack(plain);
-  return Refusal{"has no kernel on packed weights", "", "", ""};
+Result<Lowered> pack_call(const KernelCall& plain, const PackFor& p, LinearForms& additions) {
+  if (const auto* layer = numbers_of<DenseNumbers>(&plain)) return pack_layer(*layer, p);
+  if (const auto* add = numbers_of<AddNumbers>(&plain)) return linearize_add(*add, additions);
+  return Refusal{"has no kernel on packed weights", "", "", kNoPacking};
 }
 
 bool has_int4_weights(std::string_view call) { return call == "deuteron::packed_conv2d_w4"; }
 
 std::optional<Int4Weights> int4_weights_of(const Node& node) {
-  const auto* call = call_of(node.op);
-  if (!call || !has_int4_weights(call->name)) return std::nullopt;
-  const PackedConv2dArgs a = packed_args_of(call->args);
-  return Int4Weights{node.inputs[static_cast<size_t>(arg_of(call->args, PackedArg::packed).integer)],
-                     packed_bytes(packing_of(call->overload), a.out_c, a.length())};
+  const auto* n = numbers_of<PackedDense>(call_of(node.op));
+  if (!n || n->form != PackedDense::Form::four_bits) return std::nullopt;
+  return Int4Weights{node.inputs[1], packed_bytes(n->packing, n->a.out_c, n->a.length())};
 }
 
 void pack_weights(PassContext& pass) {

@@ -45,14 +45,14 @@ i64 run_of(const Port& port, const Shape& storage, const ByteNumbers& by) {
   return numel(std::span(storage).subspan(static_cast<size_t>(channel) + 1));
 }
 
-// The call in the place of one quantize call.
-Lowered lookup(const KernelCall& quantize, const std::vector<int8_t>& steps, i64 channels, i64 run) {
-  enum { kX, kOut = 6 };
+// The call in the place of a quantize call from `x` to `y`.
+Lowered lookup(const Shape& x, const Shape& y, const std::vector<int8_t>& steps, i64 channels,
+               i64 run) {
   CallBuilder call("deuteron::quantize_bytes", 1, 1);
-  call.in(0, quantize.args[kX].face);
+  call.in(0, elementwise_face(x));
   if (are_bytes_less_128(steps)) call.none();
   else call.constant<int8_t>(DType::s8, {channels, kByteValues}, steps);
-  call.integer(run).out(0, quantize.args[kOut].face).may_share(0, 0);
+  call.integer(run).out(0, elementwise_face(y)).may_share(0, 0);
   return call.done();
 }
 
@@ -70,10 +70,13 @@ class ByteInput {
     for (const ValueId v : views_) g_.values[v].type.dtype = DType::u8;
     for (const NodeId n : readers_) {
       Node& node = g_.nodes[n];
+      const Shape x = g_.type(node.inputs[0]).shape, y = g_.type(node.outputs[0]).shape;
       const Quant quant = g_.type(node.outputs[0]).quant;
       const std::vector<int8_t> steps = steps_of(*by, quant);
       if (!has_enough(steps, *by, quant)) return;
-      node = call_node(g_, node, lookup(*call_of(node.op), steps, static_cast<i64>(by->channels()), run_of(port_, type.shape, *by)));
+      node = call_node(
+          g_, node,
+          lookup(x, y, steps, static_cast<i64>(by->channels()), run_of(port_, type.shape, *by)));
     }
   }
 

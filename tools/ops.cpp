@@ -98,7 +98,8 @@ std::string kernels_of(const Lowered& l, const CallTypes& types, Isa isa) {
 ExampleKernel example_kernel(const Lowered& plain, const CallTypes& types, Isa isa) {
   ExampleKernel e{{plain.call.name, kernels_of(plain, types, isa)}, {}};
   const CallTypes own = types.with_constants(plain);
-  if (const Result<Lowered> packed = pack_call({plain.call, own.data, isa}))
+  LinearForms additions;
+  if (const Result<Lowered> packed = pack_call(plain.call, {isa, own.data.size()}, additions))
     e.packed = {packed->call.name + "." + packed->call.overload, kernels_of(*packed, own, isa)};
   return e;
 }

@@ -7,6 +7,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/pair.h"
 #include "ops/integer/refusals.h"
+#include "ops/kernel_call/numbers.h"
 
 namespace deuteron {
 
@@ -26,15 +27,32 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
   // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
   if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
   const StepRange range = step_range(op.bounds, y.quant, of_bounds(c.rounding));
+  const AddArgs n{0,
+                  0,
+                  {a.quant.zero_point[0], ma.value, ma.shift},
+                  {b.quant.zero_point[0], op.alpha < 0 ? -mb.value : mb.value, mb.shift},
+                  {y.quant.zero_point[0], my.value, my.shift},
+                  range.low,
+                  range.high};
 
   CallBuilder call("cortex_m::quantized_add", c.in.size(), 1);
-  call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]).integer(ma.value).integer(ma.shift);
-  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]).integer(op.alpha < 0 ? -mb.value : mb.value).integer(mb.shift);
-  call.integer(y.quant.zero_point[0]).integer(my.value).integer(my.shift).integer(range.low).integer(range.high);
+  call.in(0, elementwise_face(a.shape))
+      .integer(n.x.zero)
+      .integer(n.x.multiplier)
+      .integer(n.x.shift);
+  call.in(1, elementwise_face(b.shape))
+      .integer(n.other.zero)
+      .integer(n.other.multiplier)
+      .integer(n.other.shift);
+  call.integer(n.y.zero)
+      .integer(n.y.multiplier)
+      .integer(n.y.shift)
+      .integer(n.y_min)
+      .integer(n.y_max);
   call.out(0, elementwise_face(y.shape));
   if (a.shape == y.shape) call.may_share(0, 0);
   if (b.shape == y.shape) call.may_share(0, 1);
-  return call.done();
+  return call.numbers(AddNumbers{a.shape, b.shape, y.shape, n}).done();
 }
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};

@@ -8,6 +8,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
+#include "ops/kernel_call/numbers.h"
 #include "ops/linear_once/form.h"
 
 namespace deuteron {
@@ -36,9 +37,6 @@ static i64 count_macs(const Conv2d&, TypeView in, TypeView out) {
   return out[0].elements() * w[1] * w[2] * w[3];
 }
 
-// The dialect runs a convolution as depthwise when every group has one input channel; also a plain one over a single channel.
-static bool runs_as_depthwise(const Shape& x, const Shape& w, const Conv2d& a) { return w[3] == 1 && a.groups == x[3] && x[0] == 1; }
-
 // [oc,kh,kw,1] -> [1,kh,kw,oc]
 static std::vector<int8_t> depthwise_weight(std::span<const int8_t> weight, i64 oc, i64 taps) {
   std::vector<int8_t> result(weight.size());
@@ -47,44 +45,19 @@ static std::vector<int8_t> depthwise_weight(std::span<const int8_t> weight, i64 
   return result;
 }
 
-// What is larger the runtime does not take (emit/check_load.h).
-static i32 narrow(i64 v) { return static_cast<i32>(std::clamp<i64>(v, INT32_MIN, INT32_MAX)); }
-
-static i64 conv_scratch(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y, Isa isa) {
-  Conv2dArgs args{};
-  args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
-  args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
-  args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]), args.kernel_c = narrow(w[3]);
-  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h),
-  args.pad_w = narrow(a.pad_before.w);
-  args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
-  return conv2d_scratch_bytes(args, isa);
-}
-
-static DepthwiseConv2dArgs depthwise_args(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y) {
-  DepthwiseConv2dArgs args{};
-  args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
-  args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
-  args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]);
-  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h),
-  args.pad_w = narrow(a.pad_before.w);
-  args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
-  return args;
-}
-
 // As TFLite's FULLY_CONNECTED does, whose weights by channel come here. False: a filter has no multiplier that gives the same steps.
-static bool round_sums_once(const LowerContext& c, const StepRange& range, std::vector<Multiplier>& multipliers) {
-  const Quant &x = c.in[kX].quant, &weight = c.in[kWeight].quant, &y = c.out[0].quant;
-  const Constant* bias = c.in.size() > 2 ? c.data[kBias] : nullptr;
-  if (c.in.size() > 2 && !bias) return false;
+static bool round_sums_once(const LowerContext& c, DenseNumbers& n) {
   bool all = true;
-  const std::span<const int8_t> weights = c.data[kWeight]->as<int8_t>();
-  const size_t length = weights.size() / multipliers.size();
-  for (size_t o = 0; o < multipliers.size(); ++o) {
-    const SumRange sums = sum_range(weights.subspan(o * length, length), x, bias ? bias->as<i32>()[o] : 0);
-    const double factor = channel_factor(x, weight, y, static_cast<i64>(o));
-    const i32 zero = y.zero_point[0];
-    if (const auto same = multiplier_rounding_once(factor, sums, range.low - zero, range.high - zero)) multipliers[o] = *same;
+  const std::span<const int8_t> weights = n.weight.as<int8_t>();
+  const size_t length = weights.size() / n.multipliers.size();
+  for (size_t o = 0; o < n.multipliers.size(); ++o) {
+    const SumRange sums = sum_range(weights.subspan(o * length, length), c.in[kX].quant,
+                                    n.bias.empty() ? 0 : n.bias[o]);
+    const double factor =
+        channel_factor(c.in[kX].quant, c.in[kWeight].quant, c.out[0].quant, static_cast<i64>(o));
+    if (const auto same = multiplier_rounding_once(factor, sums, n.range.low - n.a.y_zero,
+                                                   n.range.high - n.a.y_zero))
+      n.multipliers[o] = *same;
     else all = false;
   }
   return all;
@@ -93,6 +66,44 @@ static bool round_sums_once(const LowerContext& c, const StepRange& range, std::
 // Its pixels are rows of a fully connected layer.
 static bool is_layer_of_rows(const Conv2d& a, const Shape& w) {
   return w[1] == 1 && w[2] == 1 && a.groups == 1 && a.stride == HW{1, 1} && a.pad_before == HW{} && a.pad_after == HW{};
+}
+
+// The kernel of the dialect: for a depthwise convolution one of its own.
+static Lowered stock_call(DenseNumbers n, const LowerContext& c) {
+  const Shape& w = c.in[kWeight].shape;
+  const PackedConv2dArgs& a = n.a;
+  const i64 oc = a.out_c;
+  CallBuilder call(
+      n.is_depthwise() ? "cortex_m::quantized_depthwise_conv2d" : "cortex_m::quantized_conv2d",
+      c.in.size(), 1);
+  call.in(kX, channels_last_face(c.in[kX].shape));
+  if (n.is_depthwise())
+    call.constant(DType::s8, {1, w[1], w[2], oc},
+                  depthwise_weight(n.weight.as<int8_t>(), oc, w[1] * w[2]));
+  else call.in(kWeight, plain_face(w));
+  // Without a bias the kernels of a grouped convolution still advance the pointer: they get zeros.
+  if (c.in.size() > 2) call.in(kBias, plain_face({oc}));
+  else if (n.filter_c == a.in_c) call.none();
+  else call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
+  call.integers({a.stride_h, a.stride_w})
+      .integers({a.pad_h, a.pad_w})
+      .integers({a.dilation_h, a.dilation_w});
+  if (n.is_depthwise()) call.integer(oc / a.in_c);
+  call.integer(-a.x_zero).integer(a.y_zero);
+  add_multipliers(call, n.multipliers);
+  call.integer(n.range.low).integer(n.range.high);
+  if (n.is_depthwise()) {
+    auto args = window_args<DepthwiseConv2dArgs>(n);
+    args.dilation_h = a.dilation_h, args.dilation_w = a.dilation_w;
+    const i64 bytes = depthwise_conv2d_scratch_bytes(args, c.isa);
+    call.scratch(
+        bytes, {depthwise_conv2d_least_scratch_bytes(args, c.isa), c.isa == Isa::mve ? bytes : 0});
+  } else {
+    auto args = window_args<Conv2dArgs>(n);
+    args.dilation_h = a.dilation_h, args.dilation_w = a.dilation_w, args.kernel_c = n.filter_c;
+    call.scratch(conv2d_scratch_bytes(args, c.isa));
+  }
+  return call.out(0, channels_last_face(c.out[0].shape)).numbers(std::move(n)).done();
 }
 
 static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
@@ -106,41 +117,18 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   for (const i32 zero : weight.quant.zero_point)
     if (zero != 0)
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
-  const Shape& w = weight.shape;
-  const i64 oc = w[0], taps = w[1] * w[2];
-  auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale",
-                                         a.of_bytes ? Product::single : Product::wide);
+  auto multipliers =
+      channel_multipliers(x.quant, weight.quant, y.quant, weight.shape[0], form_of(c.rounding),
+                          "cortex_m.conv2d.scale", a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
   if (auto why = why_sums_wrap(c, *multipliers, "cortex_m.conv2d.sums")) return *std::move(why);
-  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
-  if (c.rounding == Rounding::reference_once && !round_sums_once(c, range, *multipliers.value) && is_layer_of_rows(a, w))
-    if (auto once = linear_once_form(c, range)) return std::move(*once);
-  std::vector<i32> values(oc), shifts(oc);
-  for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
-
-  const bool depthwise = runs_as_depthwise(x.shape, w, a);
-  CallBuilder call(depthwise ? "cortex_m::quantized_depthwise_conv2d" : "cortex_m::quantized_conv2d", c.in.size(), 1);
-  call.in(kX, channels_last_face(x.shape));
-  if (depthwise) call.constant(DType::s8, {1, w[1], w[2], oc}, depthwise_weight(c.data[kWeight]->as<int8_t>(), oc, taps));
-  else call.in(kWeight, plain_face(w));
-  // Without a bias the kernels of a grouped convolution still advance the pointer: they get zeros.
-  if (c.in.size() > 2) call.in(kBias, plain_face({oc}));
-  else if (a.groups == 1) call.none();
-  else call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
-  call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
-  if (depthwise) call.integer(oc / x.shape[3]);
-  call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
-  call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
-  call.integer(range.low).integer(range.high);
-  if (depthwise) {
-    const DepthwiseConv2dArgs args = depthwise_args(a, x.shape, w, y.shape);
-    const i64 bytes = depthwise_conv2d_scratch_bytes(args, c.isa);
-    call.scratch(bytes, {depthwise_conv2d_least_scratch_bytes(args, c.isa), c.isa == Isa::mve ? bytes : 0});
-  } else {
-    call.scratch(conv_scratch(a, x.shape, w, y.shape, c.isa));
-  }
-  call.out(0, channels_last_face(y.shape));
-  return call.done();
+  DenseNumbers n = dense_numbers(c, *std::move(multipliers.value),
+                                 step_range(a.bounds, y.quant, of_bounds(c.rounding)));
+  n.set_window(a.stride, a.pad_before, a.dilation);
+  if (c.rounding == Rounding::reference_once && !round_sums_once(c, n) &&
+      is_layer_of_rows(a, weight.shape))
+    if (auto once = linear_once_form(c, n)) return std::move(*once);
+  return stock_call(std::move(n), c);
 }
 
 static constexpr QuantSpec kQuant[] = {

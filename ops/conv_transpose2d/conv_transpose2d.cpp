@@ -7,6 +7,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
+#include "ops/kernel_call/numbers.h"
 
 namespace deuteron {
 
@@ -75,25 +76,26 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   if (const char* why = why_stock_conv_transpose2d_differs(args, c.cmsis_nn))
     return Refusal{why, "", "", "cortex_m.conv_transpose2d.stock"};
   const i64 oc = weight.shape[0];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale",
-                                               a.of_bytes ? Product::single : Product::wide);
+  auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding),
+                                         "cortex_m.conv_transpose2d.scale",
+                                         a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
   if (auto why = why_sums_wrap(c, *multipliers, "cortex_m.conv_transpose2d.sums")) return *std::move(why);
-  std::vector<i32> values(static_cast<size_t>(oc)), shifts(static_cast<size_t>(oc));
-  for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
+  DenseNumbers n = dense_numbers(c, *std::move(multipliers.value),
+                                 step_range(a.bounds, y.quant, of_bounds(c.rounding)));
+  n.is_transposed = true;
+  n.set_window(a.stride, a.pad, a.dilation);
 
   CallBuilder call("cortex_m::quantized_transpose_conv2d", c.in.size(), 1);
   call.in(kX, channels_last_face(x.shape)).in(kWeight, plain_face(weight.shape));
   if (c.in.size() > 2) call.in(kBias, plain_face({oc}));
   else call.none();
   call.integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).integers({a.output_pad.h, a.output_pad.w}).integers({1, 1});
-  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
-  call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
-  call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
-  call.integer(range.low).integer(range.high);
+  call.integer(-n.a.x_zero).integer(n.a.y_zero);
+  add_multipliers(call, n.multipliers);
+  call.integer(n.range.low).integer(n.range.high);
   call.scratch(conv_transpose2d_scratch_bytes(args, c.isa), {}).scratch(conv_transpose2d_output_scratch_bytes(args), {});
-  call.out(0, channels_last_face(y.shape));
-  return call.done();
+  return call.out(0, channels_last_face(y.shape)).numbers(std::move(n)).done();
 }
 
 static constexpr QuantSpec kQuant[] = {

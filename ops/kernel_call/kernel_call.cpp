@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "ops/kernel_call/numbers.h"
+
 namespace deuteron {
 
 Face plain_face(const Shape& storage) {
@@ -74,6 +76,10 @@ CallBuilder& CallBuilder::none() {
 }
 CallBuilder& CallBuilder::may_share(i64 result, i64 operand) {
   lowered_.call.in_place.emplace_back(result, operand);
+  return *this;
+}
+CallBuilder& CallBuilder::numbers(CallNumbers numbers) {
+  lowered_.call.numbers = std::make_shared<const CallNumbers>(std::move(numbers));
   return *this;
 }
 

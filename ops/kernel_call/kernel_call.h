@@ -47,6 +47,8 @@ struct OwnScratch {
   bool operator==(const OwnScratch&) const = default;
 };
 
+struct CallNumbers;  // ops/kernel_call/numbers.h
+
 struct KernelCall {
   std::string name;                              // "cortex_m::quantized_conv2d"
   std::string overload;                          // "out"
@@ -55,6 +57,7 @@ struct KernelCall {
   std::vector<OwnScratch> own_scratch;           // of the last outputs; empty: the planned bytes
   i64 macs = 0;                                  // multiply-adds, for the report
   std::shared_ptr<const DelegateBlob> delegate;  // set: a call of this delegate and not of a kernel; `name` is its backend's
+  std::shared_ptr<const CallNumbers> numbers;    // what it was made of, where passes may make another call of that
   bool operator==(const KernelCall&) const = default;
 };
 
@@ -96,6 +99,7 @@ class CallBuilder {
   CallBuilder& integers(std::vector<i64> v);
   CallBuilder& none();
   CallBuilder& may_share(i64 result, i64 operand);  // result may overwrite operand in place
+  CallBuilder& numbers(CallNumbers);
   Lowered done() { return std::move(lowered_); }
 
  private:

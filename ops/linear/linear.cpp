@@ -6,6 +6,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
+#include "ops/kernel_call/numbers.h"
 #include "ops/linear_once/form.h"
 
 namespace deuteron {
@@ -27,26 +28,45 @@ static Result<std::vector<Type>> infer(const Linear&, TypeView in) {
 
 static i64 count_macs(const Linear&, TypeView in, TypeView out) { return out[0].elements() * in[kWeight].shape[1]; }
 
+static std::span<const int8_t> filter_of(const DenseNumbers& n, i64 o) {
+  return n.weight.as<int8_t>().subspan(static_cast<size_t>(o * n.filter_c),
+                                       static_cast<size_t>(n.filter_c));
+}
+static i32 bias_of(const DenseNumbers& n, i64 o) {
+  return n.bias.empty() ? 0 : n.bias[static_cast<size_t>(o)];
+}
+
 // MVE kernels take input_offset * sum of weights + bias, folded here, instead of the bias.
-static std::vector<i32> folded_sums(std::span<const int8_t> weight, i64 out, i64 in, i32 input_offset, const Constant* bias) {
-  std::vector<i32> sums(out);
-  for (i64 o = 0; o < out; ++o) {
-    const auto filter = weight.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in));
-    const i64 sum = folded_bias(filter, -input_offset, bias ? bias->as<i32>()[o] : 0);
-    sums[o] = static_cast<i32>(static_cast<uint32_t>(sum));
-  }
+static std::vector<i32> folded_sums(const DenseNumbers& n) {
+  std::vector<i32> sums;
+  for (i64 o = 0; o < n.a.out_c; ++o)
+    sums.push_back(static_cast<i32>(
+        static_cast<uint32_t>(folded_bias(filter_of(n, o), n.a.x_zero, bias_of(n, o)))));
   return sums;
 }
 
 // Of all outputs.
-static SumRange range_of_sums(std::span<const int8_t> weight, i64 out, i64 in, const Quant& x, const Constant* bias) {
+static SumRange range_of_sums(const DenseNumbers& n, const Quant& x) {
   SumRange all;
-  for (i64 o = 0; o < out; ++o) {
-    const auto filter = weight.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in));
-    const SumRange mine = sum_range(filter, x, bias ? bias->as<i32>()[o] : 0);
+  for (i64 o = 0; o < n.a.out_c; ++o) {
+    const SumRange mine = sum_range(filter_of(n, o), x, bias_of(n, o));
     all = o == 0 ? mine : SumRange{std::min(all.low, mine.low), std::max(all.high, mine.high)};
   }
   return all;
+}
+
+static Lowered stock_call(DenseNumbers n, const LowerContext& c) {
+  const i64 out = n.a.out_c;
+  CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
+  call.in(kX, plain_face(c.in[kX].shape)).in(kWeight, plain_face(c.in[kWeight].shape));
+  if (c.isa != Isa::mve && !n.bias.empty()) call.in(kBias, plain_face({out}));
+  else call.none();
+  if (c.isa == Isa::mve) call.constant(DType::s32, {1, out}, folded_sums(n));
+  else call.none();
+  call.integer(-n.a.x_zero).integer(0).integer(n.a.y_zero);
+  call.integers({n.multipliers[0].value}).integers({n.multipliers[0].shift});
+  call.integer(n.range.high).integer(n.range.low);  // the dialect has them in this order
+  return call.out(0, plain_face(c.out[0].shape)).numbers(std::move(n)).done();
 }
 
 static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
@@ -61,36 +81,20 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   if (weight.quant.zero_point[0] != 0)
     return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
                    "cortex_m.linear.symmetric"};
-  const i64 out = weight.shape[0], in = weight.shape[1];
   const double factor = product_factor(x.quant, weight.quant, y.quant, Rounding::once, Quotient::wide);
-  auto multiplier = checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
+  const auto multiplier =
+      checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
   if (auto why = why_sums_wrap(c, {&*multiplier, 1}, "cortex_m.linear.sums")) return *std::move(why);
-  const i32 input_offset = -x.quant.zero_point[0], y_zero = y.quant.zero_point[0];
-  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
-  const bool has_bias = c.in.size() > 2;
-  const Constant* bias = has_bias ? c.data[kBias] : nullptr;
-  if (is_reference(c.rounding) && (bias || !has_bias)) {  // TFLite rounds once
-    const SumRange sums = range_of_sums(c.data[kWeight]->as<int8_t>(), out, in, x.quant, bias);
-    if (const auto same = multiplier_rounding_once(factor, sums, range.low - y_zero, range.high - y_zero)) multiplier = *same;
-    else if (auto once = linear_once_form(c, range)) return std::move(*once);
+  DenseNumbers n =
+      linear_numbers(c, *multiplier, step_range(a.bounds, y.quant, of_bounds(c.rounding)));
+  if (is_reference(c.rounding)) {  // TFLite rounds once
+    const auto same = multiplier_rounding_once(factor, range_of_sums(n, x.quant),
+                                               n.range.low - n.a.y_zero, n.range.high - n.a.y_zero);
+    if (same) n.multipliers.assign(n.multipliers.size(), *same);
+    else if (auto once = linear_once_form(c, n)) return std::move(*once);
   }
-
-  CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
-  call.in(kX, plain_face(x.shape)).in(kWeight, plain_face(weight.shape));
-  if (c.isa == Isa::mve) {
-    call.none();
-    call.constant(DType::s32, {1, out}, folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, bias));
-  } else {
-    if (has_bias) call.in(kBias, plain_face({out}));
-    else call.none();
-    call.none();
-  }
-  call.integer(input_offset).integer(0).integer(y_zero);
-  call.integers({multiplier->value}).integers({multiplier->shift});
-  call.integer(range.high).integer(range.low);  // the dialect has them in this order
-  call.out(0, plain_face(y.shape));
-  return call.done();
+  return stock_call(std::move(n), c);
 }
 
 static constexpr QuantSpec kQuant[] = {

@@ -176,21 +176,21 @@ const std::optional<LinearForm>& LinearForms::of(const Rescale& x, const Rescale
   return at->second;
 }
 
-Result<Lowered> linearize_add(const PlainCall& c) {
-  enum { kX, kXRescale, kOther = 4, kOtherRescale, kYRescale = 8, kYMin = 11, kYMax, kOut };
-  const auto number = [&](int arg) { return static_cast<i32>(c.call.args[arg].integer); };
-  const auto rescale = [&](int arg) { return Rescale{number(arg), number(arg + 1), number(arg + 2)}; };
-  if (number(kYMin) != -128 || number(kYMax) != 127) return Refusal{"the result has bounds of its own", "", "", ""};
-  LinearForms own;
-  LinearForms& forms = c.additions ? *c.additions : own;
-  const std::optional<LinearForm>& found = forms.of(rescale(kXRescale), rescale(kOtherRescale), rescale(kYRescale));
+Result<Lowered> linearize_add(const AddNumbers& n, LinearForms& forms) {
+  if (n.a.y_min != -128 || n.a.y_max != 127)
+    return Refusal{"the result has bounds of its own", "", "", ""};
+  const std::optional<LinearForm>& found = forms.of(n.a.x, n.a.other, n.a.y);
   if (!found) return Refusal{"no factors give the same bits for all pairs of values", "", "", ""};
   CallBuilder call("deuteron::linear_add", 2, 1);
   if (found->right == kLinearAddQ21Right) call.overload("q21");
-  call.in(c.call.args[kX].integer, c.call.args[kX].face).in(c.call.args[kOther].integer, c.call.args[kOther].face);
-  call.integer(found->args.x_factor).integer(found->args.other_factor).integer(found->args.first).out(0, c.call.args[kOut].face);
-  for (const auto& [result, operand] : c.call.in_place) call.may_share(result, operand);
-  return call.done();
+  call.in(0, elementwise_face(n.x)).in(1, elementwise_face(n.other));
+  call.integer(found->args.x_factor)
+      .integer(found->args.other_factor)
+      .integer(found->args.first)
+      .out(0, elementwise_face(n.y));
+  if (n.x == n.y) call.may_share(0, 0);
+  if (n.other == n.y) call.may_share(0, 1);
+  return call.numbers(*found).done();
 }
 
 }  // namespace deuteron

@@ -7,17 +7,9 @@
 #include <map>
 #include <optional>
 
-#include "ops/add/kernel.h"
-#include "ops/linear_add/kernel.h"
-#include "ops/packed_conv2d/packing.h"
+#include "ops/kernel_call/numbers.h"
 
 namespace deuteron {
-
-// x_factor, other_factor and first; and the shift to the right.
-struct LinearForm {
-  LinearAddArgs args;
-  i32 right;
-};
 
 // The forms of the additions of a program. Bands of one addition ask for the same form, whose proof takes milliseconds.
 class LinearForms {
@@ -29,6 +21,7 @@ class LinearForms {
   std::map<std::array<i32, 9>, std::optional<LinearForm>> found_;
 };
 
-Result<Lowered> linearize_add(const PlainCall&);
+// The call in the place of one that was made of `n`.
+Result<Lowered> linearize_add(const AddNumbers& n, LinearForms& forms);
 
 }  // namespace deuteron

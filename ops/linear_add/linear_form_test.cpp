@@ -12,32 +12,22 @@
 namespace deuteron {
 namespace {
 
-Lowered plain_call(const AddArgs& a) {
-  CallBuilder call("cortex_m::quantized_add", 2, 1);
-  const Face face = plain_face({256});
-  call.in(0, face).integer(a.x.zero).integer(a.x.multiplier).integer(a.x.shift);
-  call.in(1, face).integer(a.other.zero).integer(a.other.multiplier).integer(a.other.shift);
-  call.integer(a.y.zero).integer(a.y.multiplier).integer(a.y.shift).integer(a.y_min).integer(a.y_max).out(0, face).may_share(0, 1);
-  return call.done();
-}
-
 Result<Lowered> linear_of(const AddArgs& a) {
-  const Lowered plain = plain_call(a);
-  return linearize_add({plain.call, {}, Isa::scalar});
+  LinearForms forms;
+  return linearize_add({{1}, {256}, {256}, a}, forms);
 }
 
 void expect_same_bits(const AddArgs& plain, const Lowered& linear_call) {
-  LinearAddArgs linear{256, 256, 0, 0, 0};
-  linear.x_factor = static_cast<i32>(linear_call.call.args[2].integer);
-  linear.other_factor = static_cast<i32>(linear_call.call.args[3].integer);
-  linear.first = static_cast<i32>(linear_call.call.args[4].integer);
+  const LinearForm& form = *numbers_of<LinearForm>(&linear_call.call);
+  LinearAddArgs linear = form.args;
+  linear.count = linear.period = 256;
   AddArgs a = plain;
   a.count = a.period = 256;
   for (int v = -128; v < 128; ++v) {
     std::vector<int8_t> x(256, static_cast<int8_t>(v)), other(256), expected(256), found(256);
     for (int i = 0; i < 256; ++i) other[static_cast<size_t>(i)] = static_cast<int8_t>(i - 128);
     add_s8(a, x.data(), other.data(), expected.data());
-    const auto add = linear_call.call.overload == "q21" ? linear_add_q21_s8 : linear_add_s8;
+    const auto add = form.right == kLinearAddQ21Right ? linear_add_q21_s8 : linear_add_s8;
     add(linear, x.data(), other.data(), found.data());
     ASSERT_EQ(found, expected) << v;
   }

@@ -20,11 +20,25 @@ struct Random {
 struct Made {
   Lowered call;
   Type x, y;
+  DenseNumbers numbers;
 };
+
+// The numbers of a plain call whose weight and bias are its first constants; `multipliers`: where
+// its scales stand among them.
+DenseNumbers numbers_of(const Lowered& call, const Shape& x, const Shape& y, size_t multipliers) {
+  const auto list = [&](size_t k) { return call.constants[k].data.as<i32>(); };
+  DenseNumbers n = dense_numbers(x, call.constants[0].type.shape, y);
+  n.weight = call.constants[0].data;
+  n.bias.assign(list(1).begin(), list(1).end());
+  for (size_t o = 0; o < n.bias.size(); ++o)
+    n.multipliers.push_back({list(multipliers)[o], list(multipliers + 1)[o]});
+  n.range = {-128, 127};
+  return n;
+}
 
 // A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0 without shifts, 1 with one shift, 2 next
 // to nothing, 3 of a fully connected layer, 4 of a convolution as TFLite has them, with constant filters among them.
-Made made(Random& r, i64 scales) {
+Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
   const bool alone = scales == 3;  // a fully connected layer, with shifts of some bits
   const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7), c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
   const i64 kh = alone ? 1 : r.in(1, 3), kw = alone ? 1 : r.in(1, 3);
@@ -39,37 +53,36 @@ Made made(Random& r, i64 scales) {
     if (scales == 4 && r.in(0, 9) == 0) shift[o] = -31;
     if (scales == 4 && r.in(0, 9) == 0) std::fill_n(weight.begin() + o * kh * kw * c, kh * kw * c, int8_t{0});
   }
-  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
+  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}, {}};
   CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
   call.in(0, channels_last_face(m.x.shape))
       .constant(DType::s8, {oc, kh, kw, c}, std::move(weight))
       .constant(DType::s32, {oc}, std::move(bias));
-  call.integers({1, 1}).integers({(kh - 1) / 2, (kw - 1) / 2}).integers({1, 1}).integer(r.in(-127, 128));
-  call.integer(r.in(0, 1) ? -128 : r.in(-128, 127));
+  const HW pad{(kh - 1) / 2, (kw - 1) / 2};
+  const i64 x_offset = fixed_x_offset ? *fixed_x_offset : r.in(-127, 128),
+            y_zero = r.in(0, 1) ? -128 : r.in(-128, 127);
+  call.integers({1, 1}).integers({pad.h, pad.w}).integers({1, 1}).integer(x_offset).integer(y_zero);
   call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
   call.scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
+  m.numbers = numbers_of(m.call, m.x.shape, m.y.shape, 2);
+  m.numbers.set_window({1, 1}, pad, {1, 1});
+  m.numbers.a.x_zero = static_cast<i32>(-x_offset), m.numbers.a.y_zero = static_cast<i32>(y_zero);
   return m;
 }
 
 // The packed forms of a call, of each instruction set where there are such, whose bits are those of the plain one.
 // `has_zeros`: x ends with them.
-std::vector<Lowered> packed_alike(Random& r, const Made& m, Result<Lowered> (*pack)(const PlainCall&), bool has_zeros = false) {
-  std::vector<const Constant*> data{nullptr};
-  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+std::vector<Lowered> packed_alike(Random& r, const Made& m, bool has_zeros = false) {
   std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
   for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
   if (has_zeros) std::fill(x.begin() + r.in(0, static_cast<i64>(x.size())), x.end(), int8_t{-128});
   std::vector<Lowered> all;
   for (const Isa isa : {Isa::mve, Isa::dsp, Isa::scalar}) {
-    const Result<Lowered> p = pack({m.call.call, data, isa, has_zeros});
-    if (!p) continue;
-    // Its operands are those of the plain call and then its own constants.
-    Lowered packed = *p;
-    for (KernelArg& arg : packed.call.args)
-      if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
-    EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << name_of(isa);
-    all.push_back(std::move(packed));
+    const Result<Lowered> packed = pack_layer(m.numbers, {isa, 1, has_zeros});
+    if (!packed) continue;
+    EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(*packed, m.x, m.y, x)) << name_of(isa);
+    all.push_back(*packed);
   }
   return all;
 }
@@ -84,12 +97,18 @@ Made made_once(Random& r, bool wide) {
     first[o] = static_cast<i32>(r.in(0, 5) == 0 ? r.in(-400000000, 400000000) : r.in(-60000, 60000));
     multiplier[o] = static_cast<i32>(r.in(1 << 30, INT32_MAX)), shift[o] = static_cast<i32>(wide ? -r.in(10, 14) : -r.in(4, 31));
   }
-  Made m{{}, {DType::s8, {rows, inputs}, {}}, {DType::s8, {rows, outputs}, {}}};
+  Made m{{}, {DType::s8, {rows, inputs}, {}}, {DType::s8, {rows, outputs}, {}}, {}};
   CallBuilder call("deuteron::linear_once", 1, 1);
   call.in(0, plain_face(m.x.shape)).constant(DType::s8, {outputs, inputs}, std::move(weight));
   call.constant(DType::s32, {outputs}, std::move(first)).constant(DType::s32, {outputs}, std::move(multiplier));
-  call.constant(DType::s32, {outputs}, std::move(shift)).integer(r.in(-128, 127)).integer(-128).integer(127);
+  const i64 y_zero = r.in(-128, 127);
+  call.constant(DType::s32, {outputs}, std::move(shift)).integer(y_zero).integer(-128).integer(127);
   m.call = call.out(0, plain_face(m.y.shape)).done();
+  m.call.constants[0].type.shape = {outputs, 1, 1, inputs};
+  m.numbers = numbers_of(m.call, {1, rows, 1, inputs}, {1, rows, 1, outputs}, 2);
+  m.call.constants[0].type.shape = {outputs, inputs};
+  m.numbers.rounds_once = true;
+  m.numbers.a.y_zero = static_cast<i32>(y_zero);
   return m;
 }
 
@@ -103,14 +122,19 @@ Made made_transposed(Random& r) {
   for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
   std::vector<i32> bias(oc), multiplier(oc), shift(oc, 0);
   for (i64 o = 0; o < oc; ++o) bias[o] = static_cast<i32>(r.in(-60000, 60000)), multiplier[o] = static_cast<i32>(r.in(0, 1 << 24));
-  Made m{{}, {DType::s8, {2, h, w, c}, {}}, {DType::s8, {2, oh, ow, oc}, {}}};
+  Made m{{}, {DType::s8, {2, h, w, c}, {}}, {DType::s8, {2, oh, ow, oc}, {}}, {}};
   CallBuilder call("cortex_m::quantized_transpose_conv2d", 1, 1);
   call.in(0, channels_last_face(m.x.shape)).constant(DType::s8, {oc, kh, kw, c}, std::move(weight));
   call.constant(DType::s32, {oc}, std::move(bias)).integers({sh, sw}).integers({ph, pw}).integers({more_h, more_w}).integers({1, 1});
-  call.integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  const i64 x_offset = r.in(-127, 128), y_zero = r.in(-128, 127);
+  call.integer(x_offset).integer(y_zero);
   call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
   call.scratch(0).scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
+  m.numbers = numbers_of(m.call, m.x.shape, m.y.shape, 2);
+  m.numbers.set_window({sh, sw}, {ph, pw}, {1, 1});
+  m.numbers.a.x_zero = static_cast<i32>(-x_offset), m.numbers.a.y_zero = static_cast<i32>(y_zero);
+  m.numbers.is_transposed = true;
   return m;
 }
 
@@ -120,7 +144,7 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   for (int i = 0; i < 1000; ++i) {
     const i64 scales = i % 5;
     const Made m = made(r, scales);
-    for (const Lowered& packed : packed_alike(r, m, pack_conv2d))
+    for (const Lowered& packed : packed_alike(r, m))
       ++packed_calls[scales], shifted += packed.call.name == "deuteron::packed_conv2d_shifts";
   }
   EXPECT_GE(packed_calls[0], 100);  // without shifts
@@ -132,13 +156,11 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
 }
 
 TEST(Packing, KeepsEveryBitBehindARelu) {
-  constexpr int kXOffset = 6;
   Random r{std::mt19937(35)};
   int behind = 0, others = 0;
   for (int i = 0; i < 400; ++i) {
-    Made m = made(r, 3);
-    m.call.call.args[kXOffset].integer = i % 8 == 0 ? 127 : 128;
-    for (const Lowered& packed : packed_alike(r, m, pack_conv2d, true)) {
+    const Made m = made(r, 3, i % 8 == 0 ? 127 : 128);
+    for (const Lowered& packed : packed_alike(r, m, true)) {
       const bool is_linear = packed.call.name == "deuteron::packed_linear";
       ++(is_linear ? behind : others);
       EXPECT_FALSE(is_linear && i % 8 == 0) << "another zero point";
@@ -152,17 +174,12 @@ TEST(Packing, KeepsEveryBitBehindARelu) {
 TEST(Packing, LeavesLongFiltersOfDspToTheOtherKernel) {
   constexpr i64 kInputs = 400, kOutputs = 4;
   const auto called = [&](int8_t weight, Isa isa) {
-    CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
-    const Shape x{1, 1, 1, kInputs}, y{1, 1, 1, kOutputs};
-    call.in(0, channels_last_face(x)).constant(DType::s8, {kOutputs, 1, 1, kInputs}, std::vector<int8_t>(kInputs * kOutputs, weight));
-    call.constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 5)).integers({1, 1}).integers({0, 0}).integers({1, 1});
-    call.integer(128).integer(-128).constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 1 << 14));
-    call.constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 0)).integer(-128).integer(127);
-    call.scratch(0).out(0, channels_last_face(y));
-    const Lowered plain = call.done();
-    std::vector<const Constant*> data{nullptr};
-    for (const NewConstant& c : plain.constants) data.push_back(&c.data);
-    return pack_conv2d({plain.call, data, isa, true}).value->call.name;
+    DenseNumbers n =
+        dense_numbers({1, 1, 1, kInputs}, {kOutputs, 1, 1, kInputs}, {1, 1, 1, kOutputs});
+    n.weight = constant_of(std::vector<int8_t>(kInputs * kOutputs, weight));
+    n.bias.assign(kOutputs, 5), n.multipliers.assign(kOutputs, {1 << 14, 0}), n.range = {-128, 127};
+    n.a.x_zero = n.a.y_zero = -128;
+    return pack_layer(n, {isa, 1, true}).value->call.name;
   };
   EXPECT_EQ(called(82, Isa::dsp), "deuteron::packed_linear");  // 255 * 400 * 82 < 2^23
   EXPECT_EQ(called(83, Isa::dsp), "deuteron::packed_conv2d");
@@ -175,7 +192,7 @@ TEST(Packing, KeepsEveryBitOfLayersThatRoundOnce) {
   for (int i = 0; i < 600; ++i) {
     const Made m = made_once(r, i % 2 == 0);
     const i64 outputs = m.y.shape[1];
-    for (const Lowered& packed : packed_alike(r, m, pack_linear_once)) {
+    for (const Lowered& packed : packed_alike(r, m)) {
       const i64 bytes = packed.constants[0].type.elements();
       const bool plain = bytes == packed_bytes(Packing::mve_4x16, static_cast<int32_t>(outputs), m.x.shape[1]) ||
                          bytes == packed_bytes(Packing::dsp_4x4, static_cast<int32_t>(outputs), m.x.shape[1]);
@@ -191,35 +208,32 @@ TEST(Packing, KeepsEveryBitOfTransposedConvolutions) {
   int packed_calls = 0;
   for (int i = 0; i < 300; ++i) {
     const Made m = made_transposed(r);
-    packed_calls += static_cast<int>(packed_alike(r, m, pack_conv_transpose2d).size());
+    packed_calls += static_cast<int>(packed_alike(r, m).size());
   }
   EXPECT_GE(packed_calls, 200);
 }
 
 TEST(Packing, SaysWhyATransposedConvolutionStaysPlain) {
   Random r{std::mt19937(1)};
-  Made m;
-  std::vector<const Constant*> data;
-  do {  // the first that is packed as it is
-    m = made_transposed(r), data = {nullptr};
-    for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
-  } while (!pack_conv_transpose2d({m.call.call, data, Isa::mve}));
-  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::scalar}).why.what, "there is no packing for this instruction set");
-  m.call.call.args[11].integer = -5;
-  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::mve}).why.what, "the result has bounds of its own");
-  m.call.call.args[3].integers = {9, 1};
-  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::mve}).why.what, "the call has a stride of more than 8");
+  DenseNumbers n;
+  do n = made_transposed(r).numbers;  // the first that is packed as it is
+  while (!pack_layer(n, {Isa::mve, 1}));
+  EXPECT_EQ(pack_layer(n, {Isa::scalar, 1}).why.what,
+            "there is no packing for this instruction set");
+  n.range.low = -5;
+  EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what, "the result has bounds of its own");
+  n.a.stride_h = 9;
+  EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what, "the call has a stride of more than 8");
 }
 
 TEST(Packing, SaysWhyACallStaysPlain) {
   Random r{std::mt19937(1)};
-  Made m = made(r, 0);
-  std::vector<const Constant*> data{nullptr};
-  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
-  m.call.call.args[10].integer = -5;
-  EXPECT_EQ(pack_conv2d({m.call.call, data, Isa::mve}).why.what, "the result has bounds of its own");
-  data[1] = nullptr;
-  EXPECT_EQ(pack_conv2d({m.call.call, data, Isa::mve}).why.what, "the weight is computed");
+  DenseNumbers n = made(r, 0).numbers;
+  n.range.low = -5;
+  EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what, "the result has bounds of its own");
+  n.a.in_c *= 2, n.a.n = 1;
+  EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what,
+            n.filter_c == 1 ? "the convolution is depthwise" : "the convolution has groups");
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the calls of deuteron::packed_conv2d and of deuteron::linear_add that reads its result to that of deuteron::packed_conv2d_add.
+// A layer with packed weights, and the addition of another tensor to its result, in one call.
 #pragma once
-#include "ops/op.h"
+#include "ops/kernel_call/numbers.h"
 
 namespace deuteron {
 
-// Operands: that of the convolution, its packed weights, and the other one of the addition. `is_first`: the result of the convolution is
-// the first operand of the addition.
-Result<Lowered> with_addition(const KernelCall& convolution, const KernelCall& addition, bool is_first);
+// Whether there is a kernel with an addition beside that of such a call.
+bool takes_addition(const PackedDense& n);
+
+// The numbers of that call; takes_addition(convolution). `is_first`: the result of the convolution
+// is the first operand of the addition.
+Result<PackedDense> with_addition(PackedDense convolution, LinearForm addition, bool is_first);
 
 }  // namespace deuteron

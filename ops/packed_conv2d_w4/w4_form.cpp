@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "ops/packed_conv2d/packed_args.h"
 #include "ops/packed_conv2d_w4/kernel.h"
 
 namespace deuteron {
@@ -65,27 +64,11 @@ std::optional<std::vector<int8_t>> w4_weights(const PackedConv2dArgs& a, std::sp
 
 }  // namespace
 
-Result<Lowered> with_w4_weights(const Lowered& from) {
-  using enum PackedArg;
-  DEUTERON_CHECK(from.call.name == "deuteron::packed_conv2d" && from.constants.size() == 1, from.call.name);
-  const std::span<const int8_t> int8 = from.constants[0].data.as<int8_t>();
-  PackedConv2dArgs a = packed_args_of(from.call.args);
-  const Packing p = packing_of(from.call.overload);
-  if (p == Packing::scalar_1x4) return Refusal{"no kernel for this instruction set reads weights of four bits", "", "", ""};
-  a.has_shifts = static_cast<i64>(int8.size()) != packed_bytes(p, a.out_c, a.length());
-  std::optional<std::vector<int8_t>> weights =
-      p == Packing::mve_4x16 ? w4_weights<Packing::mve_4x16>(a, int8) : w4_weights<Packing::dsp_4x4>(a, int8);
-  if (!weights) return Refusal{"weights are no products of four bits and one factor for 16 of them", "", "", ""};
-  const auto of = [&](PackedArg arg) -> const KernelArg& { return arg_of(from.call.args, arg); };
-  const i64 operands = of(packed).integer;  // the constant is behind them
-  const auto bytes = static_cast<i64>(weights->size());
-  CallBuilder call("deuteron::packed_conv2d_w4", static_cast<size_t>(operands), 1);
-  call.overload(from.call.overload).in(of(x).integer, of(x).face).constant(DType::s8, {bytes}, *std::move(weights));
-  for (const PackedArg list : {window, stride, padding, dilation}) call.integers(of(list).integers);
-  call.integer(of(x_zero).integer).integer(of(y_zero).integer);
-  const i64 most = packed_conv2d_w4_scratch_bytes(a, p);
-  call.scratch(most, {packed_conv2d_w4_least_scratch_bytes(a, p), most}).out(0, of(out).face);
-  return call.done();
+std::optional<std::vector<int8_t>> four_bit_weights(const PackedConv2dArgs& a, Packing p,
+                                                    std::span<const int8_t> int8) {
+  if (p == Packing::scalar_1x4) return std::nullopt;
+  return p == Packing::mve_4x16 ? w4_weights<Packing::mve_4x16>(a, int8)
+                                : w4_weights<Packing::dsp_4x4>(a, int8);
 }
 
 }  // namespace deuteron

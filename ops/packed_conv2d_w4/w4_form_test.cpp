@@ -20,6 +20,7 @@ struct Random {
 struct Made {
   Lowered call;
   Type x, y;
+  DenseNumbers numbers;
 };
 
 // A convolution whose weights are products of -8..7 and a factor for each 16 channels of a tap.
@@ -32,30 +33,23 @@ Made made(Random& r) {
   }
   std::vector<i32> bias(oc), multiplier(oc), shift(oc);
   for (i64 o = 0; o < oc; ++o) bias[o] = static_cast<i32>(r.in(-60000, 60000)), multiplier[o] = static_cast<i32>(r.in(0, 1 << 22));
-  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
-  const i64 ph = (kh - 1) / 2, pw = (kw - 1) / 2;
+  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}, {}};
+  const i64 ph = (kh - 1) / 2, pw = (kw - 1) / 2, x_offset = r.in(-127, 128),
+            y_zero = r.in(-128, 127);
+  m.numbers = dense_numbers(m.x.shape, {oc, kh, kw, c}, m.y.shape);
+  m.numbers.set_window({1, 1}, {ph, pw}, {1, 1});
+  m.numbers.weight = constant_of(weight), m.numbers.bias = bias, m.numbers.range = {-128, 127};
+  for (i64 o = 0; o < oc; ++o) m.numbers.multipliers.push_back({multiplier[o], shift[o]});
+  m.numbers.a.x_zero = static_cast<i32>(-x_offset), m.numbers.a.y_zero = static_cast<i32>(y_zero);
   CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
   call.in(0, channels_last_face(m.x.shape))
       .constant(DType::s8, {oc, kh, kw, c}, std::move(weight))
       .constant(DType::s32, {oc}, std::move(bias));
-  call.integers({1, 1}).integers({ph, pw}).integers({1, 1}).integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  call.integers({1, 1}).integers({ph, pw}).integers({1, 1}).integer(x_offset).integer(y_zero);
   call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
   call.scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
   return m;
-}
-
-// Operands of a packed call are those of the plain one and then its own constants: here only that.
-std::vector<int8_t> packed_result_of(Lowered packed, const Type& x, const Type& y, const std::vector<int8_t>& input) {
-  for (KernelArg& arg : packed.call.args)
-    if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer = 1;
-  return result_of(packed, x, y, input);
-}
-
-Result<Lowered> packed(const Made& m, Isa isa) {
-  std::vector<const Constant*> data{nullptr};
-  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
-  return pack_conv2d({m.call.call, data, isa});
 }
 
 TEST(W4Form, KeepsTheBits) {
@@ -66,12 +60,13 @@ TEST(W4Form, KeepsTheBits) {
     for (int8_t& v : x) v = static_cast<int8_t>(r.in(-128, 127));
     const std::vector<int8_t> expected = result_of(m.call, m.x, m.y, x);
     for (const Isa isa : {Isa::mve, Isa::dsp}) {
-      const Result<Lowered> int8 = packed(m, isa);
+      const Result<Lowered> int8 = pack_layer(m.numbers, {isa, 1}),
+                            w4 = pack_layer(m.numbers, {isa, 1, false, true});
       ASSERT_TRUE(int8) << int8.why.what;
-      const Result<Lowered> w4 = with_w4_weights(*int8);
       ASSERT_TRUE(w4) << w4.why.what;
+      EXPECT_EQ(w4->call.name, "deuteron::packed_conv2d_w4");
       EXPECT_LT(w4->constants[0].type.bytes() * 10, int8->constants[0].type.bytes() * 8);  // numbers of a tile stay as they are
-      EXPECT_EQ(packed_result_of(*w4, m.x, m.y, x), expected) << i;
+      EXPECT_EQ(result_of(*w4, m.x, m.y, x), expected) << i;
     }
   }
 }
@@ -79,11 +74,12 @@ TEST(W4Form, KeepsTheBits) {
 // One weight that no factor of its run divides.
 TEST(W4Form, RefusesOtherWeights) {
   Random r{std::mt19937(8)};
-  Made m = made(r);
-  std::vector<int8_t> weight(m.call.constants[0].data.as<int8_t>().begin(), m.call.constants[0].data.as<int8_t>().end());
+  DenseNumbers n = made(r).numbers;
+  std::vector<int8_t> weight(n.weight.as<int8_t>().begin(), n.weight.as<int8_t>().end());
   weight[3] = 127, weight[4] = 1;
-  m.call.constants[0].data = constant_of(std::move(weight));
-  for (const Isa isa : {Isa::mve, Isa::dsp}) EXPECT_FALSE(with_w4_weights(*packed(m, isa)));
+  n.weight = constant_of(std::move(weight));
+  for (const Isa isa : {Isa::mve, Isa::dsp})
+    EXPECT_EQ(pack_layer(n, {isa, 1, false, true})->call.name, "deuteron::packed_conv2d");
 }
 
 }  // namespace
