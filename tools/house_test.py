@@ -72,8 +72,16 @@ class Figures(unittest.TestCase):
                    {"passes/a.cpp": "if (std::holds_alternative<Prelu>(op)) return;\n"
                                     "if (auto* p = std::get_if<const neutron::Pool>(&op)) return;\n"
                                     "if (is_any<Clamp, MaxPool2d>(op)) return;\n"
+                                    "if (op_as<Prelu>(g, n)) return;\n"
+                                    "if constexpr (requires { o.start; }) return;\n"
                                     "// std::get_if<Prelu>\nstd::vector<Prelu> v;\n",
-                    "ops/families.h": "std::get_if<Prelu>(&op);\n"}, 3)
+                    "ops/families.h": "std::get_if<Prelu>(&op);\n"}, 5)
+
+    def test_a_positional_read(self):
+        self.check("lines that read a call's argument by its position", 0,
+                   {"passes/a.cpp": "x = call.args[0];\ny = call->args.back();\nuse(call.args[i]);\n"
+                                    "for (auto& a : call.args) use(a);\njson.args[\"x\"] = 1;\n",
+                    "ops/prelu/bind.cpp": "call.args[0];\n"}, 2)
 
     def test_a_long_file(self):
         made = {"frontends/torch_schema/torch_schemas.inc": "\n" * 1000}
