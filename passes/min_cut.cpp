@@ -26,6 +26,7 @@ std::vector<bool> cheapest_sides(const TwoSides& s) {
     join(k, sink, s.here[k], 0);
   }
   for (const TwoSides::Pair& p : s.pairs) join(p.a, p.b, p.price, p.price);
+  for (const TwoSides::Pair& p : s.one_way) join(p.a, p.b, p.price, 0);
 
   std::vector<i32> by(out.size());  // edge by which a node was reached
   const auto reach = [&] {

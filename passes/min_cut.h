@@ -14,6 +14,7 @@ struct TwoSides {
     i64 price;  // when they are apart
   };
   std::vector<Pair> pairs;
+  std::vector<Pair> one_way;  // the price is paid when a is here and b is there, not the other way round
 };
 inline constexpr i64 kNever = i64{1} << 40;  // as the price of a side: not there
 
