@@ -234,6 +234,37 @@ TEST(NeutronConverter, MirrorPadsRepeatTheEdgeOrDoNot) {
   EXPECT_THAT(padded(tflite::MirrorPadMode::SYMMETRIC), ElementsAre(ElementsAre(2, 1, 1, 2, 3, 4, 4)));
 }
 
+// As reflection padding of an image comes, an axis at a time: a copy of the inside, and one of the planes that lie as far beyond both ends.
+TEST(NeutronConverter, MirrorPadsOfTwoAxesAreOne) {
+  const auto position = [](i32 k, i32 extent, i32 edge) { return k < 0 ? -k - 1 + edge : k >= extent ? 2 * extent - 1 - edge - k : k; };
+  for (const i32 edge : {0, 1})
+    for (const auto& [rows, columns, top, bottom, left, right, kernels] :
+         {std::array{9, 11, 1, 1, 1, 1, 3}, std::array{3, 4, 2, 0, 1, 2, 5}, std::array{2, 7, 1, 1, 0, 3, 6}}) {
+      Net n;
+      const i32 x = n.tensor({1, rows, columns, 4}, 0.05f, 4);
+      const auto pad = [&](i32 t, const std::vector<i32>& by, const Shape& shape) {
+        const auto mode = edge ? tflite::MirrorPadMode::REFLECT : tflite::MirrorPadMode::SYMMETRIC;
+        return n.op(B::MIRROR_PAD, {t, n.constant(by, {4, 2})}, n.tensor(shape, 0.05f, 4), O::MirrorPadOptions,
+                    tflite::CreateMirrorPadOptions(n.builder(), mode));
+      };
+      const i32 tall = rows + top + bottom, wide = columns + left + right;
+      const i32 a = pad(x, {0, 0, top, bottom, 0, 0, 0, 0}, {1, tall, columns, 4});
+      const i32 y = pad(a, {0, 0, 0, 0, left, right, 0, 0}, {1, tall, wide, 4});
+      const auto ir = n.finish({x}, {y});
+      const std::vector<u8> in = input_noise(static_cast<size_t>(rows * columns * 4), 3);
+      std::vector<u8> want;
+      for (i32 r = -top; r < rows + bottom; ++r)
+        for (i32 c = -left; c < columns + right; ++c)
+          for (i32 k = 0; k < 4; ++k)
+            want.push_back(in[static_cast<size_t>((position(r, rows, edge) * columns + position(c, columns, edge)) * 4 + k)]);
+      EXPECT_EQ(run(ir, {in})[0], want) << rows << " " << edge;
+      if (edge == 1) {
+        EXPECT_EQ(kinds(converted(ir)).size(), static_cast<size_t>(kernels)) << rows;
+      }
+      expect_same_in_every_mode(ir, {in});
+    }
+}
+
 TEST(NeutronConverter, TransposesMergeAndVanish) {
   Net n;
   const i32 x = n.tensor({2, 3, 4, 5}, 0.05f, 4);

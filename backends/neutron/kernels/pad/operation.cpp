@@ -58,6 +58,23 @@ Fault read_mirror(OperatorReader& op, const tflite::Operator& o) {
   return op.push(pad_operation, p, {op.in(0)});
 }
 
+// mirror pad -> mirror pad of other axes   becomes   one. Refused when somebody else reads the middle.
+bool fold(Model& m, const TensorUses& uses, Operation& s) {
+  auto& a = s.as<Padding>();
+  Operation* before = maker_of_operand(m, uses, s);
+  if (!before || before->def != &pad_operation || !uses.read_once(s.inputs[0])) return false;
+  const auto& b = before->as<Padding>();
+  if (a.fn == PadFn::value || a.fn != b.fn) return false;
+  for (size_t i = 0; i < a.before.size(); ++i)
+    if (a.before[i] + a.after[i] > 0 && b.before[i] + b.after[i] > 0) return false;
+  for (size_t i = 0; i < a.before.size(); ++i) a.before[i] += b.before[i], a.after[i] += b.after[i];
+  s.inputs = before->inputs;
+  vanish(m, before->origins, fmt::format("one mirrored padding with {}", name_in_reports(m, s)));
+  join_origins(s, *before);
+  before->output = kNoTensor;
+  return true;
+}
+
 Fault lower_value(Lowering& l, const Operation& s, const Padding& a) {
   const Shape& x = l.shape(s.inputs[0]);
   Axes extent, before, after;
@@ -83,7 +100,7 @@ Fault lower_value(Lowering& l, const Operation& s, const Padding& a) {
   return std::nullopt;
 }
 
-// The inside first, then for each axis its mirrored planes one by one, copied within the result.
+// The inside first, then for each axis its mirrored planes, copied within the result: in one call those that lie as far beyond both ends.
 Fault lower_mirror(Lowering& l, const Operation& s, const Padding& a) {
   const Shape& x = l.shape(s.inputs[0]);
   const Shape own = l.strides(s.inputs[0]), to = l.strides(s.output);
@@ -94,12 +111,20 @@ Fault lower_mirror(Lowering& l, const Operation& s, const Padding& a) {
   i64 from = start;
   const i64 edge = a.fn == PadFn::reflect ? 1 : 0;
   for (size_t i = 0; i < x.size(); ++i) {
-    Shape plane = filled;
-    plane[i] = 1;
-    for (i64 k = 1; k <= a.before[i]; ++k)
-      lower_copy(l, Kind::kSlice, s.output, from + (k - 1 + edge) * to[i], s.output, from - k * to[i], {plane, {to, to}});
-    for (i64 k = 1; k <= a.after[i]; ++k)
-      lower_copy(l, Kind::kSlice, s.output, from + (x[i] - k - edge) * to[i], s.output, from + (x[i] - 1 + k) * to[i], {plane, {to, to}});
+    for (i64 k = 1; k <= std::max(a.before[i], a.after[i]); ++k) {
+      const i64 source[2] = {k - 1 + edge, x[i] - k - edge}, target[2] = {-k, x[i] - 1 + k};
+      const size_t first = k <= a.before[i] ? 0 : 1, last = k <= a.after[i] ? 1 : 0;
+      Shape extent = filled, x_step = to, y_step = to;
+      extent[i] = 1;
+      // Where their sources are in the other order, one after the other: steps go forwards.
+      const bool at_once = first < last && source[0] <= source[1];
+      if (at_once) {
+        extent[i] = 2;
+        x_step[i] = (source[1] - source[0]) * to[i], y_step[i] = (target[1] - target[0]) * to[i];
+      }
+      for (size_t end = first; end <= (at_once ? first : last); ++end)
+        lower_copy(l, Kind::kSlice, s.output, from + source[end] * to[i], s.output, from + target[end] * to[i], {extent, {x_step, y_step}});
+    }
     filled[i] += a.before[i] + a.after[i];
     from -= a.before[i] * to[i];
   }
@@ -122,7 +147,7 @@ constexpr TfliteRow kRows[] = {
 const OperationDef pad_operation = {
     .tflite = kRows,
     .fusing = {.is_identity = same_shape, .ending = plain_ending, .only_moves = false, .as_function = no_function,
-               .fold = nullptr, .fuse = nullptr},
+               .fold = fold, .fuse = nullptr},
     .placing = kDense,
     .lower = lower,
 };
