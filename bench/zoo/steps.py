@@ -135,13 +135,13 @@ def decibels(folder, answers):
     return float(np.mean(figures)) if figures and np.isfinite(figures).all() else None
 
 
-def compiled(tool, folder):
+def compiled(tool, folder, target="cortex-m55"):
     """What compiling and running gave: status, rules and texts of a refusal, operators in float, seconds, bytes, dB."""
     with tempfile.TemporaryDirectory() as where:
         where = pathlib.Path(where)
         calibrate = [word for path in ports(folder, "calibrate") for word in ("--calibrate", path)]
         subprocess.run([sys.executable, "-S", "-E", MEASURED, str(COMPILE_SECONDS), str(COMPILE_BYTES), where / "took.json", tool, "compile",
-                        folder / "model.pt2", "--target", "cortex-m55", *calibrate, "-o", where / "m.pte", "--json", where / "m.json",
+                        folder / "model.pt2", "--target", target, *calibrate, "-o", where / "m.pte", "--json", where / "m.json",
                         "--threads", "1"], check=True, stdin=subprocess.DEVNULL)  # fmt: skip
         out = json.loads((where / "took.json").read_text())
         stderr = out.pop("stderr")
