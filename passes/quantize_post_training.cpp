@@ -65,7 +65,7 @@ static void check_int16_layers(PassContext& pass) {
     check_name(g, "--int16-layer", name, "precision.layer", pass.diagnostics);
     if (pass.diagnostics.list().size() == before)
       pass.diagnostics.error(fmt::format("{}: --int16-layer {}", g.name, name), "names nothing that has an int16 form", "precision.layer",
-                             "name an operator that docs/int16.md lists, or a module with one; the others stay int8");
+                             "name an operator that docs/precision.md lists, or a module with one; the others stay int8");
   }
 }
 

@@ -157,7 +157,7 @@ class Walk {
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
       const bool custom = !unknown.kind.custom.empty();
       error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
-            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
+            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats.md has the builtins that are");
     }
   }
 

@@ -65,7 +65,7 @@ void Call::fit_int16(const ModelTensor& t) {
   if (ok_ && int16_ == Int16::refused)
     refuse({fmt::format("takes or makes `{}`, which is int16: {} has no form for int16 activations (16x8)", t.name, builtin_), "INT16",
             "INT8, FLOAT32", "tflite.tensor.int16"},
-           "convert the model with int8 activations; docs/formats-tflite.md has the operators that int16 has");
+           "convert the model with int8 activations; docs/formats.md has the operators that int16 has");
 }
 
 ValueId Call::value_of(ModelTensor& t) {
