@@ -203,8 +203,10 @@ const Board* board_to_run(std::string_view name, Diagnostic& problem) {
   const Board* board = find_board(emulated_boards(), name);
   if (board && !board->image.empty()) return board;
   if (board)
-    problem = board_trouble(name, "this build has no board runners", "board.not_built",
-                            "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and build again");
+    problem = board_trouble(name, "this build has no runner for it", "board.not_built",
+                            has_board_runners() ? "./dev build builds the runners of all boards"
+                                                : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, "
+                                                  "and build again");
   else problem = no_board(name);
   return nullptr;
 }
