@@ -40,7 +40,7 @@ SECTIONS = [
     ("Beside CMSIS-NN", "Instructions of one inference, emulated, exact, with a float input and output. The peer: ExecuTorch 1.5's runtime with "
      "CMSIS-NN and the file of its own flow on the same boards (on Cortex-M3 CMSIS-NN's kernels alone). The sample that runs is none that the program was calibrated on. Then what is left "
      "out behind relu, on one half of the samples in the order that the other half gave (kernels.md). Then the models as .tflite files, int8 in and out, "
-     "which keep TFLite's two roundings. Then what resnet8 takes with a load plan; bars: 15 000 instructions to load, 22 528 bytes of flash, 2 048 of tables and of stack.", ["python3", "bench/kernels.py"], True),
+     "which keep TFLite's two roundings. Then what resnet8 takes in firmware that loads it; bar: 2 048 bytes of stack to run.", ["python3", "bench/kernels.py"], True),
     ("Accuracy on other data", "Each third of eight random orders of the samples is held out once, two thirds calibrate. Signal to noise against the "
      "float model in dB. `estimate` is what `compile` says beforehand, `off` how far it is from the truth, with its standard error.", [PYTHON, "bench/held_out.py"], True),
     ("MobileNet on a Cortex-M55", "V2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample). V2 and "

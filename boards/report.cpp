@@ -197,8 +197,6 @@ bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
     run.planned_bytes = words.number();
     words.next();
     run.tables_bytes = words.number();
-  } else if (key == "@tables") {
-    run.tables_bytes = words.number();  // a load plan needs fewer
   } else if (key == "@refused") {
     run.load_instructions = words.number();  // until it was
   } else if (key == "@load") {

@@ -13,7 +13,6 @@
 #include "backends/neutron_delegate/delegate.h"
 #include "base/check.h"
 #include "firmware/isa_called.h"
-#include "ops/device/kernels_with_arguments.h"
 #include "ops/kernel_call/called_kernels.h"
 
 namespace deuteron {
@@ -386,8 +385,7 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
   const Backend* const backends[] = {&telling};
-  const KernelsWithArguments asked(kernels);
-  const KernelTable table = {asked.pointers.data(), kernels.count, backends, 1};
+  const KernelTable table = {kernels.kernels, kernels.count, backends, 1};
   Needs needs;
   Program program;
   std::vector<AlignedBlock> tables, planned;

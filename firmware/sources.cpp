@@ -23,7 +23,7 @@ Index index_of(const RuntimeSources& runtime) {
 // What no header of the same name leads to.
 constexpr std::string_view kAlways[] = {"firmware/project/main.cpp",         "runtime/ports/errno.cpp",
                                         "runtime/ports/check_no_heap.cmake", "runtime/ports/optimization.cmake",
-                                        "runtime/ports/messages.ld",         "runtime/ports/kernel_messages.ld",
+                                        "runtime/ports/messages.ld",
                                         "runtime/ports/parts.cmake",         "runtime/ports/stack.cmake"};
 constexpr std::string_view kEmulated[] = {"runtime/ports/start.cpp", "runtime/ports/sections.ld"};
 constexpr std::string_view kDelegate[] = {"backends/neutron_delegate/linked_driver.cpp", "backends/neutron_delegate/delegate.cpp"};

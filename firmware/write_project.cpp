@@ -7,7 +7,6 @@
 #include <cctype>
 
 #include "backends/neutron/kernel_selection.h"
-#include "emit/load_plan.h"
 #include "firmware/license.h"
 #include "runtime/fnv1a.h"
 
@@ -202,21 +201,17 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
     if ((path.ends_with(".cpp") || path.ends_with(".S")) && !path.starts_with(kProjectFolder))
       (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) +=
           "\n  deuteron/" + path;
-  size_t load_plans = 0, placed = 0;
+  size_t placed = 0;
   for (const FirmwareModel& m : p.models) {
     placed += !m.buffers.empty();
-    load_plans += has_load_plan(m.program);
     models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
     for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
   }
   return fmt::format(
       "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD {}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
       "{})\n"
-      "set(LOAD_PLANS {})\nset(ONE_MEMORY {})\nset(FORMS \"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      "set(ONE_MEMORY {})\nset(FORMS \"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
       p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF", std::max<uint64_t>(p.npu_calls, 1),
-      load_plans == 0                ? "NONE"
-      : load_plans < p.models.size() ? "SOME"
-                                     : "ALL",
       placed == 0 ? "ON" : "OFF", forms_of(p), models, of_runtime, of_npu);
 }
 

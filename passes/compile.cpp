@@ -9,7 +9,6 @@
 #include "calibrate/stream.h"
 #include "emit/check_load.h"
 #include "emit/input_format.h"
-#include "emit/load_plan.h"
 #include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
@@ -118,14 +117,6 @@ static std::vector<uint8_t> program_with_own_conversions(const Compilation& c, c
   return write_pte(graph, c.plan, target.isa, &parts, notes_of(c.byte_inputs));
 }
 
-static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {
-  const size_t before = c.pte.size();
-  if (const char* why = add_load_plan(c.pte, target.isa, kAllKernels))
-    diagnostics.add({Severity::warning, "deuteron", fmt::format("writes no load plan: {}", why), "", "", "pte.load_plan",
-                     "leave --load-plan out; the program loads without one, in more instructions"});
-  c.parts.program += static_cast<i64>(c.pte.size() - before);
-}
-
 std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
                                    Diagnostics& diagnostics) {
   const std::vector<std::string> names = pass_names();
@@ -159,7 +150,6 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   if (!c.npu.own_conversions.empty()) c.own_pte = program_with_own_conversions(c, target);
   check_load(program_to_run(c), c.graph, target.name, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, c.quantization.in_float, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

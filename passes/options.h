@@ -33,7 +33,6 @@ struct CompileOptions {
   bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
   bool packed_weights = false;                // --weights packed: for kernels that only our runtime has
   i64 packed_growth_percent = 3;              // all packed calls together may have so many more bytes than their plain constants
-  bool load_plan = false;                     // --load-plan: the file ends with its calls as our runtime's loader wants them
   int threads = 0;                            // 0: as many as the machine has
   std::string intermediates;                  // folder for the graph after every pass
   std::string stop_after;                     // pass name: the result then has only `graph`

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name of a call with its overload, for profiles: apart from program.cpp, so that a program without a profile does not have it.
-#include "runtime/load_plan.h"
+#include "runtime/plan.h"
 
 namespace deuteron {
 
 CallName Program::name_of_call(int32_t k) const {
   if (k < 0 || k >= instruction_count_) return {nullptr, nullptr};
-  if (plan_->is_load_plan) return planned_call_name(*plan_, static_cast<uint32_t>(k));
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   if (call.delegate) return {call.op, nullptr};
   const FlatReader& r = plan_->reader;

@@ -73,10 +73,6 @@ class Program {
   // else: a Program has no destructor, so that one that is static costs nothing before main. The Program is then empty.
   void unload();
 
-  // What a program that was loaded from its load plan took of the tables' memory: another load of it needs no more. 0 for others, whose
-  // need is Needs::tables_bytes.
-  uint32_t load_plan_tables_bytes() const { return load_plan_tables_bytes_; }
-
   int32_t input_count() const { return input_count_; }
   int32_t output_count() const { return output_count_; }
   const Tensor& input(int32_t i) const { return *inputs_[i]; }
@@ -106,7 +102,6 @@ class Program {
     const Value* const* args;
     int32_t count;
     const PreparedDelegate* delegate;  // null for the call of a kernel
-    bool ready = false;  // of a load plan, which has no arguments but the tensors: as bytes, in the order of ReadyForm::operands
   };
   Step step(int32_t k) const;
   // Null for the call of a kernel.
@@ -128,7 +123,6 @@ class Program {
   Tensor* room_tensors_ = nullptr;
   const Value** room_items_ = nullptr;
   int32_t input_count_ = 0, output_count_ = 0, state_count_ = 0, instruction_count_ = 0, delegate_calls_ = 0;
-  uint32_t load_plan_tables_bytes_ = 0;
   friend struct Loader;
 };
 

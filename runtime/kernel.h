@@ -104,7 +104,6 @@ struct Call {
   Isa isa = kBuildIsa;  // the program's: on a host it may be any
 #if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
   const CallRecorder* recorder = nullptr;  // on a host: gets the call instead of the arena
-  uint32_t* ready_words = nullptr;         // on a host: gets the words of a ReadyCall, where the kernel has that form
 #endif
 
   const Tensor& tensor(int i) const { return *args[i]->tensor; }
@@ -117,21 +116,6 @@ struct Call {
   }
   const List& list(int i) const { return args[i]->list; }
   int64_t list_integer(int i, int k) const { return args[i]->list.integer(k); }
-};
-
-// Bytes of a tensor, proved to lie inside its memory.
-struct Operand {
-  void* data;
-  int32_t bytes;
-  bool constant;
-};
-// A call in the form in which a load plan may have it: the words that the kernel's struct is made of, as prepare() came to them on a host,
-// and of the tensors only where they lie. The loader has proved what it proves of a Call's tensors, and nothing of the words.
-struct ReadyCall {
-  const uint32_t* words;
-  const Operand* operands;  // one for each letter of ReadyForm::operands
-  Arena* arena;
-  Isa isa;
 };
 
 inline Status bad_argument(int argument, const char* detail) {
@@ -149,20 +133,6 @@ inline Status out_of_memory() {
   return s;
 }
 
-constexpr uint32_t kernel_id(const char* name) {  // FNV-1a
-  uint32_t hash = 0x811c9dc5u;
-  for (; *name; ++name) hash = (hash ^ static_cast<uint8_t>(*name)) * 0x01000193u;
-  return hash;
-}
-
-// The form of a kernel's ready calls. Its prepare() proves of the words what the kernel's contract asks for, with the checks that the
-// kernel's own prepare() has behind the reading of arguments.
-struct ReadyForm {
-  const char* operands = nullptr;  // the letters of the schema's tensors: T, O and X
-  uint32_t words = 0;              // 0: it has none
-  bool (*prepare)(const ReadyCall& call, Prepared* prepared) = nullptr;
-};
-
 // `schema` has one letter for each argument, the outs last (but for the one out of a kernel that ends otherwise):
 //   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes
@@ -177,24 +147,9 @@ struct Kernel {
   const char* schema;
   Status (*prepare)(Call& call, Prepared* prepared);
   bool in_place = false;
-  ReadyForm ready = {};
-  uint32_t id = kernel_id(name);  // by which load plans find it; a test holds that no two kernels have the same
 };
 
 struct Backend;  // runtime/backend.h
-
-// Firmware whose programs are all loaded from plans has no prepare() of kernels whose calls are all ready there; where none is, there are
-// no ready calls.
-#ifdef DEUTERON_LOAD_PLANS_ONLY
-inline constexpr bool kLoadsPlansOnly = true;
-#else
-inline constexpr bool kLoadsPlansOnly = false;
-#endif
-#ifdef DEUTERON_NO_LOAD_PLANS
-inline constexpr bool kLoadsPlans = false;
-#else
-inline constexpr bool kLoadsPlans = true;
-#endif
 
 // The kernels and the backends that are linked in. A firmware has a generated table with only those that its models call.
 struct KernelTable {

@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <new>
 
-#include "runtime/load_plan.h"
+#include "runtime/plan.h"
 
 namespace deuteron {
 namespace {
@@ -282,45 +282,6 @@ struct Loader {
     return s.code == Code::out_of_memory ? tables_too_small(file) : s;
   }
 
-  // From the load plan. False: there is none, or it is not for this file, core, table of kernels or memory; the file says why.
-  bool load_planned(File file, Memory planned) {
-    const LoadPlanHeader* h = find_load_plan(file);
-    if (!h) return false;
-    open_load_plan(file, *h, &plan);
-    tables = take_tables(arena, plan);
-    const CallSize most = planned_call_size(plan);
-    room = take_room(arena, most);
-    const Kernel* found[kMostPlannedKernels];
-    if (!take_memories(plan, &planned, 1).ok() || !arena.fits() || !check_planned_tensors(plan) ||
-        !find_planned_kernels(plan, kernels, found))
-      return false;
-    PlannedCalls calls(plan, room, most);
-    for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
-      if (!planned_port(plan, calls.parts, i, &tables.tensors[i])) return false;
-      tables.ports[i] = &tables.tensors[i];
-      if (i < plan.inputs.count && !calls.written.add(tables.tensors[i])) return false;
-    }
-    for (uint32_t k = 0; k < plan.instructions.count; ++k) {
-      if (!calls.next() || calls.kernel >= plan.operators.count) return false;
-      Prepared& prepared = *new (&tables.calls[k]) Prepared;
-      if (!prepare_planned(calls, *found[calls.kernel], &prepared) || !arena.fits()) return false;
-      if (!prepared.run) prepared.run = do_nothing;
-    }
-    for (uint32_t i = 0; i < plan.outputs.count; ++i)
-      if (!calls.written.cover(*tables.ports[plan.inputs.count + i])) return false;
-    return publish(), true;
-  }
-
-  bool prepare_planned(PlannedCalls& calls, const Kernel& kernel, Prepared* prepared) {
-    if (calls.ready) {
-      ReadyCall call{nullptr, nullptr, &arena, plan.isa};
-      return calls.decode_ready(kernel, &call) && kernel.ready.prepare(call, prepared);
-    }
-    if ((kLoadsPlansOnly && !kernel.prepare) || !calls.decode(kernel)) return false;
-    Call call{room.args, calls.count, &arena, plan.isa};
-    return kernel.prepare(call, prepared).ok();
-  }
-
   void close_delegates() {
     while (opened-- > 0) {
       if (tables.calls[opened].run) continue;
@@ -414,7 +375,6 @@ struct Loader {
     program.state_count_ = static_cast<int32_t>(plan.states);
     program.reset_state();
     program.delegate_calls_ = static_cast<int32_t>(totals.delegates);
-    program.load_plan_tables_bytes_ = plan.is_load_plan ? static_cast<uint32_t>((arena.used + 15) / 16 * 16 + arena.shared) : 0;
   }
 };
 
@@ -431,17 +391,7 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, const
     return s;
   }
   const Arena arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0};
-#ifndef DEUTERON_NO_LOAD_PLANS
-  if (memories == 1 && Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load_planned(file, *planned)) return Status{};
-#endif
-#ifdef DEUTERON_LOAD_PLANS_ONLY
-  Status s;
-  s.code = Code::unsupported;
-  s.detail = "the program has no load plan for this firmware: compile it with --load-plan, or build with -DLOAD_PLANS_ONLY=OFF";
-  return s;
-#else
   return Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load(file, planned, memories);
-#endif
 }
 
 }  // namespace deuteron

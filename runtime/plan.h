@@ -74,8 +74,7 @@ struct Plan {
 #else
   SeveralMemories* several = nullptr;  // null: it lies in one memory, and no constant is copied
 #endif
-  Isa isa = kBuildIsa;        // unless the file says another
-  bool is_load_plan = false;  // the vectors are then parts of a load plan (load_plan.h)
+  Isa isa = kBuildIsa;  // unless the file says another
 };
 
 // memories.cpp

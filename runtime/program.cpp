@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loaded program: its inputs, running it, and looking at its calls.
-#include "runtime/load_plan.h"
+#include "runtime/plan.h"
 
 namespace deuteron {
 
@@ -68,11 +68,6 @@ void Program::unload() {
 Program::Step Program::step(int32_t k) const {
   if (k < 0 || k >= instruction_count_) return {nullptr, nullptr, 0, nullptr};
   const CallRoom room{room_args_, room_values_, room_tensors_, room_items_};
-  if (plan_->is_load_plan) {
-    Step step{planned_call_name(*plan_, static_cast<uint32_t>(k)).op, nullptr, 0, nullptr};
-    step.args = known_planned_call(*plan_, static_cast<uint32_t>(k), room, &step.count, &step.ready);
-    return step;
-  }
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   Step step{call.op, nullptr, 0, nullptr};
   if (!calls_[k].run) step.delegate = static_cast<const PreparedDelegate*>(calls_[k].args);

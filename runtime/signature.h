@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The signature at the end of a program file or of its record, and loading a program only where a key that you trust has signed it.
 // Format, and how to sign: docs/formats-pte.md. The runtime has no cryptography: the platform's checks the signature, through a pointer.
-// Firmware that does not call this has none of it but the loader's test for a load plan in front of a signature; load() of a signed file
-// neither checks the signature nor minds it.
+// Firmware that does not call this has none of it; load() of a signed file neither checks the signature nor minds it.
 //
 //   bool verify(void*, const uint8_t* public_key, const uint8_t* message, size_t bytes, const uint8_t* signature) {
 //     return crypto_ed25519_check(signature, public_key, message, bytes) == 0;  // Monocypher's; or the chip's

@@ -24,7 +24,7 @@ import golden  # noqa: E402
 from checks import check  # noqa: E402
 
 TARGETS = ["cortex-m55", "cortex-m33", "cortex-m3", "imxrt700", "imxrt700cm"]
-OPTIONS = [[], ["--io", "int8"], ["--load-plan"], ["--dialect", "stock"], ["--max-ram", "least"], ["--precision", "int16"], ["--profile"], ["--emit", "c"],
+OPTIONS = [[], ["--io", "int8"], ["--dialect", "stock"], ["--max-ram", "least"], ["--precision", "int16"], ["--profile"], ["--emit", "c"],
            ["--precision", "mixed", "--max-cost", "10%"], ["--weights", "plain"], ["--io-layout", "contiguous"], ["--prefer", "fastest"],
            ["--observer", "minmax"], ["--explain"], ["--neutron-exclude", "add"]]
 TOLD = ("--precision", "--max-cost", "--observer", "--neutron-exclude")  # what compare has to be told again

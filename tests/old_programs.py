@@ -23,7 +23,7 @@ OTHER_VERSIONS = [
     ("digits_cortex-m55.pte", b"mve_4x16", b"mve_4x17", "pte.missing_kernel"),                     # the packing
     ("digits_cortex-m55.pte", b"packed_conv2d", b"packed_conv9d", "pte.missing_kernel"),           # the kernel
     ("digits_cortex-m55.pte", b"deuteron:isa=mve", b"deuteron:isa=mvf", "pte.wrong_isa"),          # the instruction set
-    ("digits_cortex-m55.pte", b"PLN1", b"PLN0", ""),                                               # the load plan, which is then left alone
+    ("digits_cortex-m55.pte", b"PLN1", b"PLN0", ""),                                               # load plans of older programs are left alone
     ("digits_imxrt700cm.pte", b"NeutronBackend", b"NeutronBackenx", "pte.missing_backend"),        # the delegate
 ]
 

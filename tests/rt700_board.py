@@ -118,7 +118,6 @@ def check_verbs(where, sample):
     model = "model.pt2 --target imxrt700cm --calibrate samples/ --neutron-converter sdk/bin/neutron-converter"
     says(f"compile {model} --board mps2-an505 -o b.pte", 1, RULE, "without --neutron-converter")
     says(f"compile {model} --emit c -o c2/", 0, OF_OURS)
-    says(f"compile {model} --load-plan -o l.pte", 0, "it calls the NPU  [pte.load_plan]")
     says(f"compile {model} --fetch-constants-to-sram -o f.pte", 0, OF_OURS)
     says(f"analyze {model} --html a.html", 0, OF_OURS)
     says(f"doctor {model} --try", 0, "our conversion of the NPU's parts")

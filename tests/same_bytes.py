@@ -27,7 +27,7 @@ FLOAT = {"digits": ["digits.pt2", "--calibrate", "digits.npy"], "lstm": ["lstm.p
 COMMANDS = [
     ["compile", *FLOAT["digits"], "--target", "cortex-m55", "-o", "out/m55.pte", "--json", "out/m55.json", "--html", "out/m55.html", "--threads", "{}",
      "--intermediates", "out/graphs"],
-    ["compile", *FLOAT["digits"], "--target", "cortex-m4", "-o", "out/m4.pte", "--load-plan", "--sign-key", "key.pem", "--etrecord", "out/m4.etrecord",
+    ["compile", *FLOAT["digits"], "--target", "cortex-m4", "-o", "out/m4.pte", "--sign-key", "key.pem", "--etrecord", "out/m4.etrecord",
      "--threads", "{}"],
     ["compile", *FLOAT["digits"], "--target", "cortex-m3", "-o", "out/stock.pte", "--dialect", "stock", "--threads", "{}"],
     ["compile", *FLOAT["digits"], "--target", "imxrt700cm", "-o", "out/npu.pte", "--etrecord", "out/npu.etrecord", "--html", "out/npu.html", "--profile",

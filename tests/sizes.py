@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The size gate: bytes of the file, of planned RAM and of constants of every fixture model, and of code, data and zeroed memory of firmware
-images, as recorded in tests/sizes.json; and the instructions that emulated boards take to load programs from their load plans. Float models are
-quantized by plain histograms: the search for ranges would take most of the time.
+images, as recorded in tests/sizes.json. Float models are quantized by plain histograms: the search for ranges would take most of the time.
 
     python3 tests/sizes.py [build/deuteron] [../shared] [--write]
 
-A change, of an image or of instructions by more than 1 %, is a failure until the record is changed too, in a commit that says why (--write
+A change, of an image by more than 1 %, is a failure until the record is changed too, in a commit that says why (--write
 does it, for the models that are there). So is a program with packed weights whose constants are more than 3 % larger than with plain ones, or
 whose plan is larger at all, whatever the record says. Models that are not there are left out; without the cross compiler the images are, too.
 Standard library only.
@@ -32,7 +31,6 @@ TARGETS = ["cortex-m55", "cortex-m33", "cortex-m3", "imxrt700", "imxrt700cm"]
 IMAGES = [("dscnn_kws", "mps3-an547", "cortex-m55"), ("resnet8", "mps3-an547", "cortex-m55"), ("resnet8", "mps2-an386", "cortex-m4"),
           ("dscnn_kws", "mps2-an505", "cortex-m33"), ("dscnn_kws", "mps2-an385", "cortex-m3"),
           ("digits_bmm", "mps3-an547", "cortex-m55"), ("cifarnet", "mps2-an505", "imxrt700cm"), ("digits_bmm", "mps2-an505", "imxrt700cm")]
-LOADS = [("resnet8", "mps3-an547", "cortex-m55"), ("resnet8", "mps2-an386", "cortex-m4"), ("dscnn_kws", "mps2-an385", "cortex-m3")]
 CROSS = ("arm-none-eabi-g++", "arm-none-eabi-size", "cmake", "ninja")
 
 
@@ -73,22 +71,6 @@ def image_sizes(model, board, target):
         return {r[0][1:] + "_bytes": int(r[1]) for r in rows if r and r[0] in (".text", ".data", ".bss")}
 
 
-def load_instructions(model, board, target):
-    """Of a quantized model with a load plan."""
-    with tempfile.TemporaryDirectory() as folder:
-        where = pathlib.Path(folder)
-        (where / "in").mkdir()
-        sample = sorted((MODELS / model / "inputs").iterdir())[0]
-        shutil.copy(sample, where / "in")
-        for command in (("compile", MODELS / model / "qdq.pt2", "--target", target, "--load-plan", "-o", where / "m.pte"),
-                        ("run", where / "m.pte", "--on", f"qemu:{board}", "--input", where / "in", "--output-dir", where / "out",
-                         "--json", where / "m.json")):
-            done = run(TOOL, *command)
-            if done.returncode:
-                return f"{command[0]} failed: {(done.stdout + done.stderr)[-600:]}"
-        return json.loads((where / "m.json").read_text())["load_instructions"]
-
-
 def main():
     if not MODELS.is_dir():
         print(f"left out: there is no {MODELS}")
@@ -100,18 +82,13 @@ def main():
         print(f"left out: the sizes of {', '.join(absent)}, not in {MODELS}")
     cases = [(model, target, kind) for model in there for target in TARGETS for kind in ("float", "qdq")]
     images = [i for i in IMAGES if i[0] in there] if all(map(shutil.which, CROSS)) else []
-    loads = [i for i in LOADS if i[0] in there] if shutil.which("qemu-system-arm") else []
-    if not loads:
-        print("left out: instructions to load: no qemu-system-arm, or no such model")
     if not images:
         print(f"left out: the sizes of firmware images: no {' or '.join(CROSS)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(cases, pool.map(lambda case: sizes(*case), cases)))
         plain = dict(zip(cases, pool.map(lambda case: sizes(*case, ["--weights", "plain"]), cases)))
-        found_loads = {" ".join(i): s for i, s in zip(loads, pool.map(lambda i: load_instructions(*i), loads))}
         found_images = {" ".join(i): s for i, s in zip(images, pool.map(lambda i: image_sizes(*i), images))}
-    record = {"models": {m: known["models"][m] for m in absent}, "images": {**known["images"], **found_images},
-              "loads": {**known.get("loads", {}), **found_loads}}
+    record = {"models": {m: known["models"][m] for m in absent}, "images": {**known["images"], **found_images}}
     for (model, target, kind), size in found.items():
         if size is not None:
             record["models"].setdefault(model, {}).setdefault(target, {})[kind] = size
@@ -137,12 +114,7 @@ def main():
         if not isinstance(now, dict) or not was or any(abs(now[part] - was[part]) > 0.01 * was[part] for part in was):
             wrong += 1
             print(f"FAILED the image of {image}: {now}, recorded {was}")
-    for program, now in found_loads.items():
-        was = known.get("loads", {}).get(program)
-        if not isinstance(now, int) or not was or abs(now - was) > 0.01 * was:
-            wrong += 1
-            print(f"FAILED instructions to load {program}: {now}, recorded {was}")
-    print(f"{len(there)} models for {len(TARGETS)} targets, {len(found_images)} images, {len(found_loads)} loads: "
+    print(f"{len(there)} models for {len(TARGETS)} targets, {len(found_images)} images: "
           f"{'as recorded' if wrong == 0 else f'{wrong} differ from tests/sizes.json'}")
     return 1 if wrong else 0
 

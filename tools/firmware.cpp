@@ -9,7 +9,6 @@
 
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "emit/load_plan.h"
 #include "firmware/c_package.h"
 #include "firmware/embedded_sources.h"
 #include "firmware/isa_called.h"
@@ -91,24 +90,6 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
           {"source_bytes", source_bytes}};
 }
 
-// docs/firmware.md has the table.
-constexpr const char* kSmaller =
-    "smaller: with --load-plan in `compile`, the loader takes about 17 KB less and loads in a tenth of the instructions\n";
-
-// Whether all models could have load plans, and not all have.
-bool would_be_smaller(const FirmwareProject& project) {
-  const std::optional<Isa> isa = isa_called(project.isa);
-  if (!isa) return false;
-  bool smaller = false;
-  for (const FirmwareModel& m : project.models) {
-    if (has_load_plan(m.program)) continue;
-    std::vector<uint8_t> program = m.program;
-    if (add_load_plan(program, *isa, kAllKernels)) return false;
-    smaller = true;
-  }
-  return smaller;
-}
-
 int firmware(const FirmwareOptions& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> read;
@@ -160,12 +141,12 @@ int firmware(const FirmwareOptions& o) {
       o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
       fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
                   "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
-                  "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n{}",
+                  "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n",
                   folder, counted(static_cast<long long>(project.models.size()), "model"),
                   counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.npu && project.vendor_driver ? "the vendor's" : std::to_string(project.kernels.npu.size()),
                   counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
                   memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder, folder,
-                  board->emulated ? "" : " -DMCUX_SDK=PATH", folder, would_be_smaller(project) ? kSmaller : ""));
+                  board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
 }
 
 }  // namespace

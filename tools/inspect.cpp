@@ -17,7 +17,6 @@
 #include "ops/kernel_call/called_kernels.h"
 #include "report/program_map.h"
 #include "report/status_text.h"
-#include "runtime/load_plan.h"
 #include "runtime/signature.h"
 #include "targets/target.h"
 #include "tools/inspect_trace.h"
@@ -222,10 +221,6 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   json["packings"] = versions.packings;
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
   tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
-  if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
-    text += fmt::format("load plan {} bytes: {} calls, {} tensors\n", plan->bytes, plan->calls, plan->tensors);
-    json["load_plan_bytes"] = plan->bytes;
-  }
   tell_memory(s, text, json);
   std::map<std::string, i64> counts;
   const std::optional<std::vector<CalledKernels>> called = called_on(o, *file, diagnostics);

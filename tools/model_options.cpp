@@ -197,10 +197,6 @@ void add_program_options(Verb& verb, ModelOptions& o) {
               "set of the target; plain: as stock kernels read them; never changes a bit of the result")
       .value("KIND")
       .one_of({"plain", "packed"});
-  verb.flag(
-      "--load-plan", o.compile.load_plan,
-      "write the calls behind the program a second time, as our runtime's loader wants them: it then reads nothing else, in far fewer "
-      "instructions; never changes a bit of the result");
   add_npu_options(verb, o);
   add_image_options(verb, o.image);
   add_json(verb, o.json);

@@ -12,7 +12,6 @@
 #include "base/check.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
-#include "emit/load_plan.h"
 #include "ops/device/arena_host.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
@@ -47,12 +46,6 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<
   std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
   if (!summary) return diagnostics.add(describe_status(path, status)), std::nullopt;
   p.summary = std::move(*summary);
-  const auto* data = reinterpret_cast<const uint8_t*>(content.data());
-  if (!agrees_with_load_plan({data, data + content.size()}, p.summary.isa, kAllKernels)) {
-    diagnostics.error(path, "its load plan is not the plan of its program: a device would run another one than the host reads",
-                      "pte.load_plan_differs", "one of the two was changed: compile the model again");
-    return std::nullopt;
-  }
   return p;
 }
 

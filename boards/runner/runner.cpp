@@ -306,7 +306,6 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
   if (!loading.planned.data) return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
   const uint64_t n = count_instructions(load, &loading);
   if (!loading.status.ok()) return load_failed(loading.status);
-  if (const uint32_t bytes = program.load_plan_tables_bytes()) Line("@tables ").number(bytes).print();
   Line("@load ").number(n).print();
 
   if (job.samples > 0 && static_cast<uint32_t>(program.input_count()) != job.inputs) {

@@ -123,13 +123,6 @@ Status keep(Call& call, Prepared* prepared, const T& args) {
   return Status{};
 }
 
-// A struct that lives as long as the program, as those in its file do: the tables keep where it lies.
-template <class T>
-struct InFile {
-  const T* at;
-  operator const T&() const { return *at; }
-};
-
 // The arguments of a kernel as the program's tables keep them.
 template <auto kernel, class... Kept>
 struct KeptCall {
@@ -138,29 +131,20 @@ struct KeptCall {
     std::apply([](const auto&... a) { kernel(a...); }, static_cast<const KeptCall*>(kept)->arguments);
   }
 };
-template <class Parameter, class Argument>
-struct KeptAs {
-  using Type = std::decay_t<Parameter>;
-};
-template <class Parameter, class T>
-struct KeptAs<Parameter, InFile<T>> {
-  using Type = InFile<T>;
-};
-template <auto kernel, class... A>
+template <auto kernel>
 struct KeptCallOf;
-template <class... P, void (*kernel)(P...), class... A>
-struct KeptCallOf<kernel, A...> {
-  using Type = KeptCall<kernel, typename KeptAs<P, A>::Type...>;
+template <class... P, void (*kernel)(P...)>
+struct KeptCallOf<kernel> {
+  using Type = KeptCall<kernel, std::decay_t<P>...>;
 };
 
-// Copies the kernel's arguments, but for an InFile, into the program's tables, for `run` to call it with; or tells them, where somebody
-// asks.
+// Copies the kernel's arguments into the program's tables, for `run` to call it with; or tells them, where somebody asks.
 template <auto kernel, class... A>
 Status keep(Call& call, Prepared* prepared, const A&... arguments) {
 #if !defined(DEUTERON_MICROCONTROLLER)
   if (call.recorder != nullptr) return tell<kernel>(*call.recorder, kernel, arguments...), keep_nothing(prepared);
 #endif
-  using Kept = typename KeptCallOf<kernel, A...>::Type;
+  using Kept = typename KeptCallOf<kernel>::Type;
   void* room = call.arena->make<Kept>();
   if (room == nullptr) return out_of_memory();
   prepared->args = new (room) Kept{{arguments...}};
@@ -190,18 +174,6 @@ struct Room {
 inline Room room_for(const Call& call, int64_t bytes, void* scratch, int32_t scratch_bytes) {
   if (scratch_bytes >= bytes) return {scratch, scratch_bytes};
   return {call.arena->share(static_cast<size_t>(bytes)), static_cast<int32_t>(bytes)};
-}
-
-// Gives the words of a ready call, the structs one after the other, where somebody asks for them.
-template <class... T>
-bool tell_words(const Call& call, const T&... parts) {
-#if !defined(DEUTERON_MICROCONTROLLER)
-  if (uint32_t* to = call.ready_words) {
-    ((__builtin_memcpy(to, &parts, sizeof parts), to += sizeof parts / 4), ...);
-    return true;
-  }
-#endif
-  return (void)call, ((void)parts, ...), false;
 }
 
 // The same with a kernel that only cores with the feature have; where is_for<f>(call).

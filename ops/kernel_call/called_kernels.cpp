@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "ops/device/kernels_with_arguments.h"
 #include "ops/device/record_call.h"
 #include "ops/kernel_call/host_call.h"
 
@@ -19,6 +18,20 @@ namespace {
 void add_once(std::vector<std::string>& list, std::string_view text) {
   if (std::ranges::find(list, text) == list.end()) list.emplace_back(text);
 }
+
+// The same backends, which look at their payloads and open nothing: asking needs no driver that takes them.
+struct UnopenedBackends {
+  std::vector<Backend> backends;
+  std::vector<const Backend*> pointers;
+  explicit UnopenedBackends(const KernelTable& table) {
+    for (int32_t i = 0; i < table.backend_count; ++i) {
+      Backend& b = backends.emplace_back(*table.backends[i]);
+      b.open = [](void*) { return Status{}; };
+      b.close = [](void*) {};
+    }
+    for (const Backend& b : backends) pointers.push_back(&b);
+  }
+};
 
 CallRecorder recorder_of(uint32_t features, CalledKernels& called) {
   return {features,
@@ -63,9 +76,8 @@ CalledKernels called_kernels(const KernelCall& call, TypeView in, TypeView out, 
 }
 
 std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uint32_t features) {
-  const KernelsWithArguments asked(kAllKernels);
   const UnopenedBackends unopened(kAllKernels);
-  const KernelTable table{asked.pointers.data(), kAllKernels.count, unopened.pointers.data(), kAllKernels.backend_count};
+  const KernelTable table{kAllKernels.kernels, kAllKernels.count, unopened.pointers.data(), kAllKernels.backend_count};
   Needs needs;
   if (!measure(file, table, &needs).ok()) return std::nullopt;
   std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),
@@ -79,9 +91,10 @@ std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uin
     CalledKernels& called = all.emplace_back();
     if (step.delegate != nullptr) continue;
     const std::string op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
-    const auto kernel = std::ranges::find_if(asked.kernels, [&](const Kernel& known) { return op == known.name; });
-    DEUTERON_CHECK(kernel != asked.kernels.end(), op);
-    ask_step(step, *kernel, isa, recorder_of(features, called));
+    const std::span<const Kernel* const> all_kernels(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
+    const auto kernel = std::ranges::find_if(all_kernels, [&](const Kernel* known) { return op == known->name; });
+    DEUTERON_CHECK(kernel != all_kernels.end(), op);
+    ask_step(step, **kernel, isa, recorder_of(features, called));
   }
   return all;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bindings of convolutions on packed weights have in common: how a call and a ready call are read, and how a host keeps them.
+// What the bindings of convolutions on packed weights have in common: how a call is read, and how a host keeps it.
 #pragma once
 #include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"
@@ -22,9 +22,8 @@ template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::scalar_1x4>> = "packed_conv2d_s8<Packing::scalar_1x4>";
 #endif
 
-template <class Args>  // PackedConv2dArgs, or where they lie in the file
 struct PackedCall {
-  const Args& args;
+  const PackedConv2dArgs& args;
   bool constant;  // the weights
   const int8_t *x, *packed;
   void* scratch;
@@ -32,15 +31,15 @@ struct PackedCall {
   int8_t* y;
 };
 
-template <Feature f, auto kernel, class Args>
-Status keep_in_scratch(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <Feature f, auto kernel>
+Status keep_in_scratch(Call& call, Prepared* prepared, const PackedCall& c) {
   return keep_for<f, kernel>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
 }
 
 #if defined(DEUTERON_HOST_KERNELS)
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
-template <Packing p, PackedKind kind, class Args>
-bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <Packing p, PackedKind kind>
+bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
   if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const auto order = [&](void* room) { return order_packed_conv2d<p, kind == PackedKind::behind_relu>(c.args, form, c.packed, room); };
@@ -52,8 +51,8 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 // they come to, mve_alone, mve_in_place, mve_columns, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch
 // for a core. For a core names for the forms would be more flash than the choice. Of packed_conv2d scalar, scalar_alone and
 // scalar_in_scratch too.
-template <class Kernels, class Args>
-Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <class Kernels>
+Status keep_mve(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
       case PackedMve::any:
         break;
@@ -69,8 +68,8 @@ Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   return keep_in_scratch<Feature::mve, Kernels::mve>(call, prepared, c);
 }
 
-template <class Kernels, class Args>
-Status keep_dsp(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <class Kernels>
+Status keep_dsp(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (build_has<Feature::dsp>()) {
     const Room room = room_for(call, packed_conv2d_windows_bytes(c.args, Packing::dsp_4x4), c.scratch, c.scratch_bytes);
     return keep<Kernels::dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
@@ -83,8 +82,8 @@ Status keep_dsp(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   }
 }
 
-template <class Kernels, class Args>
-Status keep_scalar(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <class Kernels>
+Status keep_scalar(Call& call, Prepared* prepared, const PackedCall& c) {
   const int64_t bytes = packed_conv2d_windows_bytes(c.args, Packing::scalar_1x4);
   if constexpr (build_has<Feature::scalar>()) {
     const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
@@ -99,8 +98,8 @@ Status keep_scalar(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 }
 
 // By the kernel of the core's instruction set; on a host by its own, or the portable one.
-template <class Kernels, Packing p, class Args>
-Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+template <class Kernels, Packing p>
+Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call)) return keep_mve<Kernels>(call, prepared, c);
   if constexpr (p == Packing::dsp_4x4)
@@ -122,32 +121,15 @@ Status prepare_packed(Call& call, Prepared* prepared) {
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor &packed = call.tensor(kPackedWeights), &scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
-  if (tell_words(call, a)) return keep_nothing(prepared);
-  return keep_packed<Kernels, p, PackedConv2dArgs>(
+  return keep_packed<Kernels, p>(
       call, prepared,
       {a, packed.constant, static_cast<const int8_t*>(call.tensor(kPackedX).data), static_cast<const int8_t*>(packed.data), scratch.data,
        scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 template <class Kernels, Packing p>
-bool prepare_ready_packed(const ReadyCall& ready, Prepared* prepared) {
-  const Operand &x = ready.operands[0], &packed = ready.operands[1], &scratch = ready.operands[2], &y = ready.operands[3];
-  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Kernels::kKind>(ready, y, scratch)};
-  if (a.at == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(a, p)) return false;
-  Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_packed<Kernels, p, InFile<PackedConv2dArgs>>(
-             call, prepared,
-             {a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data, scratch.bytes,
-              static_cast<int8_t*>(y.data)})
-      .ok();
-}
-
-template <class Kernels, Packing p>
 constexpr Kernel packed_kernel(const char* name) {
-  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_packed<Kernels, p>;
-  constexpr ReadyForm kReady =
-      kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Kernels, p>} : ReadyForm{};
-  return {name, "TTLLLLIIXO", kPrepare, false, kReady};
+  return {name, "TTLLLLIIXO", prepare_packed<Kernels, p>};
 }
 
 }  // namespace deuteron

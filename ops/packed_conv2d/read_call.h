@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the calls of convolutions on packed weights have in common when they are checked at load: their first arguments.
 #pragma once
-#include <cstddef>
-
 #include "ops/device/prepare.h"
 #include "ops/image/window.h"
 #include "ops/packed_conv2d/kernel.h"
@@ -49,15 +47,6 @@ PackedBytes int8_bytes(const PackedConv2dArgs& a) {
 // The elements of a window fit int32.
 inline bool has_window(const PackedConv2dArgs& a) { return int64_t{a.kernel_h} * a.kernel_w <= INT32_MAX / a.in_c; }
 
-// An image of these extents, none of them empty, takes so many bytes.
-inline bool has_bytes(int32_t n, int32_t h, int32_t w, int32_t c, int32_t bytes) {
-  if (n < 1 || h < 1 || w < 1 || c < 1) return false;
-  const int64_t row = int64_t{w} * c;
-  if (row > INT32_MAX) return false;
-  const int64_t image = row * h;
-  return image <= INT32_MAX && image * n == bytes;
-}
-
 // The kernel that a call is of: packed_conv2d, packed_conv2d_shifts, whose filters have shifts, or packed_linear.
 enum class PackedKind { any_shifts, all_shifts, behind_relu };
 
@@ -97,48 +86,6 @@ Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv
   if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
   if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
   return Status{};
-}
-
-// What a ready call's struct says of shapes and windows: whether images of these extents have the bytes of the operands, none of them
-// empty, and windows and steps are what read_packed_window() comes to.
-inline bool has_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t y_bytes) {
-  if (!has_bytes(a.n, a.in_h, a.in_w, a.in_c, x_bytes) || !has_bytes(a.n, a.out_h, a.out_w, a.out_c, y_bytes) ||
-      why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h) ||
-      why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w) || !has_window(a))
-    return false;
-  PackedConv2dArgs b = a;
-  return !why_not_steps(b, a.in_c, a.kernel_h) && a.stride_h == b.stride_h && a.stride_w == b.stride_w && a.dilation_h == b.dilation_h &&
-         a.dilation_w == b.dilation_w;
-}
-// The same of one image with small extents, as those of most models are: then nothing overflows, no step is too large, and as every number
-// is 0 or more, bytes that are not 0 say that no extent is. Else false.
-inline bool has_small_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t y_bytes) {
-  constexpr uint32_t kSmall = 1 << 10;
-  const int32_t all = a.in_h | a.in_w | a.in_c | a.out_h | a.out_w | a.out_c | a.kernel_h | a.kernel_w | a.stride_h | a.stride_w | a.pad_h |
-                      a.pad_w | a.dilation_h | a.dilation_w;
-  const auto one_less = [](int32_t v) { return static_cast<uint32_t>(v) - 1; };
-  const uint32_t least = one_less(a.kernel_h) | one_less(a.kernel_w) | one_less(a.stride_h) | one_less(a.stride_w) |
-                         one_less(a.dilation_h) | one_less(a.dilation_w);
-  if (static_cast<uint32_t>(all) >= kSmall || least > INT32_MAX || a.n != 1 || x_bytes < 1 || y_bytes < 1) return false;
-  return a.in_h * a.in_w * a.in_c == x_bytes && a.out_h * a.out_w * a.out_c == y_bytes && (a.out_h - 1) * a.stride_h - a.pad_h < a.in_h &&
-         (a.out_w - 1) * a.stride_w - a.pad_w < a.in_w;
-}
-
-// The struct of a ready call of such a kernel, where it lies in the plan; null where the kernel may not run on it with these operands. Each
-// of its members is what read_packed_call() would have come to.
-template <Packing p, PackedKind kind = PackedKind::any_shifts>
-const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand& y, const Operand& scratch) {
-  const Operand &x = call.operands[0], &packed = call.operands[1];
-  const uint32_t has_shifts = call.words[offsetof(PackedConv2dArgs, has_shifts) / 4];
-  if (has_shifts > 1 || (kind == PackedKind::all_shifts && has_shifts != 1)) return nullptr;  // no bool, or not that of the kernel
-  const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
-  // Behind the shapes, which prove that the products fit.
-  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length()) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0); };
-  const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
-                    a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
-                    !why_not_packed_weights<p, kind>(a, packed.data, packed.bytes, needed()) &&
-                    reinterpret_cast<uintptr_t>(scratch.data) % 4 == 0;
-  return good ? &a : nullptr;
 }
 
 }  // namespace deuteron

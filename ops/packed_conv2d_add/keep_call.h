@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bindings of a convolution and addition in one call have in common: how a call and a ready call are read, and how a host keeps
-// them.
+// What the bindings of a convolution and addition in one call have in common: how a call is read, and how a host keeps it.
 #pragma once
 #include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"
@@ -28,10 +27,6 @@ inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::scal
 namespace packed_add {
 enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
 }
-
-struct AddOperands {
-  Operand x, packed, other, scratch, y;
-};
 
 #if defined(DEUTERON_HOST_KERNELS)
 // A host has memory for the whole result of the convolution.
@@ -61,68 +56,50 @@ bool keep_added_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
 }
 #endif
 
-template <Feature f, auto kernel, class Conv>
-Status keep_added_as(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
-  return keep_for<f, kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
+template <Feature f, auto kernel>
+Status keep_added_as(Call& call, Prepared* prepared, const AddedRows& c) {
+  return keep_for<f, kernel>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 // With room for the rows of c and for both windows of dsp_4x4.
-template <auto kernel, class Conv>
-Status keep_added_in_scratch(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+template <auto kernel>
+Status keep_added_in_scratch(Call& call, Prepared* prepared, const AddedRows& c) {
   const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv, Packing::dsp_4x4);
   const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
-  return keep<kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes, c.y);
+  return keep<kernel>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes, c.y);
 }
 
 // Kernels: the functions of an operator, as ops/packed_conv2d/keep_call.h says, and why_not().
-template <class Kernels, class Conv>
-Status keep_added_mve(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+template <class Kernels>
+Status keep_added_mve(Call& call, Prepared* prepared, const AddedRows& c) {
   if constexpr (!kIsMicrocontroller) {
     const auto rows_bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(c.conv, c.rows));
     const PackedMve form = packed_conv2d_mve_form(c.conv, c.scratch_bytes - rows_bytes);
-    if (form == PackedMve::in_place) return keep_added_as<Feature::mve, Kernels::mve_in_place>(call, prepared, conv, c);
-    if (form == PackedMve::columns) return keep_added_as<Feature::mve, Kernels::mve_columns>(call, prepared, conv, c);
-    if (form == PackedMve::rows) return keep_added_as<Feature::mve, Kernels::mve_rows>(call, prepared, conv, c);
+    if (form == PackedMve::in_place) return keep_added_as<Feature::mve, Kernels::mve_in_place>(call, prepared, c);
+    if (form == PackedMve::columns) return keep_added_as<Feature::mve, Kernels::mve_columns>(call, prepared, c);
+    if (form == PackedMve::rows) return keep_added_as<Feature::mve, Kernels::mve_rows>(call, prepared, c);
   }
-  return keep_added_as<Feature::mve, Kernels::mve>(call, prepared, conv, c);
+  return keep_added_as<Feature::mve, Kernels::mve>(call, prepared, c);
 }
 
-template <class Kernels, class Conv>
-Status keep_added_dsp(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
-  if constexpr (build_has<Feature::dsp>()) return keep_added_in_scratch<Kernels::dsp_in_scratch>(call, prepared, conv, c);
-  else return keep_added_as<Feature::dsp, Kernels::dsp>(call, prepared, conv, c);
+template <class Kernels>
+Status keep_added_dsp(Call& call, Prepared* prepared, const AddedRows& c) {
+  if constexpr (build_has<Feature::dsp>()) return keep_added_in_scratch<Kernels::dsp_in_scratch>(call, prepared, c);
+  else return keep_added_as<Feature::dsp, Kernels::dsp>(call, prepared, c);
 }
 
-// `conv`: that of `c`, or where it lies in the file.
-template <class Kernels, Packing p, class Conv>
-Status keep_added(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
+template <class Kernels, Packing p>
+Status keep_added(Call& call, Prepared* prepared, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
   if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call)) return keep_added_mve<Kernels>(call, prepared, conv, c);
+    if (is_for<Feature::mve>(call)) return keep_added_mve<Kernels>(call, prepared, c);
   if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call)) return keep_added_dsp<Kernels>(call, prepared, conv, c);
+    if (is_for<Feature::dsp>(call)) return keep_added_dsp<Kernels>(call, prepared, c);
   if constexpr (p == Packing::scalar_1x4)  // whose scratch holds the windows
-    if (is_for<Feature::scalar>(call)) return keep_added_as<Feature::scalar, Kernels::scalar>(call, prepared, conv, c);
+    if (is_for<Feature::scalar>(call)) return keep_added_as<Feature::scalar, Kernels::scalar>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (constant_weights && keep_added_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_add_s8<p>>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
-}
-
-// Of the numbers that a call has: x_factor, other_factor, first.
-template <class Kernels, Packing p, class Conv>
-Status keep_checked_added(Call& call, Prepared* prepared, const Conv& conv, const int32_t* numbers, const AddOperands& o) {
-  using namespace packed_add;
-  const PackedConv2dArgs& a = conv;
-  if (const char* why = Kernels::why_not(a)) return bad_argument(kOut, why);
-  if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
-  const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
-  if (o.x.data == o.y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
-  const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
-  const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
-  return keep_added<Kernels, p>(
-      call, prepared, conv,
-      {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
-      o.packed.constant);
+  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 
 template <class Kernels, Packing p>
@@ -140,27 +117,20 @@ Status prepare_added(Call& call, Prepared* prepared) {
     numbers[i - kXFactor] = static_cast<int32_t>(call.integer(i));
   }
   if (y.numel == 0) return keep_nothing(prepared);
-  if (tell_words(call, a, numbers)) return keep_nothing(prepared);
-  const auto operand = [&](int i) { return Operand{call.tensor(i).data, call.tensor(i).numel, call.tensor(i).constant}; };
-  return keep_checked_added<Kernels, p>(call, prepared, a, numbers,
-                                        {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
+  if (const char* why = Kernels::why_not(a)) return bad_argument(kOut, why);
+  const Tensor &x = call.tensor(kPackedX), &packed = call.tensor(kPackedWeights), &scratch = call.tensor(kScratch);
+  if (scratch.numel < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
+  const int32_t rows = scratch.numel < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
+  if (x.data == y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
+  const LinearAddArgs sum{y.numel, y.numel, numbers[0], numbers[1], numbers[2]};
+  const auto bytes = [](const Tensor& t) { return static_cast<int8_t*>(t.data); };
+  return keep_added<Kernels, p>(
+      call, prepared, {a, sum, bytes(x), bytes(packed), bytes(other), rows, scratch.data, scratch.numel, bytes(y)}, packed.constant);
 }
 
 template <class Kernels, Packing p>
-bool prepare_ready_added(const ReadyCall& ready, Prepared* prepared) {
-  const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
-  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Kernels::kKind>(ready, o.y, o.scratch)};
-  if (a.at == nullptr || o.other.bytes != o.y.bytes) return false;
-  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a.at / 4);
-  Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_checked_added<Kernels, p>(call, prepared, a, numbers, o).ok();
-}
-template <class Kernels, Packing p>
 constexpr Kernel added_kernel(const char* name) {
-  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_added<Kernels, p>;
-  constexpr ReadyForm kReady =
-      kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready_added<Kernels, p>} : ReadyForm{};
-  return {name, "TTLLLLIITIIIXO", kPrepare, true, kReady};
+  return {name, "TTLLLLIITIIIXO", prepare_added<Kernels, p>, true};
 }
 
 }  // namespace deuteron

@@ -24,10 +24,10 @@ foreach(board IN LISTS BOARDS)
 endforeach()
 add_custom_target(board_bytes DEPENDS ${images})
 
-# A program of ours, one with a load plan, one for the NPU.
+# Programs of ours, one of them for the NPU.
 set(changed_mps3-an547 on_boards/dw.cortex-m55)
 set(changed_mps2-an385 on_boards/dw.cortex-m3)
-set(changed_mps2-an505 pte/load_plan.cortex-m33 pte/neutron.pte)
+set(changed_mps2-an505 on_boards/dw.cortex-m33 pte/neutron.pte)
 foreach(board IN LISTS BOARDS)
   foreach(file IN LISTS changed_${board})
     if(NOT QEMU_ARM OR DEUTERON_SANITIZE)

@@ -30,7 +30,7 @@ inline bool is_small(const Graph& graph) {
 
 // What few ask for, one thing at a time, of few nodes: some search. What does not fit the target is refused with a diagnostic.
 inline void choose_rare(CompileOptions& options, Decisions& decisions) {
-  switch (decisions.below(8)) {
+  switch (decisions.below(7)) {
     case 0:
       options.quantize.precision = Precision::int16;
       break;
@@ -44,13 +44,10 @@ inline void choose_rare(CompileOptions& options, Decisions& decisions) {
       options.is_mixed = true, options.max_cost = 1.5;
       break;
     case 4:
-      options.load_plan = options.packed_weights = true;
-      break;
-    case 5:
       options.stream = std::to_string(decisions.below(4));
       if (decisions.maybe()) options.stream += "=" + std::to_string(1 + decisions.below(4));
       break;
-    case 6:
+    case 5:
       options.npu.prefer = "fastest";
       break;
     default:

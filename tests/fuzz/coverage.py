@@ -16,8 +16,7 @@ import sys
 
 # The files that a target is for. backends/neutron/forms.cpp and neutron_ir.cpp write Neutron IR, which the target `compile` makes them do.
 READERS = {
-    "pte": r"runtime/(?!test_|ports/|etdump|trace|load_plan)[^/]*\.(cpp|h)$",
-    "load_plan": r"runtime/load_plan\.",
+    "pte": r"runtime/(?!test_|ports/|etdump|trace)[^/]*\.(cpp|h)$",
     "pt2": r"frontends/(pt2|pt2_archive|pt2_call)/",
     "tflite": r"frontends/(tflite|tflite_call|tflite_operators)/|tflite/(?!writer)",
     "onnx": r"frontends/(onnx|onnx_call|onnx_operators)/|onnx/(?!writer)",

@@ -6,7 +6,6 @@
 # name, longest input in bytes, memory in MB, schema whose fields are changed, library, and how many changed inputs `./dev test` runs
 set(FUZZ_TARGETS
   "pte           65536 2048 program deuteron_runtime 20000"
-  "load_plan     8192 2048 -       deuteron_runtime 20000"
   "pt2          262144 2048 -       deuteron_core       400"
   "tflite        65536 2048 tflite  deuteron_core    10000"
   "onnx          65536 2048 -       deuteron_core     5000"

@@ -100,7 +100,7 @@ class GuardedRun {
   std::vector<Range> ranges_of(int32_t k) {
     std::vector<Range> ranges;
     const Program::Step step = program_.step(k);
-    const char* schema = step.delegate ? nullptr : step.ready ? kernel_of(k).ready.operands : kernel_of(k).schema;
+    const char* schema = step.delegate ? nullptr : kernel_of(k).schema;
     const auto take = [&](const Value* v, char letter) {
       if (v->kind != Kind::tensor) return;
       note_end(*v->tensor);

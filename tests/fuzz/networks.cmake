@@ -7,7 +7,7 @@ if(NOT DEUTERON_FUZZ)
   if(NOT DEUTERON_SANITIZE)
     add_test(NAME random_networks COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/networks.py $<TARGET_FILE:networks> --boards 60 --jobs 1)
     add_test(NAME fuzz_on_boards COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/fuzz/on_boards.py $<TARGET_FILE:deuteron> --count 200
-             ${FUZZ_CORPORA}/on_boards ${FUZZ_CORPORA}/load_plan)
+             ${FUZZ_CORPORA}/on_boards)
     set_tests_properties(random_networks fuzz_on_boards PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   endif()
 endif()
