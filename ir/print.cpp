@@ -147,7 +147,10 @@ std::optional<std::string> decimal_text(DType dtype, const Constant& data) {
 // Above this many elements a constant is not printed as decimal numbers.
 constexpr i64 kMaxDecimals = 64;
 
-std::string constant_text(const Type& type, const Constant& data, bool all_constants, uint64_t seed) {
+std::string constant_text(const Type& type, const Constant& data, const TextOptions& options, uint64_t seed) {
+  const bool is_real = type.dtype == DType::f32 || type.dtype == DType::f64 || type.dtype == DType::f16 ||
+                       type.dtype == DType::bf16;
+  if (options.no_weights && is_real && type.elements() > 1) return fmt::format(" random({})", seed);
   const auto width = static_cast<size_t>(bytes_of(type.dtype));
   if (data.bytes.empty()) return "";
   const bool uniform =
@@ -156,7 +159,7 @@ std::string constant_text(const Type& type, const Constant& data, bool all_const
     if (const auto element = decimal_text(type.dtype, {data.owner, data.bytes.first(width)})) return fmt::format(" fill({})", *element);
   if (type.elements() <= kMaxDecimals)
     if (const auto decimals = decimal_text(type.dtype, data)) return " " + *decimals;
-  if (all_constants || type.elements() <= kMaxDecimals) return fmt::format(" base64 \"{}\"", base64(data.bytes));
+  if (options.all_constants || type.elements() <= kMaxDecimals) return fmt::format(" base64 \"{}\"", base64(data.bytes));
   return fmt::format(" random({})", seed);
 }
 
@@ -194,7 +197,7 @@ void Printer::constants(std::span<const ValueId> ids) {
     if (!value.constant || !names_[v].empty()) continue;
     const std::string& printed = name(v);
     text_ += fmt::format("{} = const {}{}\n", printed, text_of(value.type),
-                         constant_text(value.type, *value.constant, options_.all_constants, seed_of(printed)));
+                         constant_text(value.type, *value.constant, options_, seed_of(printed)));
   }
 }
 
@@ -253,7 +256,7 @@ std::string Printer::run() {
   for (size_t k = 0; k < g_.states.size(); ++k) {
     const State& state = g_.states[k];
     text_ +=
-        fmt::format("state {}{}", text_of(state.type), constant_text(state.type, state.initial, options_.all_constants, seed_of("state")));
+        fmt::format("state {}{}", text_of(state.type), constant_text(state.type, state.initial, options_, seed_of("state")));
     if (state.source >= 0) text_ += fmt::format(" from {}", state.source);
     text_ += "\n";
   }

@@ -12,6 +12,7 @@
 namespace CLI {
 class App;
 class Option;
+class ParseError;
 }  // namespace CLI
 
 namespace deuteron {
@@ -25,7 +26,6 @@ class Option {
   Option& value(const char* text);  // what --help says behind the name: "FILE"
   Option& required();
   Option& one_each();  // one value each time that the option is given, where it takes a list
-  Option& group(const char* title);
   // Of numbers:
   Option& positive();
   Option& not_negative();
@@ -56,20 +56,33 @@ class Verb {
   // A number, or a word that stands for one.
   Option number_or(const std::string& word, int64_t meaning, const std::string& names, int64_t& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
+  // The options that follow stand under this title in --help.
+  void group(const char* title) { group_ = title; }
 
  private:
+  Option titled(CLI::Option* option, std::shared_ptr<NumberRange> range = nullptr);
+  template <class T>
+  Option number(const std::string& names, T& value, const std::string& help);
   CLI::App* app_;
+  const char* group_ = "Options";
 };
 
-// What an option of a verb takes, for callers that are no command line.
+// What an option of a verb takes, for completions, man pages and callers that are no command line.
 struct OptionFacts {
-  std::string name;   // "--target"; of a value by its place "model"
-  std::string value;  // what --help says behind the name
+  std::string name;    // "--target"; of a value by its place "model"
+  std::string letter;  // "-o", or ""
+  std::string value;   // what --help says behind the name
   std::string help, group;
   bool is_flag = false;    // takes no value
   bool is_list = false;    // may be given several times
   bool is_placed = false;  // a value by its place
   bool is_required = false;
+  std::vector<std::string> words = {};  // all that it takes, or none
+};
+
+struct VerbFacts {
+  std::string name, what, example;
+  std::vector<OptionFacts> options;
 };
 
 class CommandLine {
@@ -81,10 +94,12 @@ class CommandLine {
   // `run` answers the exit code; it is called when the user has named the verb.
   Verb add(const char* name, const char* what, const char* example, std::function<int()> run);
   int run(int argc, char** argv);
-  std::vector<OptionFacts> options_of(const std::string& verb) const;  // of a verb that there is
+  VerbFacts facts_of(const std::string& verb) const;  // of a verb that there is
+  std::vector<VerbFacts> facts() const;
 
  private:
   std::unique_ptr<CLI::App> app_;
+  std::string complaint(const CLI::ParseError& e) const;
   std::function<int()> chosen_;
   std::function<void(size_t)> limit_memory_;
   size_t max_memory_ = 0;  // 0: as much as there is

@@ -136,7 +136,7 @@ void add_compare(CommandLine& line) {
   add_state(verb, o->given.states);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_verify_key(verb, o->verify_key);
-  add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
+  add_files(verb, "--input,--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
   verb.option("--target", o->given.target, "what the program was compiled for; default: the targets that have its kernels").value("T");
   add_accuracy_options(verb, o->given);

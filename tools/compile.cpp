@@ -194,13 +194,14 @@ int compile_verb(const CompileVerb& o) {
 
 void add_compile(CommandLine& line) {
   CompileVerb* o = nullptr;
-  Verb verb = add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
+  Verb verb = add_verb<CompileVerb>(line, "compile", "compile a model for a target",
                                     "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
-  add_model_options(verb, o->model);
   verb.option("-o,--output", o->output,
               "the program to write (.pte); with --emit c the folder, with --emit hpp the header; whole or not at all")
       .value("OUT")
       .required();
+  add_model_options(verb, o->model);
+  verb.group("Options");
   verb.option("--board", o->board,
               "build an image of the program for this board and say whether it fits, and which part takes what; also with the memory of "
               "another chip that has its core: mps2-an386,flash=128K,ram=32K")
@@ -209,10 +210,11 @@ void add_compile(CommandLine& line) {
               "pte: a program for the runtime; c: C code that calls the kernels; hpp: that as one C++17 header; of a .pte too")
       .value("FORM")
       .one_of({"pte", "c", "hpp"});
-  add_c_options(verb, o->c);
   verb.option("--etrecord", o->etrecord,
               "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
       .value("FILE");
+  verb.group("Program");
+  add_c_options(verb, o->c);
   verb.option("--sign-key", o->sign_key,
               "sign the program, and the record, with this private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem")
       .value("FILE");

@@ -20,7 +20,7 @@ VerbEnd run_verb_here(const std::vector<std::string>& arguments, Watch& watch) {
 std::vector<OptionFacts> options_of_verb(const std::string& verb) {
   CommandLine line;
   add_verbs(line);
-  return line.options_of(verb);
+  return line.facts_of(verb).options;
 }
 
 }  // namespace deuteron

@@ -157,7 +157,7 @@ void add_evaluate(CommandLine& line) {
   Verb verb = add_verb<EvaluateOptions>(line, "evaluate", "measure the accuracy of a program, with the float model beside it",
                                         "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
-  add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
+  add_files(verb, "--input,--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it").value("M");
   add_verify_key(verb, o->verify_key);

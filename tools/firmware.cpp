@@ -172,7 +172,7 @@ void add_firmware(CommandLine& line) {
   verb.option(
           "--as", o->as,
           "instead of a whole project, the programs as C that calls the kernels, or that as an Arduino library, a CMSIS-Pack or a Zephyr "
-          "module: docs/c-output.md")
+          "module: docs/firmware.md")
       .value("FORM")
       .one_of(std::move(forms));
   add_c_form(verb, o->c, "--as");

@@ -45,12 +45,13 @@ std::string check_db(const std::string& text) {
 }  // namespace
 
 void add_accuracy_options(Verb& verb, ModelOptions& o) {
+  verb.group("Accuracy");
   verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
   verb.option("--precision", o.precision,
               "of activations and weights of a float model: int8 (default), int16, or mixed: int8, and int16 for the layers that are worth "
-              "it (docs/int16.md)")
+              "it (docs/precision.md)")
       .value("KIND")
       .one_of({"int8", "int16", "mixed"});
   verb.option("--max-cost", o.max_cost,
@@ -65,12 +66,12 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
       .check(check_db);
   verb.option("--int16-layer", o.compile.int16_layers,
               "an operator (`conv2d`, `aten.conv2d.default`), a node or a module of a float model that works on int16 among int8 "
-              "(docs/int16.md); may be repeated")
+              "(docs/precision.md); may be repeated")
       .value("NAME")
       .one_each();
   verb.option("--weight-bits", o.weight_bits,
               "of a float model: 8 (default); 4, in convolutions without groups and linear layers, unpacked in the kernel; mixed: 4 in the "
-              "layers that bear it (docs/int4.md)")
+              "layers that bear it (docs/precision.md)")
       .value("KIND")
       .one_of({"8", "4", "mixed"});
   verb.option("--max-loss", o.max_loss,
@@ -79,7 +80,7 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
       .check(check_db);
   verb.option("--int4-layer", o.compile.int4_layers,
               "an operator (`linear`, `aten.conv2d.default`), a node or a module of a float model whose weights have four bits "
-              "(docs/int4.md); may be repeated")
+              "(docs/precision.md); may be repeated")
       .value("NAME")
       .one_each();
   verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
@@ -93,71 +94,71 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
 }
 
 void add_npu_options(Verb& verb, ModelOptions& o) {
+  verb.group("NPU");
   verb.option("--neutron-exclude", o.compile.npu.exclude,
               "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
       .value("NAME")
-      .one_each()
-      .group("NPU");
+      .one_each();
   verb.option("--prefer", o.prefer,
               "npu: wherever possible; auto (default): but for forms that cost accuracy and small parts that cost more than they save; "
               "fastest: by the cost models")
       .value("KIND")
-      .one_of({"auto", "npu", "fastest"})
-      .group("NPU");
+      .one_of({"auto", "npu", "fastest"});
   verb.option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
       .value("N")
-      .not_negative()
-      .group("NPU");
+      .not_negative();
   verb.flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
-            "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
-      .group("NPU");
+            "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time");
   verb.option(
           "--neutron-format-conversion", o.format_conversion,
           "who transposes at the NPU's border: npu, by kernels of its own; cpu, at flags of the payload; auto (default): what costs less")
       .value("KIND")
-      .one_of({"auto", "npu", "cpu"})
-      .group("NPU");
-  verb.flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel").group("NPU");
+      .one_of({"auto", "npu", "cpu"});
+  verb.flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel");
   verb.option("--neutron-converter", o.compile.npu.converter.path,
               "the vendor's neutron-converter instead of ours for the open model of the machine")
-      .value("PATH")
-      .group("NPU");
+      .value("PATH");
   verb.option("--neutron-converter-option", o.converter_options,
               "an option of the vendor's converter, as ExecuTorch or its command line names it (`minNumOpsPerGraph=1`); may be repeated")
       .value("NAME=VALUE")
-      .one_each()
-      .group("NPU");
+      .one_each();
   verb.option("--neutron-converter-limit", o.compile.npu.converter.limit_seconds, "stop the vendor's converter after so many seconds")
       .value("SECONDS")
-      .positive()
-      .group("NPU");
+      .positive();
   verb.option("--neutron-kernel-selection", o.kernel_selection,
               "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
-      .value("FILE")
-      .group("NPU");
+      .value("FILE");
 }
 
 static void add_look_inside_options(Verb& verb, ModelOptions& o) {
+  verb.group("To look inside");
   verb.option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
-      .value("DIR")
-      .group("To look inside");
-  verb.option("--stop-after", o.compile.stop_after, "stop after this pass").value("P").check(check_pass).group("To look inside");
-  verb.option("--dump-after", o.compile.dump_after, "print the graph after this pass").value("P").check(check_pass).group("To look inside");
+      .value("DIR");
+  verb.option("--stop-after", o.compile.stop_after, "stop after this pass").value("P").check(check_pass);
+  verb.option("--dump-after", o.compile.dump_after, "print the graph after this pass").value("P").check(check_pass);
   verb.option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
       .value("P")
       .one_each()
-      .check(check_pass)
-      .group("To look inside");
+      .check(check_pass);
   verb.option("--max-rewrites", o.compile.max_rewrites, "apply only so many rewrites, to find the one at fault")
       .value("N")
-      .not_negative()
-      .group("To look inside");
+      .not_negative();
 }
 
 void add_program_options(Verb& verb, ModelOptions& o) {
   verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)").value("M").required();
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
+  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
+      .value("KIND")
+      .one_of({"float", "int8"});
+  verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
+                 "the plan may have so many bytes: operators are computed in bands of rows until it fits; least: as few as a tenth more "
+                 "multiply-adds can reach; default: the target's memory")
+      .value("BYTES|least")
+      .positive();
+  add_json(verb, o.json);
+  verb.group("Model");
   add_input_shape(verb, o.input_shapes);
   add_state(verb, o.states);
   verb.option("--stream", o.compile.stream,
@@ -171,22 +172,14 @@ void add_program_options(Verb& verb, ModelOptions& o) {
           "(--image-scale, --image-mean, --image-std); NAME=u8 where the model has several inputs; may be repeated")
       .value("[NAME=]u8")
       .one_each();
-  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
-      .value("KIND")
-      .one_of({"float", "int8"});
+  add_image_options(verb, o.image);
+  add_accuracy_options(verb, o);
+  add_npu_options(verb, o);
+  verb.group("Program");
   verb.option("--io-layout", o.io_layout,
               "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
       .value("KIND")
       .one_of({"auto", "contiguous"});
-  add_accuracy_options(verb, o);
-  verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
-                 "the plan may have so many bytes: operators are computed in bands of rows until it fits; least: as few as a tenth more "
-                 "multiply-adds can reach; default: the target's memory")
-      .value("BYTES|least")
-      .positive();
-  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
-      .value("N")
-      .between(1, 1024);
   verb.option("--dialect", o.dialect,
               "deuteron (default): also kernels that only our runtime has; stock: for stock ExecuTorch firmware: plain weights, and an "
               "operator that needs a kernel of ours is an error")
@@ -197,23 +190,27 @@ void add_program_options(Verb& verb, ModelOptions& o) {
               "set of the target; plain: as stock kernels read them; never changes a bit of the result")
       .value("KIND")
       .one_of({"plain", "packed"});
-  add_npu_options(verb, o);
-  add_image_options(verb, o.image);
-  add_json(verb, o.json);
+  verb.group("Limits");
+  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
+      .value("N")
+      .between(1, 1024);
 }
 
 void add_model_options(Verb& verb, ModelOptions& o) {
   add_program_options(verb, o);
+  verb.group("Options");
+  verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
   verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb.group("Program");
   verb.option("--firmware-ops", o.firmware_ops,
               "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
       .value("FILE");
+  verb.group("To look inside");
   verb.option("--explain", o.explain,
               "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
       .value("NODE")
       .one_each();
   add_look_inside_options(verb, o);
-  verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
 }
 
 }  // namespace deuteron

@@ -305,7 +305,7 @@ void add_run(CommandLine& line) {
                                    "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
                                    "--output-dir out/ --on qemu:mps3-an547",
                                    run, o);
-  verb.option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing").value("D").required();
+  verb.option("-o,--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing").value("D").required();
   verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)").value("FILE");
   verb.option("--cycles", o->cycles, "boards: estimate the cycles on this core, with LLVM's model; `board`: on the board's own")
       .value("CORE");

@@ -6,8 +6,11 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "base/printable.h"
 #include "base/watch.h"
@@ -30,6 +33,20 @@ Json as_json(const Diagnostic& d) {
   return j;
 }
 
+// Whether standard error shows colours: a terminal that can, of somebody who did not ask for none (https://no-color.org).
+bool has_colours() {
+  const char *none = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  return ::isatty(2) == 1 && (none == nullptr || *none == 0) && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+std::string coloured(const Diagnostic& d) {
+  static constexpr std::pair<std::string_view, int> kSeverities[] = {{"note: ", 36}, {"warning: ", 33}, {"error: ", 31}};
+  const auto [word, colour] = kSeverities[static_cast<int>(d.severity)];
+  std::string text = format_diagnostic(d);
+  const size_t at = text.find(word, printable(d.where, Lines::escaped).size());
+  return at == text.npos ? text : text.replace(at, word.size(), fmt::format("\033[1;{}m{}\033[0m ", colour, word.substr(0, word.size() - 1)));
+}
+
 }  // namespace
 
 VerbEndScope::VerbEndScope(VerbEnd& end) { t_end = &end, t_start_of_verb = wall_clock(); }
@@ -47,7 +64,7 @@ double seconds_of_process() { return t_end ? wall_clock() - t_start_of_verb : g_
 
 int refuse_usage(const std::string& text) {
   if (t_end) t_end->usage = text;
-  else std::fprintf(stderr, "%s\nRun with --help for more information.\n", text.c_str());
+  else std::fprintf(stderr, "deuteron: error: %s\n    --help explains the options\n", text.c_str());
   return kWrongUsage;
 }
 
@@ -71,7 +88,9 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, 
     if (t_end) return *t_end = {code, std::move(text), printable(summary, Lines::kept), "", diagnostics.list()}, code;
     if (json_path == "-") std::fwrite(text.data(), 1, text.size(), stdout);
   }
-  for (const Diagnostic& d : diagnostics.list()) std::fprintf(stderr, "%s\n", format_diagnostic(d).c_str());
+  const bool in_colours = has_colours();
+  for (const Diagnostic& d : diagnostics.list())
+    std::fprintf(stderr, "%s\n", (in_colours ? coloured(d) : format_diagnostic(d)).c_str());
   if (code == kDone) {
     const std::string text = printable(summary, Lines::kept);
     std::fwrite(text.data(), 1, text.size(), json_path == "-" ? stderr : stdout);

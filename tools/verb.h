@@ -27,6 +27,8 @@ void add_firmware(CommandLine& line);
 void add_sign(CommandLine& line);
 void add_targets(CommandLine& line);
 void add_ops(CommandLine& line);
+void add_report_bug(CommandLine& line);
+void add_help(CommandLine& line);  // help, version, completions, man
 
 inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
 

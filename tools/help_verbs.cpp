@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs with which the command line explains itself.
+#include <cstdio>
+
+#include "targets/nearest.h"
+#include "tools/command_line.h"
+#include "tools/help.h"
+#include "tools/verb.h"
+
+namespace deuteron {
+
+void add_help(CommandLine& line) {
+  struct Asked {
+    std::string verb, shell;
+  };
+  auto asked = std::make_shared<Asked>();
+  const auto print = [](const std::string& text) { return std::fputs(text.c_str(), stdout), kDone; };
+  Verb help = line.add("help", "explain a verb and its options", "deuteron help compile", [&line, asked, print] {
+    const std::vector<VerbFacts> verbs = line.facts();
+    if (asked->verb.empty()) return print(help_text(verbs));
+    std::vector<std::string> names;
+    for (const VerbFacts& v : verbs) {
+      if (v.name == asked->verb) return print(help_text(v));
+      names.push_back(v.name);
+    }
+    return refuse_usage("there is no verb `" + asked->verb + "`: " + suggestion(asked->verb, names));
+  });
+  help.option("verb", asked->verb, "one of the verbs").value("VERB");
+  line.add("version", "print the version", "deuteron version", [print] { return print("deuteron " DEUTERON_VERSION "\n"); });
+  Verb complete = line.add("completions", "print what a shell needs to complete verbs, options and their values",
+                           "source <(deuteron completions bash)", [&line, asked, print] { return print(completions(asked->shell, line.facts())); });
+  complete.option("shell", asked->shell, "bash, zsh or fish").value("SHELL").required().one_of({"bash", "zsh", "fish"});
+  line.add("man", "print the manual page", "deuteron man >deuteron.1", [&line, print] { return print(manual_page(line.facts())); });
+}
+
+}  // namespace deuteron
