@@ -9,13 +9,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._compile import compile, ops, targets
+from ._compile import analyze, compile, doctor, inspect, ops, targets
 from ._core import __version__
 from ._data import InputSpec
 from ._diagnostics import DeuteronWarning, Diagnostic, Error, InternalError, UsageError
 from ._options import Option, options
 from ._program import Program, load
-from ._report import Comparison, Evaluation, KernelTime, Report, Target, TargetOperator
+from ._report import Comparison, Evaluation, Finding, KernelTime, Report, Rows, Target, TargetOperator
 from ._sweep.data import Data
 from ._sweep.figures import Figures
 from ._sweep.search import Candidate, Search, search
@@ -34,6 +34,7 @@ __all__ = [
     "Error",
     "Evaluation",
     "Figures",
+    "Finding",
     "InputSpec",
     "InternalError",
     "KernelTime",
@@ -42,14 +43,18 @@ __all__ = [
     "Quantizer",
     "Report",
     "Row",
+    "Rows",
     "Search",
     "Table",
     "Target",
     "TargetOperator",
     "UsageError",
     "__version__",
+    "analyze",
     "compile",
+    "doctor",
     "evaluate",
+    "inspect",
     "load",
     "ops",
     "options",
@@ -57,6 +62,10 @@ __all__ = [
     "sweep",
     "targets",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -13,21 +13,22 @@ from ._diagnostics import error
 from ._memory_file import MemoryFiles
 
 
-def model_path(model: Any, example_inputs: Any, files: MemoryFiles) -> str:
+def model_path(model: Any, example_inputs: Any, files: MemoryFiles, has_labels: bool = False) -> str:
     """Where the compiler reads the model."""
     if is_path(model):
         if example_inputs is not None:
             raise TypeError("example_inputs belong to an nn.Module; a file has its own")
         path = os.fsdecode(model)
         return os.path.join(".", path) if path.startswith("-") else path  # as a word of a command line it would be an option
+    name = "<ExportedProgram>" if not hasattr(model, "named_modules") else f"<{type(model).__name__}>"
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(model, (torch.nn.Module, exported_program(torch))):
         raise TypeError(f"model is a path, a torch.export.ExportedProgram or an nn.Module, not {type(model).__name__}")
     if isinstance(model, torch.nn.Module):
-        model = export(torch, model, example_inputs)
+        model = export(torch, model, example_of(torch, example_inputs, has_labels))
     elif example_inputs is not None:
         raise TypeError("example_inputs belong to an nn.Module; an ExportedProgram has its own")
-    file = files.add("<ExportedProgram>")
+    file = files.add(name)
     with file.opened() as stream:
         torch.export.save(model, stream)
     return file.path
@@ -37,6 +38,18 @@ def exported_program(torch: Any) -> Any:
     import torch.export as torch_export
 
     return torch_export.ExportedProgram
+
+
+def example_of(torch: Any, inputs: Any, has_labels: bool) -> Any:
+    """Of a DataLoader the first sample of its first batch, without the label; anything else as it is."""
+    if not isinstance(inputs, torch.utils.data.DataLoader):
+        return inputs
+    batch = next(iter(inputs), None)
+    if isinstance(batch, Mapping):
+        return {name: value[:1] for name, value in batch.items()}
+    parts = (batch,) if is_tensor(batch) else tuple(batch or ())
+    parts = parts[:-1] if has_labels else parts
+    return tuple(part[:1] for part in parts) or None
 
 
 def export(torch: Any, module: Any, example_inputs: Any) -> Any:

@@ -8,7 +8,8 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Optional
 
@@ -16,11 +17,11 @@ import numpy as np
 
 from . import _core
 from ._data import Array, InputSpec, Path, path_bytes, read_samples, run_inputs, specs_of, to_numpy
-from ._diagnostics import InternalError, error, tell
+from ._diagnostics import InternalError, error, renamed, tell
 from ._memory_file import ArrayFile, MemoryFiles
 from ._model import model_path
 from ._options import all_options, words_of
-from ._report import Comparison, Evaluation, KernelTime, Report, from_json
+from ._report import Comparison, Evaluation, KernelTime, Report, Rows, from_json
 from ._verbs import Progress, run_verb
 
 _SEED = 20251121
@@ -91,9 +92,38 @@ class Program:
         """Name, dtype and shape of each output."""
         return specs_of(self._opened().outputs())
 
+    @property
+    def etrecord(self) -> Bytes:
+        """The ETRecord, with which `deuteron inspect` and ExecuTorch's Inspector name the model's operators in a trace."""
+        if not self._record:
+            raise error(self._name, "was loaded from a file, which has no record", "program.etrecord", "compile the model to have one")
+        return self._record
+
     def save(self, path: Path) -> None:
         """Writes the program whole or not at all."""
         tell(_core.write_whole(path_bytes(path), self._content))
+
+    def save_html(self, path: Path) -> None:
+        """Writes the report as one page that needs no network."""
+        tell(_core.write_whole(path_bytes(path), self.report.page.encode()))
+
+    def firmware(self, folder: Path, *, board: str, name: str = "model", **options: Any) -> None:
+        """A project in `folder` that builds an image of the program for a board of `deuteron firmware --help`. `name`: the program's, there."""
+        with self._as_file(name) as path:
+            run_verb(["firmware", path, f"--board={board}", f"--output={os.fspath(folder)}", *words_of("firmware", options)], {path: self._name})
+
+    def emit_c(self, path: Path, *, target: Optional[Path] = None, name: str = "model", **options: Any) -> None:
+        """C that calls the kernels, in the folder `path`; or one C++17 header, where that ends in .h or .hpp. `name`: of functions and macros.
+
+        `target`: a program that was loaded from a file does not know it.
+        """
+        target = target or self._options.get("target")
+        if target is None:
+            raise error(self._name, "was loaded from a file, which does not say its target", "program.target", "give target=...")
+        form = "hpp" if os.fspath(path).endswith((".h", ".hpp")) else "c"
+        with self._as_file(name) as file:
+            words = ["compile", file, f"--target={os.fspath(target)}", f"--emit={form}", f"--output={os.fspath(path)}", f"--name={name}"]
+            run_verb([*words, *words_of("compile", options)], {file: self._name})
 
     def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
         """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
@@ -148,8 +178,8 @@ class Program:
                 words.append(f"--model={model_path(model, None, files)}")
             return from_json(Evaluation, run_verb(words, files.names, progress))
 
-    def profile(self, data: Any = None, *, on: str = "host", progress: Progress = None, **options: Any) -> list[KernelTime]:
-        """The time of every kernel, as rows: `pandas.DataFrame(program.profile())`. Without data: seeded random inputs."""
+    def profile(self, data: Any = None, *, on: str = "host", progress: Progress = None, **options: Any) -> Rows[KernelTime]:
+        """The time of every kernel; `.to_pandas()` makes a DataFrame of it. Without data: seeded random inputs."""
         with MemoryFiles() as files:
             trace = files.add("<trace>")
             words = ["profile", self._path(files), f"--on={on}", f"--output={trace.path}", *words_of("profile", options)]
@@ -157,7 +187,7 @@ class Program:
             words = ["inspect", trace.path, "--rows=0"]
             if self._record:
                 words.append(f"--etrecord={files.add('<record>', self._record).path}")
-            return [from_json(KernelTime, row) for row in run_verb(words, files.names)["kernels"]]
+            return Rows(from_json(KernelTime, row) for row in run_verb(words, files.names)["kernels"])
 
     def _made_up(self, on: str) -> dict[str, Array]:
         samples = 16 if on == "host" else 1
@@ -175,6 +205,14 @@ class Program:
                 if self._host is None:
                     raise InternalError("a program that does not load, and no message")
             return self._host
+
+    @contextmanager
+    def _as_file(self, name: str) -> Iterator[str]:
+        """Where its file's name matters: projects call the model by it."""
+        with tempfile.TemporaryDirectory(prefix="deuteron") as folder:
+            path = os.path.join(folder, f"{name}.pte")
+            self.save(path)
+            yield path
 
     def _path(self, files: MemoryFiles) -> str:
         return files.add(self._name, self._content).path
@@ -245,8 +283,6 @@ def load(path: Path, *, verify_key: Optional[Path] = None) -> Program:
     return program
 
 
-def program_of(
-    content: bytes, result: Mapping[str, Any], page: bytes, record: bytes, options: dict[str, Any]
-) -> Program:
-    report = replace(from_json(Report, dict(result)), json=dict(result), page=page.decode(errors="replace"))
-    return Program(content, report.model, report=report, record=record, options=options)
+def report_of(result: Mapping[str, Any], page: bytes, summary: str, names: dict[str, str]) -> Report:
+    told = renamed(page.decode(errors="replace"), {path: name.strip("<>") for path, name in names.items()})
+    return replace(from_json(Report, dict(result)), json=dict(result), page=told, summary=summary)

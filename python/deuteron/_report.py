@@ -7,10 +7,26 @@ import functools
 import html
 import types
 import typing
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Optional, TypeVar
 
 T = TypeVar("T")
+
+
+class Rows(list[T]):
+    """A list of dataclasses that a notebook shows as a table."""
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a column for each member."""
+        import pandas
+
+        return pandas.DataFrame([{f.name: getattr(row, f.name) for f in fields(typing.cast(Any, row))} for row in self])
+
+    def _repr_html_(self) -> str:
+        names = [f.name for f in fields(typing.cast(Any, self[0]))] if self else []
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        rows = ("".join(f"<td>{html.escape(str(getattr(row, name)))}</td>" for name in names) for row in self)
+        return f"<table><tr>{head}</tr>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
 def from_json(kind: type[T], value: dict[str, Any]) -> T:
@@ -30,7 +46,8 @@ def convert(hint: Any, value: Any) -> Any:
     if typing.get_origin(hint) in (typing.Union, getattr(types, "UnionType", None)):
         return None if value is None else convert(arguments[0], value)
     if typing.get_origin(hint) is list:
-        return [convert(arguments[0], one) for one in value]
+        made = [convert(arguments[0], one) for one in value]
+        return Rows(made) if is_dataclass(arguments[0]) else made
     return from_json(typing.cast(type, hint), value) if is_dataclass(hint) else value
 
 
@@ -355,9 +372,28 @@ class Report:
     seconds: float = 0.0
     json: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: all of it, as `--json` writes it
     page: str = field(default="", repr=False, compare=False)  #: the page that `--html` writes
+    summary: str = field(default="", repr=False, compare=False)  #: what the command line prints
+
+    def __str__(self) -> str:
+        return self.summary or repr(self)
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html.escape(self.page)}" style="width:100%;height:40em;border:0"></iframe>'
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What `deuteron.doctor` found: a cost of the model on the target, and the change that saves it."""
+
+    concern: str  #: "time", "memory", "accuracy", ...
+    rule: str
+    what: str
+    cost_text: str
+    why: str
+    change: str
+    code: str = ""  #: the change as a line of Python
+    cost: Optional[float] = None
+    unit: str = ""
 
 
 @dataclass(frozen=True)

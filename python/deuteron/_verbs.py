@@ -42,6 +42,11 @@ class Bar:
 
 def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = None) -> dict[str, Any]:
     """The JSON that the verb writes. `names`: what messages call the paths of files in memory."""
+    return run_verb_with_summary(words, names, progress)[0]
+
+
+def run_verb_with_summary(words: Sequence[str], names: dict[str, str], progress: Progress = None) -> tuple[dict[str, Any], str]:
+    """The same, and the text that the command line prints."""
     bar = Bar() if progress is True else None
     callback = bar or (progress if callable(progress) else None)
     try:
@@ -54,7 +59,8 @@ def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = N
     tell(diagnostics, names)
     if code != 0:
         raise InternalError(f"deuteron {words[0]} ended with {code} and no message")
-    if summary:
-        log.info("%s", renamed(summary.decode(errors="replace"), names))
+    said = renamed(summary.decode(errors="replace"), names)
+    if said:
+        log.info("%s", said)
     result: dict[str, Any] = renamed_within(json.loads(text.decode(errors="surrogateescape")), names)
-    return result
+    return result, said

@@ -178,3 +178,43 @@ def test_verify_key(program, tool, tmp_path):
     (tmp_path / "cut.pte").write_bytes((tmp_path / "ours.pte").read_bytes()[:-1])
     with pytest.raises(deuteron.Error, match="it was cut"):
         deuteron.load(tmp_path / "cut.pte")
+
+
+def test_what_else_a_program_gives(program, digits, images, tmp_path):
+    assert program.etrecord[:2] == b"PK"
+    program.save_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == program.report.page
+    program.firmware(tmp_path / "fw", board="mps3-an547", name="digits")
+    assert (tmp_path / "fw" / "models" / "digits.pte").read_bytes() == program.bytes
+    program.emit_c(tmp_path / "c", name="digits")
+    program.emit_c(tmp_path / "digits.hpp", name="digits")
+    assert (tmp_path / "c" / "digits.c").exists() and "digits" in (tmp_path / "digits.hpp").read_text()
+    program.save(tmp_path / "m.pte")
+    loaded = deuteron.load(tmp_path / "m.pte")
+    loaded.emit_c(tmp_path / "again", target="cortex-m55", name="digits")
+    assert (tmp_path / "again" / "digits.c").read_text() == (tmp_path / "c" / "digits.c").read_text()
+    for call, rule in ((lambda: loaded.etrecord, "program.etrecord"), (lambda: loaded.emit_c(tmp_path / "d"), "program.target"),
+                       (lambda: program.firmware(tmp_path / "fw", board="mps3-an547"), "firmware.folder"),
+                       (lambda: program.firmware(tmp_path / "other", board="none"), "board.unknown")):
+        with pytest.raises(deuteron.Error) as e:
+            call()
+        assert e.value.rule == rule, e.value
+
+
+def test_without_a_program(program, digits, images):
+    report = deuteron.analyze(digits, target="cortex-m55", calibration=images)
+    assert report.ram_bytes == program.report.ram_bytes and report.counts == program.report.counts and "cortex-m55" in str(report)
+    assert str(program.report).count("\n") < 40
+    findings = deuteron.doctor(digits, target="cortex-m55", calibration=images)
+    assert findings[0].rule == "doctor.float_ports" and findings.to_pandas().loc[0, "unit"] == "cycles"
+    assert "doctor.float_ports" in findings._repr_html_() and deuteron.ops("cortex-m55").to_pandas().shape[0] > 20
+    assert [port["name"] for port in deuteron.inspect(digits)["inputs"]] == ["x"]
+    assert set(dir(deuteron)) == set(deuteron.__all__) and all(hasattr(deuteron, name) for name in dir(deuteron))
+
+
+def test_a_dataloader_has_an_example(exported, images, program):
+    labels = torch.zeros(len(images))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.from_numpy(images), labels), batch_size=8)
+    again = deuteron.compile(exported.module(), target="cortex-m55", example_inputs=loader, calibration=loader, has_labels=True)
+    assert "/proc/self/fd" not in again.report.page and "/proc/self/fd" not in str(again.report)
+    assert again.inputs[0].shape == (1, 1, 8, 8) and again.run(images).shape == (len(images), 10)
