@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as C: `deuteron compile --emit c`, `deuteron firmware --as`. docs/c-output.md says what the files are.
+// Programs as C: `deuteron compile --emit c`, `deuteron firmware --as`. docs/firmware.md says what the files are.
 #pragma once
 #include <map>
 #include <set>

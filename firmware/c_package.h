@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C output as a library of another build system: `deuteron firmware --as arduino`. docs/c-output.md says what the files are.
+// C output as a library of another build system: `deuteron firmware --as arduino`. docs/firmware.md says what the files are.
 #pragma once
 #include <map>
 #include <span>

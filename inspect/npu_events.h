@@ -23,7 +23,7 @@ struct NpuEvents {
 NpuEvents npu_events_of(const DumpRun& run, const Dump& trace, const SourceMap* map);
 
 // The number of the first kernel of a call in the files of our tracer; in those of stock firmware it is 0.
-inline constexpr i64 kOurFirstId = 1000;  // docs/profiling.md
+inline constexpr i64 kOurFirstId = 1000;  // docs/reports.md
 inline i64 first_id_of(const Dump& trace) { return trace.npu.is_own ? kOurFirstId : 0; }
 
 }  // namespace deuteron

@@ -10,7 +10,7 @@
 
 namespace deuteron {
 
-// What the page is given: docs/profiling.md, "The page's data".
+// What the page is given: docs/reports.md, "The page's data".
 nlohmann::ordered_json trace_page(const Profile& profile, const SourceMap* map, const nlohmann::ordered_json& tables);
 nlohmann::ordered_json report_page(const nlohmann::json& program_map, const nlohmann::ordered_json& report);
 

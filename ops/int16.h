@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on int16 activations (docs/int16.md): symmetric steps, zero point 0; weights of layers are int16 too, as fine as sums in int32
+// Operators on int16 activations (docs/precision.md): symmetric steps, zero point 0; weights of layers are int16 too, as fine as sums in int32
 // allow. An operator has a form where its folder has int16.h; its kernel lies in ops/<operator>_s16/.
 #pragma once
 #include "ops/all.h"

@@ -20,7 +20,7 @@ i64 portable_float_bytes(const Graph& lowered, const Node& call);
 void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target, std::span<const Origin> meant, Diagnostics& diagnostics);
 bool is_meant(std::span<const Origin> meant, const Origin& origin);
 
-// Of the dialect that only our runtime has: docs/operators-own.md.
+// Of the dialect that only our runtime has: docs/kernels.md.
 inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
 // Nothing that stock firmware has computes as these do: with --dialect stock they are errors. The others then have another form.
 inline bool has_no_stock_form(std::string_view kernel) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of four bits as int8 numbers: each is w * factor, with w in -8..7 and one factor of 1..16 for a run of 16 weights of a filter.
-// The network is an int8 network; only how its weights can be stored differs (docs/int4.md).
+// The network is an int8 network; only how its weights can be stored differs (docs/precision.md).
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // From every call of a program, and every kernel inside a delegate, back to the user's operators: what profiles, pages and records are made
 // of. The map follows the origins that the compiler keeps; nothing is matched by name or tensor.
 //
-// Keys (docs/profiling.md has them all): format, version, program_id, model, target, cpu, clock_hz, operators (the user's own, in order),
+// Keys (docs/reports.md has them all): format, version, program_id, model, target, cpu, clock_hz, operators (the user's own, in order),
 // calls (by instruction of the program, with the kernels of a delegate inside), folded (operators without a call), memory, flash. What is
 // not known is absent, never null. `added` marks calls and kernels that the user's model does not have: changes of layout, quantization,
 // fetched constants. They belong to the operators they serve.

@@ -19,7 +19,7 @@ struct ReportFacts {
 
 // One object, valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts
 // (npu, cortex_m, portable), ram_bytes, ram_lower_bound_bytes, scratch_bytes, constants_bytes, file_bytes, macs, sqnr_db, seconds. More:
-// docs/report.md.
+// docs/reports.md.
 std::string report_json(const Compilation& compilation, const ProgramReport& program, const ReportFacts& facts);
 std::string report_summary(const Compilation& compilation, const ProgramReport& program, const ReportFacts& facts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one JSON object. Its keys: docs/report.md.
+// The report as one JSON object. Its keys: docs/reports.md.
 #include <fmt/format.h>
 
 #include <cmath>

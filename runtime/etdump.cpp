@@ -5,7 +5,7 @@
 //   size, root offset, "ED00"   six vtables   ETDump   vector of blocks   the blocks' tables   their three names
 //   for each block: vector of events, then each event: Event, ProfileEvent, its name, its metadata; each begins at a multiple of 8
 //
-// Every offset but those to vtables points forward. Format: docs/profiling.md; FlatBuffers: https://flatbuffers.dev/internals
+// Every offset but those to vtables points forward. Format: docs/reports.md; FlatBuffers: https://flatbuffers.dev/internals
 #include "runtime/etdump.h"
 
 #include "runtime/decimal.h"

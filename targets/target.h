@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target is: a recipe, data read from a `.toml` file, built in or the user's own. docs/recipes.md
+// What a target is: a recipe, data read from a `.toml` file, built in or the user's own. docs/rt700.md
 #pragma once
 #include <optional>
 #include <string>

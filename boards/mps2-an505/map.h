@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: QEMU 7.2's hw/arm/mps2-tz.c and armsse.c, as `info mtree` shows them (docs/boards.md).
+// Source: QEMU 7.2's hw/arm/mps2-tz.c and armsse.c, as `info mtree` shows them (docs/firmware.md).
 #pragma once
 #include "runtime/ports/region.h"
 

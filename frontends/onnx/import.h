@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model (opset 11 to 28) becomes a Graph. docs/formats-onnx.md has the operators.
+// An ONNX model (opset 11 to 28) becomes a Graph. docs/formats.md has the operators.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -29,7 +29,7 @@ std::optional<OnnxSummary> summarize_onnx(const std::string& path, Diagnostics& 
 // For a person: a few lines, the operators as a table.
 std::string to_text(const OnnxSummary& summary);
 
-// The operators that are imported, by name: what docs/formats-onnx.md has.
+// The operators that are imported, by name: what docs/formats.md has.
 std::vector<std::string> imported_onnx_operators();
 
 }  // namespace deuteron

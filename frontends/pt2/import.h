@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `.pt2` archive (torch.export.save, torch 2.6 to 2.15) becomes a Graph. Format: docs/formats-pt2.md.
+// A `.pt2` archive (torch.export.save, torch 2.6 to 2.15) becomes a Graph. Format: docs/formats.md.
 #pragma once
 #include <cstddef>
 #include <memory>

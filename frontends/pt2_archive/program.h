@@ -28,7 +28,7 @@ using ByName = std::unordered_map<std::string, T, NameHash, std::equal_to<>>;
 
 // What the model says of a tensor, in the user's axes. Strides and offset count elements.
 struct TensorMeta {
-  int dtype_code = 0;  // torch's; docs/formats-pt2.md
+  int dtype_code = 0;  // torch's; docs/formats.md
   std::optional<DType> dtype;
   Shape sizes;
   Axes strides;

@@ -49,7 +49,7 @@ std::optional<T> number_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-// The codes of torch: docs/formats-pt2.md.
+// The codes of torch: docs/formats.md.
 constexpr std::pair<std::string_view, int> kCodes[] = {{"u8", 1},  {"s8", 2},  {"s16", 3}, {"s32", 4},        {"s64", 5},
                                                        {"f16", 6}, {"f32", 7}, {"f64", 8}, {"c64", kComplex64}, {"b8", 12}};
 std::optional<int> code_of(std::string_view name) {

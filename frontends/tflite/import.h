@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A .tflite model (TensorFlow Lite, LiteRT; schema version 3) becomes a Graph. docs/formats-tflite.md has the builtins.
+// A .tflite model (TensorFlow Lite, LiteRT; schema version 3) becomes a Graph. docs/formats.md has the builtins.
 #pragma once
 #include <cstddef>
 #include <memory>

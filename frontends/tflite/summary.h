@@ -30,7 +30,7 @@ std::optional<TfliteSummary> summarize_tflite(const std::string& path, Diagnosti
 // For a person: a few lines, the operators as a table.
 std::string to_text(const TfliteSummary& summary);
 
-// The builtins that are imported, by name: what docs/formats-tflite.md has.
+// The builtins that are imported, by name: what docs/formats.md has.
 std::vector<std::string> imported_tflite_builtins();
 
 }  // namespace deuteron

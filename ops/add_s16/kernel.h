@@ -4,7 +4,7 @@
 // Shapes   x, other, y [count]
 // Units    all have zero point 0; factors -65535..65535; shift 1..30; y_min, y_max -32768..32767
 // Limits   32768 * (|x_factor| + |other_factor|) + 2^(shift-1) < 2^31, so that nothing leaves int32: why_not_add_s16() is null
-// Scratch  none   Errors   none   Aliasing  y may be x or other   Source  docs/int16.md
+// Scratch  none   Errors   none   Aliasing  y may be x or other   Source  docs/precision.md
 #pragma once
 #include <cstdint>
 

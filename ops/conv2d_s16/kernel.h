@@ -15,7 +15,7 @@
 // sum
 //          leaves int32 for any x within its type's range; with other bytes sums wrap modulo 2^32, and nothing else happens
 // Scratch  conv2d_s16_scratch_bytes(), 4-aligned
-// Errors   none   Aliasing  y overlaps nothing   Source  docs/int16.md
+// Errors   none   Aliasing  y overlaps nothing   Source  docs/precision.md
 #pragma once
 #include <cstdint>
 

@@ -11,7 +11,7 @@
 //          axes: proved by prepare(). The compiler proves that no sum times 2^shift leaves int32; with other bytes sums wrap modulo 2^32,
 //          and nothing else happens
 // Scratch  packed_conv2d_scratch_bytes(), 4-aligned
-// Errors   none   Aliasing  y overlaps nothing   Source  docs/int16.md
+// Errors   none   Aliasing  y overlaps nothing   Source  docs/precision.md
 #pragma once
 #include "ops/packed_conv2d/kernel.h"
 

@@ -9,7 +9,7 @@
 // Limits   why_not_window(), why_not_steps() (ops/image/window.h) are null: proved by prepare(). The compiler proves that no sum leaves int32
 // for
 //          any x within its type's range; with other numbers sums wrap modulo 2^32, and nothing else happens
-// Scratch  none   Errors   none   Aliasing  y overlaps nothing   Source  docs/int16.md
+// Scratch  none   Errors   none   Aliasing  y overlaps nothing   Source  docs/precision.md
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/operators-own.md), one symbol each.
+// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/kernels.md), one symbol each.
 // The runtime's table lists them; a firmware's generated table names only those that its models call, so that the linker drops the rest.
 // Each is defined in ops/<operator>/bind.cpp.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::lstm: its arguments checked once, at load. docs/operators-own.md
+// deuteron::lstm: its arguments checked once, at load. docs/kernels.md
 #include "ops/device/kernels.h"
 #include "ops/lstm/prepare.h"
 #include "runtime/instruction_set.h"

@@ -2,7 +2,7 @@
 // One layer of int16 LSTM cells: that of ops/lstm/kernel.h with x, weights, states and results in int16 and sums in int64.
 // Shapes, gates, limits, scratch   as there; without `sequence` y has room for two rows in int16
 // Units    y and the states are clamped to -32768..32767; zero points are int16; multipliers of gates 0..65535
-// Source   docs/int16.md
+// Source   docs/precision.md
 #pragma once
 #include "ops/lstm/kernel.h"
 

@@ -5,7 +5,7 @@
 // Shapes   x [batch,rows,inner]   other [batch,columns,inner]   y [batch,rows,columns]   storage order, no gaps
 // Units    all have zero point 0; multiplier 0..2^31-1; first 0..30, shift 0..30; y_min, y_max -32768..32767
 // Limits   inner <= 2^first, so that the shifted sum is within int32
-// Scratch  none   Errors  none   Aliasing  y overlaps nothing   Source  docs/int16.md
+// Scratch  none   Errors  none   Aliasing  y overlaps nothing   Source  docs/precision.md
 #pragma once
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 // Shapes   x, y [count]   other [period], repeated; period = count is a multiplication element for element
 // Units    all have zero point 0; multiplier 0..2^31-1; shift 0..30; y_min, y_max -32768..32767
 // Limits   count divides by period
-// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count   Source  docs/int16.md
+// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count   Source  docs/precision.md
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv_transpose2d: its arguments checked once, at load. docs/operators-own.md
+// deuteron::packed_conv_transpose2d: its arguments checked once, at load. docs/kernels.md
 #include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"
 #include "ops/packed_conv_transpose2d/kernel.h"

@@ -7,7 +7,7 @@
 // Shapes   x, y [count]
 // Units    x_zero, y_zero in steps: -128..127 of int8, 0 of int16; factor 0..32767; shift -15..15; y_min, y_max within the type of y
 // Limits   none: t, u and v are within int16 for all of these, and v + y_zero is clamped behind a saturating sum
-// Scratch  none   Errors   none   Source  docs/int16.md
+// Scratch  none   Errors   none   Source  docs/precision.md
 // Aliasing requantize_s8: y may begin where x begins; requantize_s16: y overlaps nothing
 #pragma once
 #include <cstdint>

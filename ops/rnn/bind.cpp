@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::rnn: its arguments checked once, at load. docs/operators-own.md
+// deuteron::rnn: its arguments checked once, at load. docs/kernels.md
 #include "ops/device/kernels.h"
 #include "ops/recurrent/prepare.h"
 #include "ops/rnn/kernel.h"

@@ -6,7 +6,7 @@
 // Shapes   x, y [rows,columns]   storage order, no gaps
 // Units    multiplier Q0.31; shift 0..31: the input's scale in Q5.26; diff_min <= 0 in steps, min(65535, -diff_min) * 2^shift <= 2^31
 // Limits   columns 1..65536, so that k <= 16
-// Scratch  none   Errors  none   Aliasing  y may be x   Source  docs/int16.md; the exponential is TFLite's of int8
+// Scratch  none   Errors  none   Aliasing  y may be x   Source  docs/precision.md; the exponential is TFLite's of int8
 #pragma once
 #include "ops/softmax/kernel.h"
 
