@@ -36,7 +36,7 @@ def demo(arguments: list[str]) -> int:
     for row in program.compare(files / "float.pt2", np.load(files / "calibrate.npy")).operators[:3]:
         print(f"{row.sqnr_db or 0:8.2f} dB  {row.name} ({row.op})")
     print_time(program)
-    print(f"\n{time.monotonic() - began:.1f} s. Next: deuteron compile --help, and docs/python.md of the project.")
+    print(f"\n{time.monotonic() - began:.1f} s. Next: deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte")
     return 0
 
 
