@@ -4,7 +4,7 @@ such a program: what it says, and what it cannot do.
 
     python3 tests/rt700_board.py DEUTERON NEUTRON_CONVERTER [../shared] [--all] [--package build/python]
 
---all: every network of the fixtures, float and quantized. --package: the folder of the Python package, and this interpreter runs it.
+--all: every network of the fixtures, float and quantized, and three of the zoo, for which this interpreter needs torch. --package: the folder of the Python package, and this interpreter runs it.
 """
 import json
 import os
@@ -25,6 +25,7 @@ TOOL, CONVERTER = (pathlib.Path(p).resolve() for p in PLACES[:2])
 MODELS = pathlib.Path(PLACES[2] if len(PLACES) > 2 else ROOT.parent / "shared").resolve() / "fixtures" / "models"
 DIGITS = ROOT / "models" / "digits_cnn"
 FEW = [("resnet8", "qdq"), ("dscnn_kws", "float")]
+ZOO = ("person_detection", "keyword_cnn", "causal_attention")
 SAMPLES = 2
 RULE, SENTENCE = "[pte.vendor_microcode]", "has the microcode of the vendor's converter, which runs on the chip alone"
 OF_OURS = "by our conversion of the NPU's parts, which computes the same: the vendor's runs on the chip alone"
@@ -153,7 +154,28 @@ def check_package(where, sample):
                 check(SENTENCE in str(e) and "without --neutron-converter" in str(e), f"Python: {what}: {e}")
 
 
+def of_zoo(folder):
+    """(name, model, samples) of networks of the zoo, exported here."""
+    sys.path.insert(0, str(ROOT / "bench" / "zoo"))
+    try:
+        import steps
+        from small_signals import ROWS as SIGNALS
+        from small_vision import ROWS as VISION
+    except ImportError as error:
+        print(f"left out: {', '.join(ZOO)}: {error}")
+        return
+    for row in VISION + SIGNALS:
+        if row.name in ZOO:
+            (made := folder / f"{row.name}_made").mkdir()
+            _, fault = steps.apart(steps.export, row, made)
+            if check(not fault, f"{row.name}: {fault}"):
+                yield row.name, made / "model.pt2", [made / "calibrate0.npy"]
+
+
 with tempfile.TemporaryDirectory() as folder:
+    for name, model, samples in of_zoo(pathlib.Path(folder)) if ALL else ():
+        (at := pathlib.Path(folder) / name).mkdir()
+        follow(f"{name} of the zoo", at, model, samples)
     if ALL:
         rows = [(m.parent.name, m.stem) for m in sorted(MODELS.glob("*/*.pt2")) if m.stem in ("float", "qdq")]
     else:
