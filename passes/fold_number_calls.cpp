@@ -172,10 +172,9 @@ struct BesideNumber {
   float number;
   bool first;  // the computed one stands first
 };
-std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, const auto& kernel, const Numbers& n) {
-  const KernelArg& second = kernel.args[1];
-  if (second.kind == KernelArg::Kind::real) return BesideNumber{n.at[0], static_cast<float>(second.real), true};
-  if (second.kind != KernelArg::Kind::input) return BesideNumber{n.at[0], static_cast<float>(second.integer), true};
+std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, const NumberCall& call,
+                                          const Numbers& n) {
+  if (call.number) return BesideNumber{n.at[0], static_cast<float>(*call.number), true};
   if (n.constants.size() != 1 || n.at.size() != 2) return std::nullopt;
   const bool first = n.constants[0] == n.at[1];
   const size_t operand = first ? n.at[0] : n.at[1];
@@ -193,17 +192,20 @@ std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root
   if (!call || call->use != NumberUse::compared || call->operands.empty()) return std::nullopt;
   std::optional<Numbers> n = numbers_of_call(g, uses, node, *call);
   if (!n || n->parameters.empty()) return std::nullopt;
+  const Face* const y = face_of_result(*kernel);
+  if (!y) return std::nullopt;
   PatchBuilder b(g, root, "");
   const Type type = g.type(node.outputs[0]);
   auto on_steps = *kernel;
   std::vector<ValueId> inputs = n->inputs;
-  if (const auto beside = beside_number(g, node, *kernel, *n)) {
+  if (const auto beside = beside_number(g, node, *call, *n)) {
     const ValueId x = n->inputs[beside->operand];
     const Threshold t = threshold_of(beside->first ? call->name : mirrored(call->name), beside->number, g.type(x).quant);
     on_steps.name = t.name, on_steps.overload = "Scalar_out";
-    KernelArg operand = kernel->args[beside->first ? 0 : 1];
-    operand.integer = 0;
-    on_steps.args = {operand, {KernelArg::Kind::integer, t.step, 0, {}, {}}, kernel->args.back()};
+    using K = KernelArg::Kind;
+    on_steps.args = {{K::input, 0, 0, {}, *face_of_operand(*kernel, beside->operand)},
+                     {K::integer, t.step, 0, {}, {}},
+                     {K::output, 0, 0, {}, *y}};
     inputs = {x};
   } else {
     bring_to(b, g, n->agree() ? *n->parameters[0] : spanning(n->parameters), *n);
@@ -230,7 +232,8 @@ std::optional<Patch> choose_steps(const Graph& g, const Uses& uses, NodeId root)
   const Node& node = g.nodes[root];
   if (!kernel || kernel->name != "aten::_to_copy" || g.type(node.inputs[0]).dtype != DType::b8) return std::nullopt;
   const std::optional<Type> wanted = g.type(node.outputs[0]).dtype == DType::f32 ? quantized_type(g, uses, node.outputs[0]) : std::nullopt;
-  if (!wanted || !has_steps(*wanted)) return std::nullopt;
+  const Face *const mask = face_of_operand(*kernel, 0), *const result = face_of_result(*kernel);
+  if (!wanted || !has_steps(*wanted) || !mask || !result) return std::nullopt;
   const Quant& q = wanted->quant;
   PatchBuilder b(g, root, "");
   const auto step = [&](float x, const char* name) {
@@ -241,7 +244,10 @@ std::optional<Patch> choose_steps(const Graph& g, const Uses& uses, NodeId root)
   using K = KernelArg::Kind;
   auto where = *kernel;
   where.name = "aten::where", where.overload = "self_out";
-  where.args = {kernel->args[0], {K::input, 1, 0, {}, plain_face({})}, {K::input, 2, 0, {}, plain_face({})}, kernel->args.back()};
+  where.args = {{K::input, 0, 0, {}, *mask},
+                {K::input, 1, 0, {}, plain_face({})},
+                {K::input, 2, 0, {}, plain_face({})},
+                {K::output, 0, 0, {}, *result}};
   if (!runtime_takes(b, where, inputs, {*wanted})) return std::nullopt;
   const ValueId y = b.add_typed(std::move(where), inputs, *wanted, g.values[node.outputs[0]].name);
   for (const NodeId n : uses.readers[node.outputs[0]]) b.replace(g.nodes[n].outputs[0], y);

@@ -30,14 +30,28 @@ std::optional<NumberCall> number_call(const KernelCall& call) {
   if (row == std::end(kRows)) return std::nullopt;
   const auto is_sparse = [](const KernelArg& a) { return a.kind == KernelArg::Kind::boolean && a.integer != 0; };
   if (row->takes_sparse && std::ranges::any_of(call.args, is_sparse)) return std::nullopt;
-  NumberCall found{row->name, row->use, {}};
+  NumberCall found{row->name, row->use, {}, {}};
   for (const i64 k : row->arguments) {
     if (k < 0) continue;
     const KernelArg& arg = call.args[static_cast<size_t>(k)];
     if (arg.kind == KernelArg::Kind::input) found.operands.push_back(static_cast<size_t>(arg.integer));
     else if (row->use == NumberUse::moved) return std::nullopt;  // a number that would be written as it is
+    else if (k == 1)
+      found.number = arg.kind == KernelArg::Kind::real ? arg.real : static_cast<double>(arg.integer);
   }
   return found;
+}
+
+static const Face* face_of(const KernelCall& call, KernelArg::Kind kind, i64 index) {
+  const auto is_it = [&](const KernelArg& a) { return a.kind == kind && a.integer == index; };
+  const auto arg = std::ranges::find_if(call.args, is_it);
+  return arg == call.args.end() ? nullptr : &arg->face;
+}
+const Face* face_of_operand(const KernelCall& call, size_t operand) {
+  return face_of(call, KernelArg::Kind::input, static_cast<i64>(operand));
+}
+const Face* face_of_result(const KernelCall& call) {
+  return face_of(call, KernelArg::Kind::output, 0);
 }
 
 }  // namespace deuteron

@@ -18,8 +18,13 @@ struct NumberCall {
   std::string_view name;  // "aten::where"
   NumberUse use;
   std::vector<size_t> operands;  // the inputs of the node that hold the numbers
+  std::optional<double> number;  // what they are compared with, where that is no operand
 };
 // Nothing for any other kernel.
 std::optional<NumberCall> number_call(const KernelCall& call);
+
+// How the call sees an operand of its node, and its first result; null: it does not name it.
+const Face* face_of_operand(const KernelCall& call, size_t operand);
+const Face* face_of_result(const KernelCall& call);
 
 }  // namespace deuteron
