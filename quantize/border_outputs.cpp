@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ops/families.h"
+#include "quantize/channel_lines.h"
 #include "quantize/channel_sizes.h"
 
 namespace deuteron {
@@ -94,6 +95,16 @@ void leave_as_float(Graph& g, ValueId y, const std::optional<ChannelSizes>& size
 
 }  // namespace
 
+void leave_as_float(Graph& g, ValueId y, const SeenRanges& seen) { leave_as_float(g, y, sizes_of_output(g, *maker_of(g, y), seen)); }
+
+std::vector<NodeId> sums_at_outputs(const Graph& g, const FloatPorts& ports) {
+  const std::vector<bool> only = moved_to_outputs(g, Uses(g), ports);
+  std::vector<NodeId> sums;
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    if (is_plain_sum(g.nodes[n].op) && only[g.nodes[n].outputs[0]]) sums.push_back(static_cast<NodeId>(n));
+  return sums;
+}
+
 int scale_outputs(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
   const SeenRanges seen{observations};
   struct Source {
@@ -122,7 +133,7 @@ std::vector<bool> border_nodes(const Graph& g) {
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     const auto is_there = [&](ValueId v) { return is_float[v] || g.is_constant(v); };
-    is_border[n] = only_moves(node) && std::ranges::any_of(node.inputs, [&](ValueId v) { return is_float[v]; }) &&
+    is_border[n] = (only_moves(node) || is_plain_sum(node.op)) && std::ranges::any_of(node.inputs, [&](ValueId v) { return is_float[v]; }) &&
                    std::ranges::all_of(node.inputs, is_there);
     const bool has_one_operand = facts_of(node.op).family == Family::elementwise || (only_moves(node) && node.inputs.size() == 1);
     is_function[n] = has_one_operand && is_given[node.inputs[0]];

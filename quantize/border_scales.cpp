@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/families.h"
 #include "quantize/border_outputs.h"
@@ -12,6 +13,9 @@
 namespace deuteron {
 
 namespace {
+
+// Of an input that moves or goes through a function in float: such a function takes some hundred cycles an element.
+constexpr i64 kMostInFloat = 16384;
 
 // The lines behind an input, as far as each value has one reader.
 struct Chain {
@@ -47,6 +51,12 @@ class BorderScales {
     for (size_t i = 0; i < g_.user_inputs().size(); ++i)
       while (scale_input(g_.inputs[i].value)) ++changed;
     return changed;
+  }
+
+  int scale_sums() {
+    std::vector<ValueId> results;
+    for (const NodeId n : sums_at_outputs(g_, ports_)) results.push_back(g_.nodes[n].outputs[0]);
+    return static_cast<int>(std::ranges::count_if(results, [&](ValueId y) { return scale_sum(y); }));
   }
 
  private:
@@ -153,28 +163,26 @@ class BorderScales {
   }
   // The same of an input that lies in another order for them: it is moved in float.
   bool scale_moved(const Uses& uses, const Chain& chain) {
-    constexpr i64 kMostElements = 4096;
     const Node& node = g_.nodes[chain.first];
     if (chain.end != chain.from || !is_movement(node.op) || node.inputs.size() != 1) return false;
     const ValueId y = node.outputs[0];
-    if (g_.type(y).elements() > kMostElements || seen_.step(chain.from) == 0 || !uses.has_single_reader(y)) return false;
-    return scale_for_layers(uses, lines_from(uses, y, uses.readers[y][0]));
+    if (g_.type(y).elements() > kMostInFloat || seen_.step(chain.from) == 0 || !uses.has_single_reader(y)) return false;
+    const Chain moved = lines_from(uses, y, uses.readers[y][0]);
+    return scale_for_layers(uses, moved) || take_function(uses, moved) || take_lines(moved);
   }
   // A function of each element behind the lines stays in float where the steps of its operand would be too coarse for it.
   bool take_function(const Uses& uses, const Chain& chain) {
-    constexpr i64 kMostElements = 1024;  // a function in float takes some hundred cycles
     const bool is_empty = chain.end == chain.from;
     if (!is_empty && !uses.has_single_reader(chain.end)) return false;
     const NodeId n = is_empty ? chain.first : uses.readers[chain.end][0];
     const ValueId y = g_.nodes[n].outputs[0];
-    if (facts_of(g_.nodes[n].op).family != Family::elementwise || g_.type(y).elements() > kMostElements || !seen_.of(y)) return false;
+    if (facts_of(g_.nodes[n].op).family != Family::elementwise || g_.type(y).elements() > kMostInFloat || !seen_.of(y)) return false;
     const double rounding = std::max(std::ranges::max(chain.rounding), is_empty ? 0 : seen_.step(chain.end));
-    if (rounding == 0 || error_behind(g_.nodes[n].op, *seen_.of(chain.end), rounding) < kCoarse * seen_.step(y) / std::sqrt(12.0))
-      return false;
+    const double error = rounding > 0 ? error_behind(g_.nodes[n].op, *seen_.of(chain.end), *seen_.of(y), rounding) : 0;
+    if (error < kCoarse * seen_.step(y) / std::sqrt(12.0)) return false;
     // What is read of the result first gets its sizes.
     const auto next = uses.has_single_reader(y) ? uses.readers[y][0] : -1;
     const bool is_sized = next >= 0 && scale_for_layers(uses, lines_from(uses, y, next));
-    if (is_empty && !is_sized) return false;  // a table is as good, but for the steps of one input
     const auto at = static_cast<NodeId>(maker_of(y) - g_.nodes.begin());
     const Origin origin = g_.nodes[at].origin;
     if (!is_sized) {
@@ -187,23 +195,43 @@ class BorderScales {
     maker_of(y)->inputs[0] = x;
     return true;
   }
-  // Root of the mean squared error of f(x) that rounding x to such steps makes, over what was seen of x.
-  static double error_behind(const Op& f, const Observation& seen, double step) {
-    const auto bins = static_cast<i64>(seen.bins.size());
-    std::vector<float> real, rounded, of_real(seen.bins.size()), of_rounded(seen.bins.size());
-    for (i64 b = 0; b < bins; ++b) {
-      const double x = seen.low + (static_cast<double>(seen.high) - seen.low) * (static_cast<double>(b) + 0.5) / static_cast<double>(bins);
-      real.push_back(static_cast<float>(x));
-      rounded.push_back(static_cast<float>(std::clamp(std::nearbyint(x / step) * step, double{seen.low}, double{seen.high})));
+  // Numbers of x, as many for each power of two of its distance from zero as along its range: a logarithm shows the smallest.
+  static std::vector<float> grid_of(const Observation& x) {
+    constexpr int kAlong = 2048, kPowers = 40, kOfEach = 32;
+    std::vector<float> grid;
+    for (int i = 0; i <= kAlong; ++i) grid.push_back(static_cast<float>(std::lerp(double{x.low}, double{x.high}, static_cast<double>(i) / kAlong)));
+    for (const double end : {x.low, x.high})
+      for (int i = 0; i < kPowers * kOfEach; ++i)
+        if (const double at = end * std::exp2(-static_cast<double>(i) / kOfEach); at >= x.low && at <= x.high) grid.push_back(static_cast<float>(at));
+    return grid;
+  }
+  static std::vector<float> values_of(const Op& f, const std::vector<float>& x) {
+    const Type type{DType::f32, {static_cast<i64>(x.size())}, {}};
+    std::vector<float> y(x.size());
+    execute(f, std::vector<HostTensor>{{&type, const_cast<float*>(x.data())}}, std::vector<HostTensor>{{&type, y.data()}});
+    return y;
+  }
+  // Root of the mean squared error of y = f(x) that rounding x to such steps makes, where y lies as often as was seen.
+  static double error_behind(const Op& f, const Observation& of_x, const Observation& of_y, double step) {
+    const std::vector<float> x = grid_of(of_x), y = values_of(f, x);
+    std::vector<float> rounded;
+    for (const float v : x)
+      rounded.push_back(static_cast<float>(std::clamp(std::nearbyint(v / step) * step, double{of_x.low}, double{of_x.high})));
+    const std::vector<float> of_rounded = values_of(f, rounded);
+    std::vector<double> squares(of_y.bins.size()), points(of_y.bins.size());
+    const double per_unit = static_cast<double>(of_y.bins.size()) / std::max(1e-30, static_cast<double>(of_y.high) - of_y.low);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = std::clamp(double{of_rounded[i]}, double{of_y.low}, double{of_y.high}) - y[i], at = (y[i] - of_y.low) * per_unit;
+      if (!std::isfinite(error) || at < 0 || at > static_cast<double>(of_y.bins.size())) continue;
+      const size_t bin = std::min(static_cast<size_t>(at), of_y.bins.size() - 1);
+      squares[bin] += error * error, ++points[bin];
     }
-    const Type type{DType::f32, {bins}, {}};
-    execute(f, std::vector<HostTensor>{{&type, real.data()}}, std::vector<HostTensor>{{&type, of_real.data()}});
-    execute(f, std::vector<HostTensor>{{&type, rounded.data()}}, std::vector<HostTensor>{{&type, of_rounded.data()}});
     double sum = 0, count = 0;
-    for (size_t b = 0; b < seen.bins.size(); ++b) {
-      const double error = static_cast<double>(of_real[b]) - of_rounded[b], n = static_cast<double>(seen.bins[b]);
-      if (std::isfinite(error)) sum += n * error * error, count += n;
-    }
+    for (size_t b = 0; b < points.size(); ++b)
+      if (points[b] > 0) {
+        const auto n = static_cast<double>(of_y.bins[b]);
+        sum += n * squares[b] / points[b], count += n;
+      }
     return count > 0 ? std::sqrt(sum / count) : 0;
   }
 
@@ -215,6 +243,30 @@ class BorderScales {
     const ValueId y = g_.add_value(g_.values[u].name, Type{DType::f32, shape, {}});
     g_.nodes.insert(g_.nodes.begin() + at + 1, Node{Reshape{shape}, {u}, {y}, chain.origin});
     return y;
+  }
+
+  // ---- sums of an input and what a layer makes of it, for an output
+
+  bool scale_sum(ValueId y) {
+    const Node& sum = *maker_of(y);
+    const Uses uses(g_);
+    for (size_t k = 0; k < 2; ++k) {
+      const ValueId x = sum.inputs[k], v = sum.inputs[1 - k];
+      const NodeId maker = uses.producer[v];
+      const bool is_made = maker >= 0 && uses.has_single_reader(v) && makes_channels(g_, g_.nodes[maker]) && seen_.of(v);
+      if (!is_made || g_.type(x).shape != g_.type(y).shape || g_.type(v).shape != g_.type(y).shape || !seen_.of(y)) continue;
+      const std::optional<Chain> chain = chain_to(uses, x);
+      if (!chain || g_.type(y).elements() > kMostInFloat) continue;
+      double own = std::numeric_limits<double>::infinity();
+      for (const Interval& r : seen_.channels(v))
+        if (r.span() > 0) own = std::min(own, step_of(with_zero(r)));
+      if (!(std::max(seen_.step(y), std::ranges::max(chain->rounding)) >= kCoarse * own)) continue;
+      const auto at = static_cast<NodeId>(maker_of(y) - g_.nodes.begin());
+      maker_of(y)->inputs[k] = sized_end(*chain, unchanged_sizes(), at);
+      leave_as_float(g_, v, seen_);
+      return true;
+    }
+    return false;
   }
 
   // ---- concatenations that layers read
@@ -265,6 +317,10 @@ class BorderScales {
       if (part.kind == Part::other && (!of_others || part.ranges[0].span() > of_others->span())) of_others = part.ranges[0];
     }
     const Interval to = of_others.value_or(balanced(all, false));
+    constexpr double kBeyond = 1.1;  // what sets the range, the others, says nothing of how far the columns of an input go
+    if (of_others)
+      for (size_t k = 0; k < parts.size(); ++k)
+        if (parts[k].kind == Part::input) with_room(parts[k].ranges, kBeyond * (1 + room_of(*seen_.of(operands[k]), all.size())) - 1);
     if (!(to.span() > 0)) return false;
     ChannelSizes sizes;
     std::vector<double> now;
@@ -313,7 +369,8 @@ class BorderScales {
 
 int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
   BorderScales borders(g, observations, ports);
-  int changed = borders.scale_concats();
+  int changed = borders.scale_sums();
+  changed += borders.scale_concats();
   changed += borders.scale_inputs();
   changed += scale_outputs(g, observations, ports);
   if (changed > 0) remove_dead(g, "computed with the numbers of the border");

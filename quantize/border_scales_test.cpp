@@ -2,6 +2,7 @@
 #include "quantize/border_scales.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "calibrate/float_executor.h"
 #include "quantize/test_quantized.h"
@@ -142,6 +143,56 @@ TEST(BorderScales, PartsOfAnOutputAreMovedInFloat) {
   EXPECT_EQ(scale(t, samples_of(t.g, 16), 38, &after), 2);
   EXPECT_EQ(after.type(find_value(after, "both")).dtype, DType::f32);
   EXPECT_LT(find_value(after, "both_q"), 0);
+}
+
+// Numbers of many powers of ten: most lie in the first of 255 steps.
+Samples spectra(i64 elements, unsigned count = 32) {
+  Samples samples(count);
+  for (unsigned s = 0; s < count; ++s) {
+    std::vector<float> x = random_floats(elements, 70 + s);
+    for (float& v : x) v = std::exp(4 * v - 3);
+    samples[s] = {std::move(x)};
+  }
+  return samples;
+}
+
+TEST(BorderScales, ALogarithmOfAnInputIsFloat) {
+  for (const bool is_moved : {false, true}) {
+    TestGraph t;
+    ValueId x = t.input("x", {1, 6, 5});
+    if (is_moved) x = t.node("moved", Permute{{0, 2, 1}}, {x});
+    const i64 n = t.g.type(x).shape.back();
+    const ValueId power = t.node("power", Unary{UnaryFn::log}, {x});
+    t.output(t.node("y", Linear{}, {power, t.constant("w", {3, n}, random_floats(3 * n, 1))}));
+    EXPECT_GE(scale(t, spectra(30), 35), 1);
+  }
+}
+
+// Batch norm of a window [n, c, t]: its columns are moved to the last axis before they become of one size.
+TEST(BorderScales, LinesBehindAMovedInputAreFloat) {
+  TestGraph t;
+  const ValueId x = t.input("x", {1, 2, 20});
+  const ValueId moved = t.node("moved", Permute{{0, 2, 1}}, {x}), image = t.node("image", Reshape{{1, 20, 1, 2}}, {moved});
+  const ValueId norm = t.node("norm", Conv2d{.groups = 2}, {image, t.constant("slope", {2, 1, 1, 1}, {1, 0.001f})});
+  t.output(t.node("y", Conv2d{}, {norm, t.constant("w", {3, 3, 1, 2}, random_floats(18, 1))}));
+  Samples samples = in_units({0, 0}, {1, 1000}, 20);
+  for (auto& sample : samples) {
+    const std::vector<float> rows = sample[0];
+    for (size_t i = 0; i < rows.size(); ++i) sample[0][i % 2 * 20 + i / 2] = rows[i];
+  }
+  EXPECT_EQ(scale(t, samples, 35), 1);
+}
+
+TEST(BorderScales, AnInputIsAddedToAnOutputInFloat) {
+  TestGraph t = scaler(kMean, kSize);
+  const ValueId z = find_value(t.g, "z"), x = t.g.inputs[0].value;
+  t.g.outputs.clear();
+  const ValueId step = t.node("step", Linear{}, {z, t.constant("v", {4, 4}, scaled(random_floats(16, 1), {10, 10, 10, 10}))});
+  t.output(t.node("next", Add{}, {x, step}));
+  Graph after;
+  EXPECT_GE(scale(t, in_units(kMean, kSize, 1), 50, &after), 2);
+  EXPECT_EQ(after.type(find_value(after, "next")).dtype, DType::f32);
+  EXPECT_LT(find_value(after, "next_q"), 0);
 }
 
 TEST(BorderScales, NothingIsChangedForPortsThatAreSteps) {

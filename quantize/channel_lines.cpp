@@ -83,6 +83,11 @@ std::optional<ChannelLine> line_of(const Graph& g, const Node& node, ValueId x) 
   return std::visit([&](const auto& op) { return line(g, node, x, op); }, node.op);
 }
 
+bool is_plain_sum(const Op& op) {
+  const Add* add = std::get_if<Add>(&op);
+  return add && add->bounds.none();
+}
+
 std::optional<ChannelLine> composed(const ChannelLine& a, const ChannelLine& b) {
   const size_t n = a.slope.size(), m = b.slope.size(), count = std::max(n, m);
   if (count % n != 0 || count % m != 0) return std::nullopt;

@@ -14,4 +14,7 @@ std::optional<ChannelLine> line_of(const Graph& graph, const Node& node, ValueId
 // second(first(x)); nothing, where their channels do not fit each other.
 std::optional<ChannelLine> composed(const ChannelLine& first, const ChannelLine& second);
 
+// Of two operands, without bounds.
+bool is_plain_sum(const Op& op);
+
 }  // namespace deuteron

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "ops/families.h"
 
@@ -157,6 +158,26 @@ bool fills_each_channel(const Observation& seen) {
   for (size_t c = 0; c < seen.channel_low.size(); ++c)
     full += seen.channel_high[c] - seen.channel_low[c] >= kNearly * (seen.high - seen.low);
   return 4 * full >= 3 * seen.channel_low.size();
+}
+
+// Of the normal distribution: half of the range of n numbers, in deviations.
+static double expected_reach(double n) {
+  constexpr double kLn4Pi = 2.531;
+  const double log_n = std::log(std::max(8.0, n));
+  return std::sqrt(2 * log_n) - (std::log(log_n) + kLn4Pi) / std::sqrt(8 * log_n);
+}
+
+double room_of(const Observation& seen, size_t channels) {
+  const auto all = static_cast<double>(std::accumulate(seen.bins.begin(), seen.bins.end(), i64{0}));
+  const double n = all / static_cast<double>(std::max<size_t>(1, seen.channel_low.size()));
+  return expected_reach(n * static_cast<double>(channels)) / expected_reach(n) - 1;
+}
+
+void with_room(std::vector<Interval>& ranges, double room) {
+  for (Interval& r : ranges) {
+    const double further = room * r.span() / 2;
+    r = {r.low - further, r.high + further};
+  }
 }
 
 ValueId add_affine(Graph& g, ValueId x, const ChannelLine& line, const ChannelSizes& sizes, NodeId at, const Origin& origin) {

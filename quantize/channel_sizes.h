@@ -70,6 +70,11 @@ bool is_float_by_channel(const Op& op);
 // samples, and what follows goes further out.
 bool fills_each_channel(const Observation& seen);
 
+// How much further than seen a channel of this value is expected to reach, as a share of its range: as far as all of so many channels do
+// together, once they are of one size. Each has only its own samples, which are few.
+double room_of(const Observation& seen, size_t channels);
+void with_room(std::vector<Interval>& ranges, double room);
+
 // Puts an Affine before node `at`: u = (line(x) + add) * times.
 ValueId add_affine(Graph& graph, ValueId x, const ChannelLine& line, const ChannelSizes& sizes, NodeId at, const Origin& origin);
 

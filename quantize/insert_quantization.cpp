@@ -98,15 +98,13 @@ class Inserter {
 
   // Channels of an input or an output that were brought to one size.
   double margin_of(const Cluster& cluster) const {
-    constexpr double kMarginOfInputs = 0.35, kMarginOfOutputs = 0.2;
     const ValueId v = cluster.members[0];
     const NodeId maker = uses_.producer[v];
-    const bool is_input = maker >= 0 && is_float_by_channel(g_.nodes[maker].op) && observations_[v].channel_low.size() > 1;
-    const bool is_output = !uses_.readers[v].empty() && std::ranges::all_of(uses_.readers[v], [&](NodeId n) {
-      return is_float_by_channel(g_.nodes[n].op);
-    });
+    const auto is_affine = [&](NodeId n) { return is_float_by_channel(g_.nodes[n].op); };
+    const bool is_input = maker >= 0 && is_affine(maker) && observations_[v].channel_low.size() > 1;
+    const bool is_output = !uses_.readers[v].empty() && std::ranges::all_of(uses_.readers[v], is_affine);
     if ((!is_input && !is_output) || !fills_each_channel(observations_[v])) return 0;
-    return is_input ? kMarginOfInputs : kMarginOfOutputs;
+    return room_of(observations_[v], observations_[v].channel_low.size());
   }
 
   void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps, double margin) const {
