@@ -2,6 +2,7 @@
 #include "emit/constants.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <string_view>
 
@@ -29,15 +30,18 @@ ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> co
   for (size_t i = 0; i < constants.size(); ++i) {
     uint64_t& place = at[home[i]];
     if (place == kNowhere) {
-      segment.bytes.resize((segment.bytes.size() + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment);
-      place = segment.bytes.size();
-      const auto* begin = reinterpret_cast<const uint8_t*>(constants[home[i]].data());
-      segment.bytes.insert(segment.bytes.end(), begin, begin + constants[home[i]].size());
+      place = (segment.bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+      segment.bytes = place + constants[home[i]].size();
     }
     segment.offsets.push_back(place);
   }
-  if (segment.bytes.empty() && !constants.empty()) segment.bytes.resize(kConstantAlignment);  // loaders want a place even for no bytes
+  if (segment.bytes == 0 && !constants.empty()) segment.bytes = kConstantAlignment;  // loaders want a place even for no bytes
   return segment;
+}
+
+void write_constants(std::span<const std::span<const std::byte>> constants, const ConstantSegment& segment, uint8_t* to) {
+  for (size_t i = 0; i < constants.size(); ++i)
+    if (!constants[i].empty()) std::memcpy(to + segment.offsets[i], constants[i].data(), constants[i].size());
 }
 
 }  // namespace deuteron

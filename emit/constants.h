@@ -13,9 +13,11 @@ inline constexpr int64_t kConstantAlignment = 16;
 std::vector<size_t> constant_homes(std::span<const std::span<const std::byte>> constants);
 
 struct ConstantSegment {
-  std::vector<uint8_t> bytes;     // not padded at its end
+  uint64_t bytes = 0;             // not padded at its end
   std::vector<uint64_t> offsets;  // of each constant; in the order of their first uses they only grow
 };
 ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> constants);
+// `to`: as many bytes as the segment has, all 0.
+void write_constants(std::span<const std::span<const std::byte>> constants, const ConstantSegment& segment, uint8_t* to);
 
 }  // namespace deuteron

@@ -36,7 +36,7 @@ class ProgramWriter {
     const ConstantSegment constants = lay_out_constants(constant_bytes_);
     lay_out_segments(constants);
     const std::vector<uint8_t> program = write_program(isa, constants);
-    return assemble(program, constants.bytes.size(), parts);
+    return assemble(program, constants, parts);
   }
 
  private:
@@ -100,7 +100,7 @@ class ProgramWriter {
     if (names.empty()) return;
     values_.string("deuteron:memories=" + names);
     for (size_t b = 0; b < plan_.placement.buffers.size(); ++b) {
-      uint64_t begin = constants.bytes.size(), end = 0;
+      uint64_t begin = constants.bytes, end = 0;
       for (size_t k = 0; k < copied_.size(); ++k)
         if (copied_[k] == static_cast<i64>(b)) {
           begin = std::min(begin, constants.offsets[k]);
@@ -127,10 +127,10 @@ class ProgramWriter {
 
   // The constants, then each distinct payload, then what states begin with; every one begins at a multiple of the alignment.
   void lay_out_segments(const ConstantSegment& constants) {
-    const auto add = [&](std::span<const uint8_t> bytes) {
-      segment_bytes_.resize((segment_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment);
-      segments_.emplace_back(bytes.empty() ? 0 : segment_bytes_.size(), bytes.size());
-      segment_bytes_.insert(segment_bytes_.end(), bytes.begin(), bytes.end());
+    const auto add = [&](size_t bytes) {
+      segment_bytes_ = (segment_bytes_ + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+      segments_.emplace_back(bytes == 0 ? 0 : segment_bytes_, bytes);
+      segment_bytes_ += bytes;
     };
     add(constants.bytes);
     std::vector<const DelegateBlob*> distinct;
@@ -142,10 +142,10 @@ class ProgramWriter {
       delegates_.emplace_back(call->delegate.get(), static_cast<uint32_t>(same - distinct.begin()) + 1);
       if (same != distinct.end()) continue;
       distinct.push_back(call->delegate.get());
-      add(call->delegate->processed);
+      add(call->delegate->processed.size());
     }
-    before_states_ = segment_bytes_.size();
-    if (!graph_.states.empty()) add(state_bytes_);
+    before_states_ = segment_bytes_;
+    if (!graph_.states.empty()) add(state_bytes_.size());
   }
 
   std::vector<Offset<pte::BackendDelegate>> write_delegates() {
@@ -341,11 +341,20 @@ class ProgramWriter {
     for (size_t k = 0; k < bytes; ++k) out[at + k] = static_cast<uint8_t>(value >> (8 * k));
   }
 
-  std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, size_t constants_bytes, PteParts* parts) const {
-    const std::vector<uint8_t>& segment = segment_bytes_;
+  // To the file at once: constants may be all that the machine has room for.
+  void write_segments(const ConstantSegment& constants, uint8_t* to) const {
+    write_constants(constant_bytes_, constants, to);
+    const auto put_bytes = [&](size_t segment, std::span<const uint8_t> bytes) {
+      std::copy(bytes.begin(), bytes.end(), to + segments_[segment].first);
+    };
+    for (const auto& [blob, segment] : delegates_) put_bytes(segment, blob->processed);
+    if (!graph_.states.empty()) put_bytes(segments_.size() - 1, state_bytes_);
+  }
+
+  std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, const ConstantSegment& constants, PteParts* parts) const {
     std::vector<uint8_t> file = program;
     size_t padding = 0;
-    if (!segment.empty()) {
+    if (segment_bytes_ > 0) {
       file.insert(file.begin() + kPrefixBytes, kHeaderBytes, 0);
       uint32_t root;
       std::memcpy(&root, program.data(), sizeof root);
@@ -355,15 +364,15 @@ class ProgramWriter {
       put(file, 12, kHeaderBytes, 4);
       put(file, 16, file.size(), 8);
       put(file, 24, base, 8);
-      put(file, 32, segment.size(), 8);
+      put(file, 32, segment_bytes_, 8);
       padding = base - file.size();
-      file.resize(base);
-      file.insert(file.end(), segment.begin(), segment.end());
+      file.resize(base + segment_bytes_);
+      write_segments(constants, file.data() + base);
     }
     if (parts)
-      *parts = {static_cast<i64>(file.size() - padding - segment.size()),
-                static_cast<i64>(constants_bytes + segment.size() - before_states_), static_cast<i64>(padding),
-                static_cast<i64>(before_states_ - constants_bytes)};
+      *parts = {static_cast<i64>(file.size() - padding - segment_bytes_),
+                static_cast<i64>(constants.bytes + segment_bytes_ - before_states_), static_cast<i64>(padding),
+                static_cast<i64>(before_states_ - constants.bytes)};
     return file;
   }
 
@@ -386,7 +395,7 @@ class ProgramWriter {
   std::vector<i32> callee_index_;                                    // by node: operator or delegate; -1: no instruction
   std::vector<std::pair<const DelegateBlob*, uint32_t>> delegates_;  // by delegate call, with its segment
   std::vector<std::pair<uint64_t, uint64_t>> segments_;              // offset, size; the first holds the constants
-  std::vector<uint8_t> segment_bytes_;
+  size_t segment_bytes_ = 0;
 };
 
 }  // namespace

@@ -88,10 +88,7 @@ TEST(BoundedOutputs, TellCandidatesApartThatAreTheSameAtTheOutputs) {
     logits.low *= coarser, logits.high *= coarser, logits.bins.clear();
     Graph g = t.g;
     insert_quantization(g, ranges, {.observer = Observer::min_max}, diagnostics);
-    yardstick.show_what_is_compared(g);
-    std::vector<std::unique_ptr<FloatExecutor>> executors;
-    executors.push_back(std::make_unique<FloatExecutor>(g));
-    return yardstick.held_out(executors);
+    return yardstick.held_out([&](i32) { return g; });
   };
   const Score fine = score_with(1), coarse = score_with(4);
   EXPECT_NEAR(fine.sqnr_db, coarse.sqnr_db, 0.2);
@@ -116,9 +113,7 @@ TEST(Yardstick, WeighsEachPartByItsOwnSize) {
     std::vector<float> changed = w;
     for (size_t k = 0; k < w.size(); ++k) changed[k] *= k < 16 ? large : small;
     other.g.values[find_value(other.g, "w")].constant = constant_of(std::move(changed));
-    std::vector<std::unique_ptr<FloatExecutor>> executors;
-    executors.push_back(std::make_unique<FloatExecutor>(other.g));
-    return yardstick.held_out(executors);
+    return yardstick.held_out([&](i32) { return other.g; });
   };
   const Score of_large = score_with(1.1f, 1), of_small = score_with(1, 1.1f), lost = score_with(1, 0);
   EXPECT_NEAR(of_large.value, 20, 0.2);

@@ -207,15 +207,23 @@ SeenByWeights Yardstick::observe_weights(const Graph& g, LayerMoments all) {
           }};
 }
 
-Score Yardstick::held_out(std::span<const std::unique_ptr<FloatExecutor>> by_part) {
-  return score([&](size_t k) -> const FloatExecutor& { return *by_part[part_of_input_[k]]; });
+Score Yardstick::held_out(const std::function<Graph(i32 part)>& version) {
+  Score score = nothing_scored();
+  for (i32 part = 0; part < parts_; ++part) {
+    std::vector<size_t> inputs;
+    for (size_t k = 0; k < inputs_.size(); ++k)
+      if (part_of_input_[k] == part) inputs.push_back(k);
+    compare(version(part), inputs, score);
+  }
+  return summed(std::move(score));
 }
 
 double Yardstick::in_sample(const Graph& quantized) {
-  Graph g = quantized;
-  show_what_is_compared(g);
-  const FloatExecutor executor(g);
-  return score([&](size_t) -> const FloatExecutor& { return executor; }).sqnr_db;
+  Score score = nothing_scored();
+  std::vector<size_t> inputs(inputs_.size());
+  std::iota(inputs.begin(), inputs.end(), size_t{0});
+  compare(quantized, inputs, score);
+  return summed(std::move(score)).sqnr_db;
 }
 
 Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t input) const {
@@ -224,30 +232,41 @@ Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t inpu
   return found;
 }
 
-Score Yardstick::score(const std::function<const FloatExecutor&(size_t input)>& executor) {
+Score Yardstick::nothing_scored() {
   ++simulations_;
-  Score score;  // sums are added up in order, so that nothing depends on the threads
+  Score score;
   if (has_numbers_) score.outputs.resize(inputs_.size());
   if (has_numbers_ && weighed_.size() > 1) score.by_size.resize(inputs_.size());
   score.parts.assign(inputs_.size(), std::vector<Sums>(weighed_.size()));
   if (!bounded_.empty()) score.before_bounds.resize(inputs_.size());
-  for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
-    const Outputs found = answers(executor(s), s);
-    const auto squares = [](double x, double y) { return Sums{x * x, (x - y) * (x - y)}; };
-    for (size_t o = 0; o < outputs_; ++o)
-      for (size_t k = 0; k < found[o].size(); ++k) {
-        const size_t p = first_part_[o] + output_parts_[o].of(k);
-        const float x = expected_[s][o][k], y = found[o][k];
-        score.parts[s][p].add(weighed_[p].is_integer ? Sums{1, x == y ? 0.0 : 1.0} : squares(x, y));
-      }
-    for (size_t p = 0; has_numbers_ && p < weighed_.size(); ++p) {
-      const Sums& part = score.parts[s][p];
-      if (!weighed_[p].is_integer) score.outputs[s].add(part);
-      if (!score.by_size.empty()) score.by_size[s].add({weighed_[p].weight * part.signal, weighed_[p].weight * part.noise});
+  return score;
+}
+
+void Yardstick::compare(Graph g, std::span<const size_t> inputs, Score& score) const {
+  show_what_is_compared(g);
+  const FloatExecutor executor(g);
+  for_each_sample(inputs.size(), threads_, [&](size_t k, int) { compare(answers(executor, inputs[k]), inputs[k], score); });
+}
+
+void Yardstick::compare(const Outputs& found, size_t s, Score& score) const {
+  const auto squares = [](double x, double y) { return Sums{x * x, (x - y) * (x - y)}; };
+  for (size_t o = 0; o < outputs_; ++o)
+    for (size_t k = 0; k < found[o].size(); ++k) {
+      const size_t p = first_part_[o] + output_parts_[o].of(k);
+      const float x = expected_[s][o][k], y = found[o][k];
+      score.parts[s][p].add(weighed_[p].is_integer ? Sums{1, x == y ? 0.0 : 1.0} : squares(x, y));
     }
-    for (size_t o = outputs_; o < found.size(); ++o)
-      for (size_t k = 0; k < found[o].size(); ++k) score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
-  });
+  for (size_t p = 0; has_numbers_ && p < weighed_.size(); ++p) {
+    const Sums& part = score.parts[s][p];
+    if (!weighed_[p].is_integer) score.outputs[s].add(part);
+    if (!score.by_size.empty()) score.by_size[s].add({weighed_[p].weight * part.signal, weighed_[p].weight * part.noise});
+  }
+  for (size_t o = outputs_; o < found.size(); ++o)
+    for (size_t k = 0; k < found[o].size(); ++k) score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
+}
+
+// In the order of the samples, so that nothing depends on the threads.
+Score Yardstick::summed(Score score) const {
   Sums all;
   for (const Sums& sample : has_numbers_ ? score.outputs : score.before_bounds) all.add(sample);
   score.sqnr_db = all.db();

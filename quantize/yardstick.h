@@ -85,10 +85,9 @@ class Yardstick {
   SeenByWeights observe_weights(const Graph& graph, LayerMoments all);
   // Runs the float network, which has been observed, for the answers that others are measured by.
   void expect_answers_of(const Graph& graph);
-  // Makes a version of that network, which nobody else runs, tell what is compared: more outputs, behind all others.
-  void show_what_is_compared(Graph& graph) const;
-  // Of a network in as many versions as there are parts: each answers on the part that its ranges were not chosen on.
-  Score held_out(std::span<const std::unique_ptr<FloatExecutor>> by_part);
+  // Of a network in as many versions as there are parts: each answers on the part that its ranges were not chosen on. One version at a time,
+  // as its weights are as large as the float network's.
+  Score held_out(const std::function<Graph(i32 part)>& version);
   // Of one version, on all samples: dB, all together.
   double in_sample(const Graph& quantized);
 
@@ -105,8 +104,13 @@ class Yardstick {
  private:
   using Outputs = std::vector<std::vector<float>>;
   void weigh_parts(const Graph& plain);
+  // More outputs, behind all others.
+  void show_what_is_compared(Graph& graph) const;
   Outputs answers(const FloatExecutor& executor, size_t input) const;
-  Score score(const std::function<const FloatExecutor&(size_t input)>& executor);
+  Score nothing_scored();
+  void compare(Graph version, std::span<const size_t> inputs, Score& score) const;
+  void compare(const Outputs& found, size_t input, Score& score) const;
+  Score summed(Score score) const;
 
   const Samples& samples_;
   int threads_;
