@@ -20,10 +20,11 @@ namespace {
 // A layer on its way to a packed one.
 struct Dense {
   PackedConv2dArgs a{};
-  std::vector<int8_t> weight;  // [out_c,kernel_h,kernel_w,in_c]
-  std::vector<i64> first;      // bias, and what the zero point of x adds
+  Constant weight;         // [out_c,kernel_h,kernel_w,in_c]: large, so never copied
+  std::vector<i64> first;  // bias, and what the zero point of x adds
   std::vector<Multiplier> multipliers;
-  std::vector<bool> is_constant;  // filters of make_constant(); empty: not yet known
+  // Filters of make_constant(), whose weights count as 0; empty: not yet known.
+  std::vector<bool> is_constant;
   bool once = false;              // sums are rounded once: requantize_once()
   StepRange range{};
 };
@@ -35,18 +36,16 @@ i32 narrow(i64 v) {
 
 i64 sum_of_filter(const Dense& d, i64 filter, bool magnitudes) {
   i64 sum = 0;
-  const i64 length = d.a.length();
-  for (i64 e = 0; e < length; ++e) {
-    const i64 w = d.weight[filter * length + e];
-    sum += magnitudes ? std::abs(w) : w;
-  }
+  if (!d.is_constant.empty() && d.is_constant[static_cast<size_t>(filter)]) return sum;
+  const auto length = static_cast<size_t>(d.a.length());
+  const auto weights = d.weight.as<int8_t>().subspan(static_cast<size_t>(filter) * length, length);
+  for (const int8_t w : weights) sum += magnitudes ? std::abs(w) : w;
   return sum;
 }
 
 Dense dense_of(const DenseNumbers& n) {
-  const auto weight = n.weight.as<int8_t>();
   Dense d{n.a,
-          {weight.begin(), weight.end()},
+          n.weight,
           {n.bias.begin(), n.bias.end()},
           n.multipliers,
           {},
@@ -87,13 +86,12 @@ bool same_steps(const Unshifted& u, const Multiplier& m, i64 low, i64 high, i32 
   return true;
 }
 
-// A filter that gives one int8 whatever it sees, as one with a scale next to nothing does: no weights, and a sum that gives it.
+// A filter that gives one int8 whatever it sees, as one with a scale next to nothing does: a sum
+// that gives it without any weights.
 bool make_constant(Dense& d, i64 filter, i64 low, i64 high) {
   if (low < INT32_MIN || high > INT32_MAX) return false;
   const i32 y = step_of(low, d.multipliers[filter], d.a.y_zero, d.once);
   if (y != step_of(high, d.multipliers[filter], d.a.y_zero, d.once)) return false;
-  const i64 length = d.a.length();
-  std::fill_n(d.weight.begin() + filter * length, length, int8_t{0});
   d.first[filter] = (y - d.a.y_zero) * 256;
   d.multipliers[filter] = d.once ? Multiplier{1 << 30, -7} : Multiplier{1 << 23, 0};
   return true;
@@ -157,7 +155,8 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
   if (d.a.x_zero < -128 || d.a.x_zero > 127) return Refusal{"the zero point of the input is no int8", "", "", ""};
   if (d.range != StepRange{-128, 127})
     return Refusal{"the result has bounds of its own", "", "", ""};
-  if (p == Packing::dsp_4x4 && std::find(d.weight.begin(), d.weight.end(), -128) != d.weight.end())
+  const auto weights = d.weight.as<int8_t>();
+  if (p == Packing::dsp_4x4 && std::find(weights.begin(), weights.end(), -128) != weights.end())
     return Refusal{"a weight is too small for two in a halfword", "-128", "-127", ""};
   d.is_constant.assign(d.a.out_c, false);
   for (i64 o = 0; o < d.a.out_c; ++o) {
@@ -205,12 +204,15 @@ std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
     first.push_back(narrow(d.first[o] + (behind ? a.x_zero * sum_of_filter(d, o, false) : 0)));
     values.push_back(d.multipliers[o].value), shifts.push_back(d.multipliers[o].shift);
   }
+  const auto weights = d.weight.as<int8_t>();
   // Element e of a window in the order of the packing.
   const auto weight = [&](i32 f, i32 e) {
     const i32 channel = e % a.in_c, tap = e / a.in_c;
     const i32 kh = p == Packing::mve_4x16 ? tap % a.kernel_h : tap / a.kernel_w,
               kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
-    const int8_t w = d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
+    if (d.is_constant[static_cast<size_t>(f)]) return behind ? behind_relu<p>(0) : int8_t{0};
+    const i32 at = (kh * a.kernel_w + kw) * a.in_c + channel;
+    const int8_t w = weights[static_cast<size_t>(f) * length + at];
     return behind ? behind_relu<p>(w) : w;
   };
   const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0);
@@ -254,14 +256,16 @@ Result<Lowered> pack_phases(const DenseNumbers& n, const PackFor& to) {
     const AxisPhase h = phase_of(ph, a.kernel_h, a.stride_h, a.pad_h, a.out_h), w = phase_of(pw, a.kernel_w, a.stride_w, a.pad_w, a.out_w);
     Dense part = d;
     part.a = packed_phase(a, h, w);
-    part.weight.clear();
+    std::vector<int8_t> weight;
     for (i32 o = 0; o < a.out_c; ++o)
       for (i32 th = h.taps - 1; th >= 0; --th)
         for (i32 tw = w.taps - 1; tw >= 0; --tw) {
           const i64 kh = h.first_tap + th * a.stride_h, kw = w.first_tap + tw * a.stride_w;
-          const auto tap = d.weight.begin() + ((i64{o} * a.kernel_h + kh) * a.kernel_w + kw) * a.in_c;
-          part.weight.insert(part.weight.end(), tap, tap + a.in_c);
+          const auto tap = d.weight.as<int8_t>().begin() +
+                           ((i64{o} * a.kernel_h + kh) * a.kernel_w + kw) * a.in_c;
+          weight.insert(weight.end(), tap, tap + a.in_c);
         }
+    part.weight = constant_of(std::move(weight));
     for (i32 o = 0; o < a.out_c; ++o) part.first[o] -= a.x_zero * sum_of_filter(part, o, false);
     if (auto why = make_exact(part, p)) refusal = why;
     else if (part.a.has_shifts) refusal = Refusal{"a scale needs a shift", "", "0", ""};
