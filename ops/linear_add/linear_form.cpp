@@ -60,43 +60,65 @@ std::vector<Corner> corners_of(const Steps& steps) {
   return corners;
 }
 
-// How much room the factors leave for `first`, in its units; less than 0: none does.
-double room_for_first(const std::vector<Corner>& corners, double x_factor, double other_factor, i32 right) {
+// How much room the factors leave for `first`, in its units; less than 0: none does. And how it changes with the second factor.
+struct Room {
+  double width, slope;
+};
+Room room_for_first(const std::vector<Corner>& corners, double x_factor, double other_factor, i32 right) {
   const double step = 1 << right;
   double low = -1e18, high = 1e18;
+  i32 at_low = 0, at_high = 0;
   for (const Corner& c : corners) {
     const double sum = c.a * x_factor + c.b * other_factor;
-    if (c.step > -128) low = std::max(low, c.step * step - sum);
-    if (c.step < 127) high = std::min(high, (c.step + 1) * step - sum);
+    if (c.step > -128 && c.step * step - sum > low) low = c.step * step - sum, at_low = c.b;
+    if (c.step < 127 && (c.step + 1) * step - sum < high) high = (c.step + 1) * step - sum, at_high = c.b;
   }
-  return high - low;
+  return {high - low, static_cast<double>(at_low - at_high)};
 }
 
-// Where a concave function is largest, within `reach` of `middle`.
-template <class Function>
-double place_of_most(double middle, double reach, const Function& f) {
-  constexpr int kCuts = 36;
-  double low = middle - reach, high = middle + reach;
-  for (int k = 0; k < kCuts; ++k) {
-    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
-    if (f(a) < f(b)) low = a;
-    else high = b;
+constexpr double kReach = 512;  // from the real factors, in which the best ones are looked for
+
+struct Best {
+  double other, width;
+};
+// The second factor that leaves most room beside a first one. Room is a concave function of straight pieces: where the tangents of two
+// points on both sides of its top meet, no more room can be, and a few such points reach the top.
+Best best_other(const std::vector<Corner>& corners, double x, double middle, i32 right) {
+  constexpr int kMostPoints = 64;
+  const auto at = [&](double other) { return room_for_first(corners, x, other, right); };
+  double left = middle - kReach, behind = middle + kReach;
+  Room l = at(left), r = at(behind);
+  if (l.slope <= 0) return {left, l.width};
+  if (r.slope >= 0) return {behind, r.width};
+  for (int k = 0; k < kMostPoints; ++k) {
+    const double meet = (r.width - l.width + l.slope * left - r.slope * behind) / (l.slope - r.slope);
+    const double most = l.width + l.slope * (meet - left);
+    const Room m = at(meet);
+    if (m.slope == 0 || m.width >= most - 1e-6) return {meet, m.width};
+    if (m.slope > 0) left = meet, l = m;
+    else behind = meet, r = m;
   }
-  return (low + high) / 2;
+  return l.width > r.width ? Best{left, l.width} : Best{behind, r.width};
 }
 
 struct Factors {
   double x, other;
 };
 
-// The factors that leave most room: rounding three times can move them some units from the real ones.
+// The factors that leave most room: rounding three times can move them some units from the real ones. The first one by golden section.
 Factors with_most_room(const std::vector<Corner>& corners, const Factors& real, i32 right) {
-  constexpr double kReach = 512;
-  const auto other_of = [&](double x) {
-    return place_of_most(real.other, kReach, [&](double other) { return room_for_first(corners, x, other, right); });
-  };
-  const double x = place_of_most(real.x, kReach, [&](double v) { return room_for_first(corners, v, other_of(v), right); });
-  return {x, other_of(x)};
+  constexpr int kCuts = 30;
+  constexpr double kGolden = 0.6180339887498949;
+  const auto width_at = [&](double x) { return best_other(corners, x, real.other, right).width; };
+  double low = real.x - kReach, high = real.x + kReach;
+  double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+  double at_a = width_at(a), at_b = width_at(b);
+  for (int k = 0; k < kCuts; ++k) {
+    if (at_a < at_b) low = a, a = b, at_a = at_b, b = low + kGolden * (high - low), at_b = width_at(b);
+    else high = b, b = a, at_b = at_a, a = high - kGolden * (high - low), at_a = width_at(a);
+  }
+  const double x = (low + high) / 2;
+  return {x, best_other(corners, x, real.other, right).other};
 }
 
 // The `first` in the middle of those that give every corner its step.
@@ -136,8 +158,8 @@ bool stays_in_int32(i64 x_factor, i64 other_factor, i64 first) {
 
 // Factors near these, the nearest first.
 std::optional<LinearForm> form_near(const Factors& factors, i32 right, const std::vector<Corner>& corners, const Steps& steps) {
-  constexpr i64 kReach = 4;
-  for (i64 reach = 0; reach <= kReach; ++reach)
+  constexpr i64 kMostUnits = 4;
+  for (i64 reach = 0; reach <= kMostUnits; ++reach)
     for (i64 dx = -reach; dx <= reach; ++dx)
       for (i64 dother = -reach; dother <= reach; ++dother) {
         if (std::max(std::abs(dx), std::abs(dother)) != reach) continue;
@@ -159,7 +181,7 @@ std::optional<LinearForm> linear_form(const AddArgs& a) {
     if (!(std::abs(real.x) + std::abs(real.other) < 1 << 24)) return std::nullopt;  // a sum would wrap
     if (const auto found = form_near(real, right, corners, steps)) return found;
     const Factors best = with_most_room(corners, real, right);
-    if (room_for_first(corners, best.x, best.other, right) < 0) return std::nullopt;
+    if (room_for_first(corners, best.x, best.other, right).width < 0) return std::nullopt;
     if (const auto found = form_near(best, right, corners, steps)) return found;
   }
   return std::nullopt;
