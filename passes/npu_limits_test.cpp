@@ -120,6 +120,14 @@ std::vector<Case> cases() {
       {"linear, weight computed", Linear{}, {{{3, 19}}, {{7, 19}}}, "neutron.linear.weight"},
       {"linear, bias computed", Linear{}, {{{3, 19}}, weight({7, 19}), bias(7, false)}, "neutron.linear.bias"},
       {"linear, asymmetric", Linear{}, {{{3, 19}}, weight({7, 19}, 4)}, "neutron.linear.symmetric"},
+      {"linear, sums shifted beyond int32", Linear{}, {{{3, 19}}, weight({7, 19})}, "neutron.linear.sums", per_tensor(1e-10f, 3)},
+      {"conv, sums shifted beyond int32", conv(), {image, weight({5, 3, 3, 16})}, "neutron.conv2d.sums", per_tensor(1e-10f, 3)},
+      {"transposed, sums shifted beyond int32",
+       transposed({2, 2}),
+       {image, weight({5, 3, 3, 16})},
+       "neutron.conv_transpose2d.sums",
+       per_tensor(1e-10f, 3)},
+      {"bmm, sums shifted beyond int32", Matmul{}, {{{5, 7, 13}}, {{5, 3, 13}}}, "neutron.matmul.sums", per_tensor(1e-10f, 3)},
       {"linear 65528 inputs", Linear{}, {{{1, 65528}}, weight({3, 65528})}, ""},
       {"linear 65529 inputs", Linear{}, {{{1, 65529}}, weight({3, 65529})}, "neutron.linear.taps"},
 
@@ -264,9 +272,13 @@ std::vector<NpuCheck> checks_of(const Case& c, const NpuLimits& limits) {
   out.dtype = DType::s8;
   out.quant = c.out;
   out_types.push_back(&out);
-  const Constant some;
+  i64 most = 0;
+  for (const Type& t : in) most = std::max(most, t.bytes());
+  const std::vector<int8_t> ones(static_cast<size_t>(most), 1);
+  std::vector<Constant> constants;
+  for (const Type& t : in) constants.push_back({nullptr, std::as_bytes(std::span(ones)).first(static_cast<size_t>(t.bytes()))});
   std::vector<const Constant*> data;
-  for (const Operand& o : c.in) data.push_back(o.constant ? &some : nullptr);
+  for (size_t k = 0; k < c.in.size(); ++k) data.push_back(c.in[k].constant ? &constants[k] : nullptr);
   return npu_checks(c.op, {TypeView(in_types), TypeView(out_types), data, limits});
 }
 
@@ -282,9 +294,9 @@ TEST(NpuLimits, ACaseAtTheLimitIsTakenAndOnePastItRefusedByName) {
 // The first table of bmm had multiples of 8. With a multiple of 1 the rows say nothing, and nobody is shown them.
 TEST(NpuLimits, MatricesMayHaveToBeMultiples) {
   NpuLimits limits = imxrt700().npu->limits;
-  EXPECT_EQ(npu_constraints(Matmul{}, limits).size(), 1u);
+  EXPECT_EQ(npu_constraints(Matmul{}, limits).size(), 2u);
   limits.matmul_multiple = 8;
-  EXPECT_EQ(npu_constraints(Matmul{}, limits).size(), 4u);
+  EXPECT_EQ(npu_constraints(Matmul{}, limits).size(), 5u);
   for (const Case& c : std::vector<Case>{{"8x16", Matmul{}, {{{5, 8, 16}}, {{5, 24, 16}}}, ""},
                                          {"7 rows", Matmul{}, {{{5, 7, 16}}, {{5, 24, 16}}}, "neutron.matmul.width"},
                                          {"12 between", Matmul{}, {{{4, 8, 12}}, {{4, 16, 12}}}, "neutron.matmul.channels"},

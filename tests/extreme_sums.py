@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random layers whose sums come near to what int32 holds, or pass it: the result of 64-bit arithmetic, within a step, or a refusal.
+"""Random layers whose sums come near to what int32 holds, or pass it: the result of 64-bit arithmetic, within a step, or a refusal. On the NPU too,
+whose programs the open machine model runs.
 
   tests/extreme_sums.py DEUTERON [--cases N] [--seed S]
 """
@@ -17,7 +18,7 @@ except ImportError:
     print("skipped: this interpreter has no NumPy")
     sys.exit(77)
 
-TARGETS = ["cortex-m0plus", "cortex-m4", "cortex-m55"]
+TARGETS = ["cortex-m0plus", "cortex-m4", "cortex-m55", "imxrt700", "imxrt700cm"]
 LIMIT = 2**31 // (255 * 127)  # products that reach it
 
 
@@ -46,7 +47,7 @@ def expected(kind, x, w, bias, scale):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("deuteron")
-    arguments.add_argument("--cases", type=int, default=24)
+    arguments.add_argument("--cases", type=int, default=40)
     arguments.add_argument("--seed", type=int, default=20251121)
     given = arguments.parse_args()
     random = np.random.default_rng(given.seed)

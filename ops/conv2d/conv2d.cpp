@@ -7,6 +7,7 @@
 #include "ops/depthwise_conv2d/scratch.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
+#include "ops/integer/npu_sums.h"
 #include "ops/integer/refusals.h"
 #include "ops/kernel_call/numbers.h"
 #include "ops/linear_once/form.h"
@@ -160,6 +161,7 @@ static constexpr NpuRow<Conv2d> kNpu[] = {
      [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
     {"dilation", "dilation", NpuTest::at_most,
      [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, &NpuLimits::dilation},
+    {"sums", "sums of products and bias stay in int32", kSumsStay, sums_stay_in_int32<Conv2d>},
     {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most,
      [](const Conv2d& a, const NpuOperands& o) { return std::optional<i64>(npu_taps(a, o)); }, &NpuLimits::taps},
 };

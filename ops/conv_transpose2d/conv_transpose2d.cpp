@@ -6,6 +6,7 @@
 #include "ops/conv_transpose2d/stock_limits.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
+#include "ops/integer/npu_sums.h"
 #include "ops/integer/refusals.h"
 #include "ops/kernel_call/numbers.h"
 
@@ -135,6 +136,7 @@ static constexpr NpuRow<ConvTranspose2d> kNpu[] = {
        return std::optional<i64>(std::max(a.pad.h - o.in[kWeight].shape[1], a.pad.w - o.in[kWeight].shape[2]));
      },
      nullptr, -1},
+    {"sums", "sums of products and bias stay in int32", kSumsStay, sums_stay_in_int32<ConvTranspose2d>},
     {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most,
      [](const ConvTranspose2d&, const NpuOperands& o) {
        return std::optional<i64>(o.in[kWeight].shape[1] * o.in[kWeight].shape[2] *

@@ -5,6 +5,7 @@
 
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
+#include "ops/integer/npu_sums.h"
 #include "ops/integer/refusals.h"
 #include "ops/kernel_call/numbers.h"
 #include "ops/linear_once/form.h"
@@ -112,6 +113,7 @@ static constexpr NpuRow<Linear> kNpu[] = {
      operand_is_constant<Linear, kBias>},
     {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
      operand_is_symmetric<Linear, kWeight>},
+    {"sums", "sums of products and bias stay in int32", kSumsStay, sums_stay_in_int32<Linear>},
     {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most,
      [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); },
      &NpuLimits::taps},

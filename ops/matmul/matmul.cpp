@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ops/integer/multiplier.h"
+#include "ops/integer/npu_sums.h"
 #include "ops/integer/refusals.h"
 #include "ops/matmul/scratch.h"
 #include "ops/matmul/zero_points.h"
@@ -28,6 +29,10 @@ static Result<std::vector<Type>> infer(const Matmul& a, TypeView in) {
 
 static i64 count_macs(const Matmul&, TypeView in, TypeView out) { return out[0].elements() * in[kX].shape[2]; }
 
+static double largest_shifted_sum(i64 inner, const Multiplier& m) {
+  return static_cast<double>(inner) * 255 * 255 * (m.shift > 0 ? std::ldexp(1.0, m.shift) : 1.0);
+}
+
 static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
   const Type &x = c.in[kX], &other = c.in[kOther], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.matmul.dtype")) return *r;
@@ -47,7 +52,7 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
     return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32",
                    "cortex_m.matmul.scale"};
   // The stock kernel shifts a sum to the left before it multiplies, and a sum that leaves int32 wraps.
-  const double most = static_cast<double>(x.shape[2]) * 255 * 255 * (m.shift > 0 ? std::ldexp(1.0, m.shift) : 1.0);
+  const double most = largest_shifted_sum(x.shape[2], m);
   if (m.shift > 0 && most >= 2147483648.0)
     return Refusal{"the result's scale is too fine for the operands': shifted sums may overflow", fmt::format("{:g}", most), "2147483647",
                    "cortex_m.matmul.scale"};
@@ -73,6 +78,13 @@ static constexpr NpuRow<Matmul> kNpu[] = {
      [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[2]); }, &NpuLimits::matmul_multiple},
     {"columns", "columns of the second matrix", NpuTest::multiple_of,
      [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kOther].shape[1]); }, &NpuLimits::matmul_multiple},
+    {"sums", "sums of products stay in int32", kSumsStay,
+     [](const Matmul& a, const NpuOperands& o) -> std::optional<i64> {
+       if (!o.is_quantized()) return std::nullopt;
+       const double scale = product_factor(o.in[kX].quant, o.in[kOther].quant, o.out[0].quant, Rounding::tflite, Quotient::wide, a.scale);
+       const auto m = checked_multiplier(scale, form_of(Rounding::tflite), "");
+       return !m || m->shift <= 0 || largest_shifted_sum(o.in[kX].shape[2], *m) < 2147483648.0 ? 1 : 0;
+     }},
     {"inner", "columns of the first matrix, with those that stand for zero points", NpuTest::at_most,
      [](const Matmul&, const NpuOperands& o) {
        const i64 inner = o.in[kX].shape[2];
