@@ -105,9 +105,11 @@ class InputReader {
   // One for each input, as many as there are, each with as many samples as the first.
   std::optional<std::vector<InputSeries>> read_all(size_t given, std::span<const InputSpec> specs, auto read_one) {
     if (given != specs.size()) {
+      constexpr size_t kMostShown = 8;
       std::string names;
-      for (const InputSpec& s : specs)
+      for (const InputSpec& s : specs.first(std::min(specs.size(), kMostShown)))
         names += fmt::format("{}`{}` {}[{}]", names.empty() ? "" : ", ", s.name, name_of(s.dtype), to_text(s.shape));
+      if (specs.size() > kMostShown) names += fmt::format(", and {} more", specs.size() - kMostShown);
       diagnostics_.add(
           {Severity::error, options_.option, "every input needs its data, in order", std::to_string(given), std::to_string(specs.size()),
            "input.count",
