@@ -11,6 +11,7 @@
 #include "ops/families.h"
 #include "passes/memories.h"
 #include "passes/portable_calls.h"
+#include "report/numbers.h"
 
 namespace deuteron {
 namespace {
@@ -20,6 +21,7 @@ constexpr double kGoodDb = 30;        // of the outputs: from there on nothing i
 constexpr double kLossDb = 6;         // of a value, below what it was made of: half of its precision
 constexpr double kOutlierRatio = 16;  // the largest channel to the median: four of eight bits are left
 constexpr double kLeastGainDb = 0.5;  // by more samples
+constexpr i64 kLeastDead = 50;        // one filter of so many
 constexpr size_t kMostTold = 3;       // operators, of a kind
 
 bool is_good(const Patient& p) { return p.accuracy && p.accuracy->sqnr_db >= kGoodDb; }
@@ -140,10 +142,27 @@ void low_accuracy(const Patient& p, std::vector<Finding>& findings) {
   findings.push_back(std::move(f));
 }
 
+// They cost nothing, for the program does without them, but they were meant to do something.
+void dead_filters(const Patient& p, std::vector<Finding>& findings) {
+  const Slimming& s = p.compilation.slimming;
+  const SlimmedFilters all = slimmed_filters(s);
+  if (all.constant == 0 || all.constant * kLeastDead < s.filters) return;
+  std::vector<FindingPlace> where;
+  for (const SlimmedValue& v : s.values) {
+    if (!v.is_layer || v.constant == 0) continue;
+    where.push_back(place_of(p.compilation.graph, v.origin));
+    where.back().name += fmt::format(", {} of {}", grouped(v.constant), grouped(v.channels));
+  }
+  findings.push_back(finding_of(FindingKind::dead_filters, "filters that give one number whatever the input is", std::move(where), -1,
+                                fmt::format("{} of {} filters (proved for any input); {} are not computed", grouped(all.constant),
+                                            grouped(s.filters), grouped(all.left_out))));
+}
+
 }  // namespace
 
 void examine_accuracy(const Patient& p, std::vector<Finding>& findings) {
   data(p, findings);
+  if (!p.made_up_samples || p.compilation.quantization.model_was_quantized) dead_filters(p, findings);
   if (p.made_up_samples || p.samples.empty()) return;
   outliers(p, findings);
   if (is_good(p) || !p.accuracy || std::isinf(p.accuracy->sqnr_db)) return;

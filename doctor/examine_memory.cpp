@@ -97,6 +97,13 @@ void early_peak(const Patient& p, const std::vector<i64>& alive, std::vector<Fin
   findings.back().attempt = fmt::format("--max-ram {}", std::max<i64>(others, alive[peak] / 2));
 }
 
+// Weights of a layer in the program, which may do without some of its channels.
+i64 weights_left(const Slimming& slimming, const Origin& layer, i64 weights) {
+  for (const SlimmedValue& s : slimming.values)
+    if (s.is_layer && std::ranges::includes(s.origin, layer)) weights = std::min(weights, s.weights);
+  return weights;
+}
+
 void weights(const Patient& p, std::vector<Finding>& findings) {
   const Compilation& c = p.compilation;
   const Graph& g = c.reference;
@@ -105,7 +112,7 @@ void weights(const Patient& p, std::vector<Finding>& findings) {
   const Uses uses(g);
   for (const Node& node : g.nodes) {
     if (!is_layer(node.op) || node.inputs.size() < 2) continue;
-    const i64 bytes = g.type(node.inputs[1]).elements();
+    const i64 bytes = weights_left(c.slimming, node.origin, g.type(node.inputs[1]).elements());
     const NodeId maker = uses.producer[node.inputs[1]];  // of a quantized model: its dequantize
     const bool constant = g.is_constant(node.inputs[1]) || (maker >= 0 && g.is_constant(g.nodes[maker].inputs[0]));
     if (!constant || bytes < kLeastFlashBytes || static_cast<double>(bytes) < kLargeShare * static_cast<double>(file)) continue;

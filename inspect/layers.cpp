@@ -25,6 +25,7 @@ namespace {
 struct Pair {
   NodeId call;
   ValueId value, reference;
+  const SlimmedValue* slimmed;  // null: the program has all channels of the reference
 };
 
 bool makes_int8(const Graph& g, const Node& node) { return g.type(node.outputs[0]).dtype == DType::s8; }
@@ -55,6 +56,17 @@ const Node* last_within(const Graph& reference, const Origin& origin, bool quant
   return last;
 }
 
+// A value of the program that has lost channels of what the reference computes; null: it has all, or is another value.
+const SlimmedValue* slimmed_as(const Compilation& c, const Origin& origin, const Shape& given, const Shape& expected) {
+  const SlimmedValue* last = nullptr;
+  if (given.empty() || expected.empty()) return last;
+  for (const SlimmedValue& s : c.slimming.values)
+    if (s.channels == expected.back() && static_cast<i64>(s.kept.size()) == given.back() && s.channels != given.back() &&
+        std::ranges::includes(origin, s.origin))
+      last = &s;
+  return last && numel(given) * expected.back() == numel(expected) * given.back() ? last : nullptr;
+}
+
 // What both graphs compute, by the user's operators that their nodes carry, in the order of the program.
 std::vector<Pair> pairs_of(const Compilation& c) {
   std::vector<Pair> pairs;
@@ -63,8 +75,11 @@ std::vector<Pair> pairs_of(const Compilation& c) {
     const Type& type = c.graph.type(v);
     const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
     const Node* reference = last_within(c.equalized, origin, is_edge(call_of(c.graph.nodes[call].op)->name));
-    if (!is_number || !reference || c.equalized.type(reference->outputs[0]).elements() != type.elements()) continue;
-    pairs.push_back({call, v, reference->outputs[0]});
+    if (!is_number || !reference) continue;
+    const Shape& expected = c.equalized.type(reference->outputs[0]).shape;
+    const SlimmedValue* slimmed = slimmed_as(c, origin, type.shape, expected);
+    if (!slimmed && numel(expected) != type.elements()) continue;
+    pairs.push_back({call, v, reference->outputs[0], slimmed});
   }
   std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.call < b.call; });
   return pairs;
@@ -148,7 +163,16 @@ Shape without_ones(Shape shape) {
 struct Compared {
   LayerError layer;
   ValueId reference;
+  const SlimmedValue* slimmed;  // null: the program has all channels
 };
+
+// Those of a value's elements that the program has.
+std::vector<float> kept_of(std::span<const float> data, const SlimmedValue& slimmed) {
+  std::vector<float> kept;
+  for (size_t row = 0; row < data.size(); row += static_cast<size_t>(slimmed.channels))
+    for (const i64 c : slimmed.kept) kept.push_back(data[row + static_cast<size_t>(c)]);
+  return kept;
+}
 
 LayerError layer_of(std::string name, std::string op, const Type& type) {
   LayerError layer;
@@ -192,9 +216,11 @@ std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compar
       const float lowest = first == end ? 0 : shared.lowest_seen(v, expected);
       for (auto at = first; at != end; ++at) {
         const LayerError& layer = compared[at->second].layer;
+        const SlimmedValue* const slimmed = compared[at->second].slimmed;
+        const std::vector<float> kept = slimmed ? kept_of(expected, *slimmed) : std::vector<float>();
         const bool is_float = layer.low == layer.high;
         const float infinity = std::numeric_limits<float>::infinity();
-        by_sample[s][at->second].add(expected, values[at->second], is_float ? -infinity : layer.low, is_float ? infinity : layer.high,
+        by_sample[s][at->second].add(slimmed ? std::span<const float>(kept) : expected, values[at->second], is_float ? -infinity : layer.low, is_float ? infinity : layer.high,
                                      std::isfinite(lowest) ? lowest : -infinity);
       }
     });
@@ -215,7 +241,7 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& give
   std::vector<Compared> compared;
   for (const Pair& pair : pairs) {
     const Node& call = c.graph.nodes[pair.call];
-    compared.push_back({layer_of(user_names(c.graph, call.origin), call_of(call.op)->name, c.graph.type(pair.value)), pair.reference});
+    compared.push_back({layer_of(user_names(c.graph, call.origin), call_of(call.op)->name, c.graph.type(pair.value)), pair.reference, pair.slimmed});
     compared.back().layer.origin = call.origin;
   }
   return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {
@@ -247,8 +273,9 @@ std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> 
     if (!reference || is_on_the_way(t)) continue;
     const Shape &expected = c.equalized.type(reference->outputs[0]).shape, &given = taps[t].type.shape;
     const bool same_vector = without_ones(given).size() <= 1 && without_ones(expected) == without_ones(given);
-    if (expected != given && !same_vector) continue;
-    compared.push_back({layer_of(user_names(c.equalized, taps[t].origin), taps[t].op, taps[t].type), reference->outputs[0]});
+    const SlimmedValue* slimmed = slimmed_as(c, taps[t].origin, given, expected);
+    if (expected != given && !same_vector && !slimmed) continue;
+    compared.push_back({layer_of(user_names(c.equalized, taps[t].origin), taps[t].op, taps[t].type), reference->outputs[0], slimmed});
     which.push_back(t);
   }
   return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {

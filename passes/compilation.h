@@ -24,6 +24,7 @@ struct Compilation {
   std::vector<UserOperator> user;  // by id of graph.sources
   FormDecision forms;
   UnitOrder unit_order;
+  Slimming slimming;
   QuantizationDecisions quantization;
   PartitionDecisions partition;
   NpuDecisions npu;

@@ -30,6 +30,28 @@ struct UnitOrder {
   i64 macs_left_out = 0;  // of these, in the mean over samples that an order was not chosen on
 };
 
+// Channels of an int8 value that always hold the same step, or that are not computed: passes/slim.cpp.
+struct SlimmedValue {
+  Origin origin;
+  bool is_layer = false;  // a layer's result, whose channels are filters; else that of an operator behind one
+  i64 channels = 0;
+  std::vector<i64> kept;
+  i64 constant = 0;           // of all channels
+  i64 alike = 0, unread = 0;  // of those that are not kept and not constant
+  i64 weights = 0;            // of a layer: what is left of them
+};
+struct Slimming {
+  std::vector<SlimmedValue> values;
+  i64 filters = 0;                        // of all int8 layers
+  i64 macs_before = 0, macs_after = 0;    // 0: nothing was left out
+  i64 bytes_before = 0, bytes_after = 0;  // of constants, before they are packed
+};
+
+struct SlimmedFilters {
+  i64 left_out = 0, constant = 0, alike = 0, unread = 0;  // constant ones are counted where they are computed too
+};
+SlimmedFilters slimmed_filters(const Slimming& slimming);  // passes/slim.cpp
+
 // Operators that keep an exact form beside the NPU: passes/choose_forms.cpp.
 struct FormDecision {
   std::vector<std::string> exact;         // "layer_norm", "log"

@@ -40,6 +40,7 @@ void order_units(PassContext&);             // passes/order_units.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
 void stream(PassContext&);                  // passes/stream.cpp
+void slim(PassContext&);                    // passes/slim.cpp
 void fold_rows(PassContext&);               // passes/fold_rows.cpp
 void partition(PassContext&);               // passes/partition.cpp
 void choose_kernels(PassContext&);          // passes/choose_kernels.cpp

@@ -40,6 +40,9 @@ static constexpr Pass kPipeline[] = {
     {"fold-quantization", fold_quantization},
     // With --stream the graph is a step: operators compute the new rows, and states have the old ones that they read.
     {"stream", stream},
+    // Between int8 operators no channel is computed that is constant, that nobody reads or that another one equals, where readers can do
+    // without it.
+    {"slim", slim},
     // Where strides allow, neighbouring positions of a row are channels of a convolution that the NPU takes: its dot products are filled.
     {"fold-rows", fold_rows},
     // What the NPU takes is a delegate; the rest is the CPU's.

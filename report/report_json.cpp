@@ -224,6 +224,16 @@ Json unit_order(const UnitOrder& u) {
   return {{"layers", u.values}, {"macs_behind", u.macs}, {"macs_left_out", u.macs_left_out}};
 }
 
+// Null where every channel is computed.
+Json slimming(const Slimming& s) {
+  if (s.macs_before == 0) return nullptr;
+  const SlimmedFilters of = slimmed_filters(s);
+  return {{"filters", s.filters}, {"left_out", of.left_out},
+          {"constant", of.constant}, {"alike", of.alike},
+          {"unread", of.unread},   {"macs_left_out", s.macs_before - s.macs_after},
+          {"constants_left_out", s.bytes_before - s.bytes_after}};
+}
+
 // Where the program is and what it costs.
 Json program_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
   const NpuTotal npu = npu_total(r);
@@ -239,6 +249,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"row_split", row_split(c.row_bands)},
           {"call_order", call_order(c.call_order)},
           {"unit_order", unit_order(c.unit_order)},
+          {"slimming", slimming(c.slimming)},
           {"constants_bytes", c.parts.constants},
           {"program_bytes", c.parts.program},
           {"file_bytes", c.pte.size()},

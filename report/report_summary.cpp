@@ -289,6 +289,12 @@ class Summary {
 
   void multiply_adds() {
     line("multiply-adds", scaled(r_.macs));
+    if (const Slimming& s = c_.slimming; s.macs_before > 0) {
+      const SlimmedFilters of = slimmed_filters(s);
+      line("", fmt::format("{} and {} bytes of constants left out: of {} filters {} are constant, {} equal another one, {} are not read",
+                           scaled(s.macs_before - s.macs_after), grouped(s.bytes_before - s.bytes_after), grouped(s.filters),
+                           grouped(of.constant), grouped(of.alike), grouped(of.unread)));
+    }
     if (const UnitOrder& u = c_.unit_order; u.values > 0)
       line("", fmt::format("{:.0f} % of the {} behind {} meet zeros that are left out (held-out samples; not in `cycles`)",
                            100.0 * static_cast<double>(u.macs_left_out) / static_cast<double>(std::max<i64>(u.macs, 1)), scaled(u.macs),

@@ -47,6 +47,10 @@ export function overview(m) {
   const crossed = (report && report.crossings) || [];
   if (crossed.length)
     figures.push(figure("Crossings", grouped(crossed.length), `${bytes(crossed.reduce((a, c) => a + (c.bytes || 0), 0))} to and from the NPU${report.transposes !== undefined ? `, ${plural(report.transposes, "transpose")}` : ""}`, "crossings"));
+  const slim = report && report.slimming;
+  if (slim)
+    figures.push(figure("Left out", `${short(slim.macs_left_out)} multiply-adds`,
+      `${grouped(slim.left_out)} of ${grouped(slim.filters)} filters, ${bytes(slim.constants_left_out)}`, "slimming"));
   const delegates = m.calls.filter((c) => c.npu_kernels).length;
   if (delegates) figures.push(figure("Delegates", grouped(delegates), "calls of the NPU in one run", "delegates"));
 

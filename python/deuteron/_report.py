@@ -113,6 +113,19 @@ class CallOrder:
 
 
 @dataclass(frozen=True)
+class Slimming:
+    """Filters of int8 layers that the program does without, with the same results to the bit."""
+
+    filters: int  #: of all int8 layers
+    left_out: int  #: of these
+    constant: int  #: give one number whatever the input is, left out or not
+    alike: int  #: left out: they always give what another filter of the layer does
+    unread: int  #: left out: nothing that reads them has a weight other than 0 for them
+    macs_left_out: int
+    constants_left_out: int  #: bytes, before weights are packed
+
+
+@dataclass(frozen=True)
 class UnitOrder:
     """Fully connected layers whose units stand in the order of how rarely they are zero."""
 
@@ -360,6 +373,7 @@ class Report:
     row_split: Optional[RowSplit] = None
     call_order: Optional[CallOrder] = None
     unit_order: Optional[UnitOrder] = None
+    slimming: Optional[Slimming] = None
     memory_placement: Optional[MemoryPlacement] = None  #: of a target with several memories that says their speeds
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
     worst_output: Optional[PartAccuracy] = None  #: the worst output, or part of one; None: there is one part only
