@@ -64,6 +64,9 @@ static std::optional<Patch> keep_view_in_float(const Graph& g, const Uses& uses,
   NodeId at = uses.producer[g.nodes[root].inputs[0]];
   for (; at >= 0 && is_view(g, g.nodes[at]); at = uses.producer[g.nodes[at].inputs[0]]) views.push_back(at);
   if (views.empty() || at < 0 || !is_quantize(g.nodes[at].op)) return std::nullopt;
+  // Among int8 and int16 layers steps of the one become steps of the other.
+  const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
+  if (!is_float(g.nodes[at].inputs[0]) || !is_float(g.nodes[root].outputs[0])) return std::nullopt;
   PatchBuilder b(g, root, "a view of a float");
   ValueId v = g.nodes[at].inputs[0];
   for (; !views.empty(); views.pop_back()) {
