@@ -169,23 +169,25 @@ static std::string hint_of(int argc, char** argv) {
   return "";
 }
 
+// An option or argument that the verb does not have: said before what is missing, which it may stand for. "": there is none.
+std::string CommandLine::unknown_argument(const std::string& verb) const {
+  const std::vector<std::string> extras = app_->remaining(true);
+  if (extras.empty()) return "";
+  const auto option = std::ranges::find_if(extras, [](const std::string& text) { return text.starts_with('-'); });
+  if (verb.empty() || option == extras.end()) return fmt::format("`{}` is one argument too many", printable(extras.front(), Lines::escaped));
+  std::vector<std::string> names;
+  for (const OptionFacts& o : facts_of(verb).options)
+    if (!o.is_placed) names.push_back(o.name);
+  const std::string near = nearest(*option, names).empty() ? "" : ": " + suggestion(*option, names);
+  return fmt::format("{} has no option `{}`{}", verb, printable(*option, Lines::escaped), near);
+}
+
 // What CLI11 found wrong, in our own words where it has only words for programmers.
 std::string CommandLine::complaint(const CLI::ParseError& e) const {
   const std::vector<CLI::App*> verbs = app_->get_subcommands();
   const CLI::App& verb = verbs.empty() ? *app_ : *verbs.front();
   const std::string what = e.what(), of = what.substr(0, what.find(": "));
-  if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
-    const std::vector<std::string> extras = app_->remaining(true);
-    const std::string first = extras.empty() ? "" : extras.front();
-    if (verbs.empty() || !first.starts_with('-'))
-      return fmt::format("`{}` is one argument too many", printable(first, Lines::escaped));
-    std::vector<std::string> names;
-    for (const OptionFacts& o : facts_of(verb.get_name()).options)
-      if (!o.is_placed) names.push_back(o.name);
-    const std::vector<std::string> near = nearest(first, names);
-    return fmt::format("{} has no option `{}`{}", verb.get_name(), printable(first, Lines::escaped),
-                       near.empty() ? "" : ": " + suggestion(first, names));
-  }
+  if (const std::string unknown = unknown_argument(verbs.empty() ? "" : verb.get_name()); !unknown.empty()) return unknown;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr) {
     const CLI::Option* option = verb.get_option_no_throw(of);
     if (option != nullptr && option->get_expected_max() == 0) return of + " takes no value";

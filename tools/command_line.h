@@ -100,6 +100,7 @@ class CommandLine {
  private:
   std::unique_ptr<CLI::App> app_;
   std::string complaint(const CLI::ParseError& e) const;
+  std::string unknown_argument(const std::string& verb) const;
   std::function<int()> chosen_;
   std::function<void(size_t)> limit_memory_;
   size_t max_memory_ = 0;  // 0: as much as there is
