@@ -5,13 +5,14 @@
 #include <set>
 
 #include "ops/families.h"
+#include "ops/visit_fields.h"
 
 namespace deuteron {
 
 namespace {
 
-constexpr i64 kMaxTies =
-    4;  // for each channel: who has more moves elements from channel to channel
+// For each channel: who has more moves elements from channel to channel.
+constexpr i64 kMaxTies = 4;
 constexpr float kFirst = 4096;  // numbers the channels of the operands, beyond what paddings are
 
 class TieFinder {
@@ -125,11 +126,9 @@ struct Attributes {
   i64 last_axis, channels;  // of operand 0; of the result
   const std::vector<i64>&from, &to;
 
-  template <class T>
-  void of(T& op) const {
+  void edit(Op& op) const {
     i64 axis = -1;
-    if constexpr (requires { T::fields(op, [](std::string_view, auto&) {}); })
-      T::fields(op, [&](std::string_view name, auto& field) { set(name, field, axis); });
+    visit_fields(op, [&](std::string_view name, auto& field) { set(name, field, axis); });
   }
 
  private:
@@ -197,9 +196,8 @@ std::optional<ChannelTies> channel_ties(const Graph& g, const Node& node) {
 Op with_channels(const Graph& g, const Node& node, const std::vector<i64>& from,
                  const std::vector<i64>& to) {
   Op op = node.op;
-  const Attributes edit{g.type(node.inputs[0]).rank() - 1, channels_of(g.type(node.outputs[0])),
-                        from, to};
-  std::visit([&](auto& a) { edit.of(a); }, static_cast<AnyOp&>(op));
+  const i64 last_axis = g.type(node.inputs[0]).rank() - 1;
+  Attributes{last_axis, channels_of(g.type(node.outputs[0])), from, to}.edit(op);
   return op;
 }
 

@@ -25,7 +25,7 @@ BOUNDS = {
     "files that name prelu outside its folders": (3, 3),
     "files that name an operator outside its folders, all operators": (297, None),
     "lines that test for an operator's type outside ops/": (120, 60),
-    "lines that read a call's argument by its position": (6, 0),
+    "lines that read a call's argument by its position": (5, 0),
     "lines of the longest product file": (450, 450),
     "lines of the longest function": (70, 70),
     "limits of the NPU typed in two files": (0, 0),
