@@ -112,6 +112,9 @@ for name, (rule, *says) in FAULTS.items():
     for target in ("cortex-m33", "cortex-m55", "imxrt700cm"):
         command = ["compile", f"{model}.pt2", "--target", target, "--calibrate", f"{model}.bin", "-o", "o.pte"]
         case(f"internal_faults {name} {target}", command, rule, *says)
+VIEW = HERE / "internal_faults" / "view_beside_int16"  # of an input that goes through a view into a layer on int16
+case("internal_faults view_beside_int16", ["compile", f"{VIEW}.onnx", "--target", "cortex-m55", "--calibrate", f"{VIEW}.npy",
+                                           "--int16-layer", "Div", "-o", "o.pte"], None)
 
 
 def in_shared(name):
