@@ -52,12 +52,12 @@ std::string to_text(const Layer& l, std::mt19937& random) {
   return text;
 }
 
-struct Result {
+struct FoldedRun {
   std::vector<int8_t> bits;
   i64 channels = 0;  // of the filters on the NPU
 };
 
-Result compiled(const std::string& text, bool folds, const std::vector<float>& x) {
+FoldedRun compiled(const std::string& text, bool folds, const std::vector<float>& x) {
   Diagnostics diagnostics;
   std::optional<Graph> g = parse(text, "test", diagnostics);
   EXPECT_TRUE(g) << text << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
@@ -68,7 +68,7 @@ Result compiled(const std::string& text, bool folds, const std::vector<float>& x
   const std::optional<Compilation> c = compile(std::move(*g), target, {}, options, diagnostics);
   EXPECT_TRUE(c) << text << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
   if (!c) return {};
-  Result result{int8_result_of(*c, x), 0};
+  FoldedRun result{int8_result_of(*c, x), 0};
   for (const GraphValue& v : c->partition.graph.values)
     if (v.constant && v.type.dtype == DType::s8) result.channels = v.type.shape.back();
   return result;
@@ -98,7 +98,7 @@ TEST(FoldRows, TheBitsStay) {
     const std::string text = to_text(l, random);
     std::vector<float> x(static_cast<size_t>((l.slice > 0 ? l.source() : l.rows * l.length) * l.channels));
     for (float& v : x) v = 0.05f * static_cast<float>(draw(-128, 127) - 7);
-    const Result with = compiled(text, true, x), without = compiled(text, false, x);
+    const FoldedRun with = compiled(text, true, x), without = compiled(text, false, x);
     EXPECT_EQ(with.bits, without.bits) << text.substr(0, 120) << text.substr(text.rfind("y = "));
     folded += with.channels > without.channels;
   }

@@ -79,9 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   add_state(verb, o->states);
   add_json(verb, o->json);
   verb.number_or("least", -1, "--ram", o->ram, "a number or a word").positive();
-  verb.option("--gain", o->gain, "not zero").not_zero().group("Numbers");
+  verb.option("--gain", o->gain, "not zero").not_zero();
   verb.option("--loss", o->loss, "not negative").not_negative();
-  DEUTERON_CHECK(line.options_of("verb").size() > 10);
+  DEUTERON_CHECK(line.facts_of("verb").options.size() > 10);
   static FILE* const nowhere = std::fopen("/dev/null", "w");
   FILE* const error = std::exchange(stderr, nowhere);
   std::cout.setstate(std::ios::badbit);
