@@ -188,6 +188,12 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
   const CLI::App& verb = verbs.empty() ? *app_ : *verbs.front();
   const std::string what = e.what(), of = what.substr(0, what.find(": "));
   if (const std::string unknown = unknown_argument(verbs.empty() ? "" : verb.get_name()); !unknown.empty()) return unknown;
+  if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !verbs.empty()) {
+    std::vector<std::string> missing;
+    for (const CLI::Option* o : verb.get_options())
+      if (o->get_required() && o->count() == 0) missing.push_back(o->get_lnames().empty() ? o->get_name() : "--" + o->get_lnames()[0]);
+    if (!missing.empty()) return fmt::format("{} {} required", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are");
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr) {
     const CLI::Option* option = verb.get_option_no_throw(of);
     if (option != nullptr && option->get_expected_max() == 0) return of + " takes no value";

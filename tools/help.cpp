@@ -141,7 +141,7 @@ std::string as_roff(std::string_view text) {
 }  // namespace
 
 std::string help_text(const VerbFacts& verb) {
-  std::string text = fmt::format("{}\n\nusage: {}\n", wrapped(verb.what, 0, 0), wrapped(usage_of(verb), 7, 9));
+  std::string text = fmt::format("{}\n\nUsage: {}\n", wrapped(verb.what, 0, 0), wrapped(usage_of(verb), 7, 9));
   for (const OptionFacts& o : verb.options)
     if (o.is_placed) text += "\n" + entry(o.name, o.help, kTextColumn);
   for (const std::string& title : titles_of(verb)) {
@@ -149,11 +149,11 @@ std::string help_text(const VerbFacts& verb) {
     for (const OptionFacts& o : verb.options)
       if (!o.is_placed && o.group == title) text += entry(spelled(o), o.help, kTextColumn);
   }
-  return text + "\nexample:\n  " + verb.example + "\n";
+  return text + "\nExample:\n  " + verb.example + "\n";
 }
 
 std::string help_text(std::span<const VerbFacts> verbs) {
-  std::string text = fmt::format("{}\n\nusage: deuteron VERB [options]\n\n", kWhat);
+  std::string text = fmt::format("{}\n\nUsage: deuteron VERB [options]\n\n", kWhat);
   for (const VerbFacts& v : verbs) text += entry(v.name, v.what, 15);
   return text + fmt::format("\n`deuteron help VERB` explains a verb's options, with an example. {}\n", kExitCodes);
 }
