@@ -23,7 +23,13 @@ void widen(Steps& s, const Steps& by) {
   s.low = std::min(s.low, by.low), s.high = std::max(s.high, by.high);
 }
 
-bool has_channel_steps(const Type& t) { return is_int8_per_tensor(t) && t.rank() > 0; }
+// Who has more channels than any layer of a microcontroller keeps them all: a vector of a million
+// elements is no image of a million channels.
+constexpr i64 kMaxChannels = 1 << 14;
+
+bool has_channel_steps(const Type& t) {
+  return is_int8_per_tensor(t) && t.rank() > 0 && channels_of(t) <= kMaxChannels;
+}
 
 bool have_same_steps(const Type& a, const Type& b) {
   return a.quant.scale == b.quant.scale && a.quant.zero_point == b.quant.zero_point;
@@ -282,9 +288,12 @@ ChannelFacts::ChannelFacts(const Graph& g, const Target& target)
   }
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    nodes[n].layer = Int8Layer::of(g, node, target);
-    nodes[n].ties = channel_ties(g, node);
-    if (is_layer(node.op) && !nodes[n].layer) nodes[n].ties.reset();
+    const auto has_few = [&](ValueId v) { return channels_of(g.type(v)) <= kMaxChannels; };
+    if (std::ranges::all_of(node.inputs, has_few) && std::ranges::all_of(node.outputs, has_few)) {
+      nodes[n].layer = Int8Layer::of(g, node, target);
+      nodes[n].ties = channel_ties(g, node);
+      if (is_layer(node.op) && !nodes[n].layer) nodes[n].ties.reset();
+    }
     for (const ValueId v : node.outputs) {
       if (!has_channel_steps(g.type(v))) continue;
       steps[v] = node.outputs.size() == 1 ? StepsOf(g, target, node, nodes[n], steps).find()

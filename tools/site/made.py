@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the site that are nothing but what the program says of itself."""
 import json
+import re
 
 
 def cell(text):
@@ -38,8 +39,7 @@ def operators(run, target):
 
 
 def verbs(run):
-    text = run("--help")
-    names = [line.split()[0] for line in text.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
+    names = re.findall(r"^  (\S+)", run("--help"), re.M)  # what a verb does goes on in lines further in
     blocks = "".join(f"## {name}\n\n```text\n{run(name, '--help').strip()}\n```\n\n" for name in names)
     return f"# Every verb and option\n\n`deuteron VERB --help` prints these. [The command line](../command-line.md) explains them.\n\n{blocks}"
 
