@@ -21,10 +21,11 @@ Index index_of(const RuntimeSources& runtime) {
 }
 
 // What no header of the same name leads to.
-constexpr std::string_view kAlways[] = {"firmware/project/main.cpp",         "runtime/ports/errno.cpp",
-                                        "runtime/ports/check_no_heap.cmake", "runtime/ports/optimization.cmake",
-                                        "runtime/ports/messages.ld",
-                                        "runtime/ports/parts.cmake",         "runtime/ports/stack.cmake"};
+constexpr std::string_view kAlways[] = {
+    "firmware/project/main.cpp", "runtime/ports/errno.cpp",   "runtime/ports/check_no_heap.cmake", "runtime/ports/optimization.cmake",
+    "runtime/ports/messages.ld", "runtime/ports/parts.cmake", "runtime/ports/stack.cmake",
+    "runtime/signature.cpp",  // for a main of the user's own that calls load_signed()
+};
 constexpr std::string_view kEmulated[] = {"runtime/ports/start.cpp", "runtime/ports/sections.ld"};
 constexpr std::string_view kDelegate[] = {"backends/neutron_delegate/linked_driver.cpp", "backends/neutron_delegate/delegate.cpp"};
 constexpr std::string_view kModel[] = {"backends/neutron_model/neutron_model.cpp", "backends/neutron_model/check_calls.cpp",
