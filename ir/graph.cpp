@@ -78,14 +78,16 @@ std::string describe(const Graph& g, const Node& node) {
 
 i64 macs_of(const Graph& g, const Node& node) {
   if (const auto* call = std::get_if<KernelCall>(&node.op)) return call->macs;
-  if (const auto* delegate = std::get_if<Delegate>(&node.op)) {
-    i64 sum = 0;
-    for (const Node& inner : delegate->body->nodes) sum += macs_of(*delegate->body, inner);
-    return sum;
-  }
+  if (const auto* delegate = std::get_if<Delegate>(&node.op)) return macs_of(*delegate->body);
   std::vector<const Type*> in, out;
   const TypeView in_types = g.types(node.inputs, in), out_types = g.types(node.outputs, out);
   return macs(node.op, in_types, out_types);
+}
+
+i64 macs_of(const Graph& g) {
+  i64 sum = 0;
+  for (const Node& node : g.nodes) sum += macs_of(g, node);
+  return sum;
 }
 
 // Marks the nodes that a graph output depends on.

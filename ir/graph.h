@@ -108,6 +108,7 @@ std::string describe(const Graph&, const Node&);
 
 // Multiply-adds of a node; 0 where the operator has none.
 i64 macs_of(const Graph&, const Node&);
+i64 macs_of(const Graph&);
 
 // Removes nodes whose outputs nobody reads and values that nobody refers to; renumbers. What is removed without having been replaced
 // is recorded in `folded` with `reason`.

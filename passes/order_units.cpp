@@ -8,7 +8,6 @@
 #include "passes/order_units.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "passes/compilation.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/picked_channels.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -140,29 +140,18 @@ void look_at(const Graph& g, const Samples& samples, int threads, std::vector<Hi
   });
 }
 
-template <class T>
-void reorder(std::vector<T>& numbers, const std::vector<i32>& order) {
-  const std::vector<T> from = numbers;
-  for (size_t k = 0; k < order.size(); ++k) numbers[k] = from[static_cast<size_t>(order[k])];
+enum class Along { first, last };  // axis of a constant
+
+void reorder(Graph& g, const Parameter& parameter, const std::vector<i64>& order, Along along) {
+  ValueId& v = g.nodes[parameter.node].inputs[parameter.operand];
+  auto [type, data] = picked_channels(g.values[v], along == Along::first ? 0 : g.type(v).rank() - 1, order);
+  v = g.add_value(g.values[v].name, std::move(type), std::move(data));
 }
 
-// What the constant has at `axis`, its first or its last, in the order.
-void reorder(Graph& g, const Parameter& parameter, const std::vector<i32>& order, i32 axis) {
-  const ValueId v = g.nodes[parameter.node].inputs[parameter.operand];
-  Type type = g.type(v);
-  const std::span<const std::byte> from = g.values[v].constant->bytes;
-  const size_t bytes = axis == 0 ? from.size() / order.size() : static_cast<size_t>(bytes_of(type.dtype)), run = bytes * order.size();
-  std::vector<std::byte> to(from.size());
-  for (size_t at = 0; at < from.size(); at += run)
-    for (size_t k = 0; k < order.size(); ++k) std::memcpy(&to[at + k * bytes], &from[at + static_cast<size_t>(order[k]) * bytes], bytes);
-  if (type.quant.axis == axis) reorder(type.quant.scale, order), reorder(type.quant.zero_point, order);
-  const ValueId ordered = g.add_value(g.values[v].name, std::move(type), constant_of(std::move(to)));
-  g.nodes[parameter.node].inputs[parameter.operand] = ordered;
-}
-
-void apply(Graph& g, const Hidden& h, const std::vector<i32>& order) {
-  for (const Parameter& p : h.rows) reorder(g, p, order, 0);
-  for (const Parameter& p : h.columns) reorder(g, p, order, 1);
+void apply(Graph& g, const Hidden& h, const std::vector<i32>& units) {
+  const std::vector<i64> order(units.begin(), units.end());
+  for (const Parameter& p : h.rows) reorder(g, p, order, Along::first);
+  for (const Parameter& p : h.columns) reorder(g, p, order, Along::last);
 }
 
 }  // namespace

@@ -2,55 +2,23 @@
 // Channels that need not be computed go, with the filters that make them and the weights that read
 // them. What the program computes stays, to the bit.
 #include <algorithm>
-#include <limits>
 
 #include "ops/dense/packing.h"
 #include "passes/compilation.h"
 #include "passes/pass.h"
+#include "passes/picked_channels.h"
 #include "passes/unneeded_channels.h"
+#include "quantize/quantized_weights.h"
 
 namespace deuteron {
 
 namespace {
 
-struct NewTensor {
-  Type type;
-  Constant data;
-};
-
-Quant quant_of(const Quant& quant, i32 axis, const std::vector<i64>& kept) {
-  if (quant.axis != axis) return quant;
-  Quant result = quant;
-  result.scale.clear(), result.zero_point.clear();
-  for (const i64 c : kept)
-    result.scale.push_back(quant.scale[static_cast<size_t>(c)]),
-        result.zero_point.push_back(quant.zero_point[static_cast<size_t>(c)]);
-  return result;
-}
-
-// The elements of a constant at these places of an axis, its first or its last.
-NewTensor channels_of_constant(const GraphValue& v, i32 axis, const std::vector<i64>& kept) {
-  Type type = v.type;
-  const std::span<const std::byte> from = v.constant->bytes;
-  const i64 channels = type.shape[static_cast<size_t>(axis)];
-  const size_t bytes = axis == 0 ? from.size() / static_cast<size_t>(channels)
-                                 : static_cast<size_t>(bytes_of(type.dtype));
-  std::vector<std::byte> to;
-  for (size_t row = 0; row < from.size(); row += bytes * static_cast<size_t>(channels))
-    for (const i64 c : kept) {
-      const auto element = from.subspan(row + static_cast<size_t>(c) * bytes, bytes);
-      to.insert(to.end(), element.begin(), element.end());
-    }
-  type.shape[static_cast<size_t>(axis)] = static_cast<i64>(kept.size());
-  type.quant = quant_of(type.quant, axis, kept);
-  return {std::move(type), constant_of(std::move(to))};
-}
-
 // A node as it will be: its operator, and the constants in the place of its operands.
 struct Change {
   NodeId node;
   Op op;
-  std::vector<std::pair<size_t, NewTensor>> constants;
+  std::vector<std::pair<size_t, PickedChannels>> constants;
 };
 
 class Slimmer {
@@ -98,30 +66,21 @@ class Slimmer {
     }
     weight.shape.front() = static_cast<i64>(filters.size()),
     weight.shape.back() = static_cast<i64>(channels.size());
-    weight.quant = quant_of(weight.quant, 0, filters);
+    weight.quant = picked_channels(weight.quant, 0, filters);
     Change change{n, node.op, {}};
     const bool has_bias = node.inputs.size() > 2;
     if (has_bias || std::ranges::any_of(bias, [](i32 b) { return b != 0; })) {
-      Type type = has_bias ? g_.type(node.inputs[2]) : bias_type(node);
+      Type type = has_bias ? g_.type(node.inputs[2]) : Type{DType::s32, {}, new_bias_quant(node)};
       type.shape = {static_cast<i64>(filters.size())},
-      type.quant = quant_of(type.quant, 0, filters);
+      type.quant = picked_channels(type.quant, 0, filters);
       change.constants.push_back({2, {std::move(type), constant_of(std::move(bias))}});
     }
     change.constants.push_back({1, {std::move(weight), constant_of(std::move(weights))}});
     return change;
   }
 
-  // As quantization makes one.
-  Type bias_type(const Node& node) const {
-    const Quant &x = g_.type(node.inputs[0]).quant, &weight = g_.type(node.inputs[1]).quant;
-    Quant quant{.scale = {},
-                .zero_point = weight.zero_point,
-                .axis = weight.axis,
-                .low = std::numeric_limits<i32>::min(),
-                .high = std::numeric_limits<i32>::max()};
-    for (const float scale : weight.scale)
-      quant.scale.push_back(static_cast<float>(static_cast<double>(x.scale[0]) * scale));
-    return {DType::s32, {}, std::move(quant)};
+  Quant new_bias_quant(const Node& node) const {
+    return bias_quant(g_.type(node.inputs[0]).quant.scale[0], g_.type(node.inputs[1]).quant);
   }
 
   Change of_ties(NodeId n) const {
@@ -133,9 +92,9 @@ class Slimmer {
       const GraphValue& v = g_.values[node.inputs[k]];
       if (!v.constant || v.type.elements() == 1) continue;
       const bool is_of_layer = facts_.nodes[n].layer.has_value();
-      const i32 axis = is_of_layer ? 0 : static_cast<i32>(v.type.rank() - 1);
+      const i64 axis = is_of_layer ? 0 : v.type.rank() - 1;
       if (is_of_layer || channels_of(v.type) == channels_of(g_.type(node.outputs[0])))
-        change.constants.push_back({k, channels_of_constant(v, axis, to)});
+        change.constants.push_back({k, picked_channels(v, axis, to)});
     }
     return change;
   }
@@ -144,12 +103,6 @@ class Slimmer {
   const ChannelFacts& facts_;
   const UnneededChannels& unneeded_;
 };
-
-i64 macs_of_graph(const Graph& g) {
-  i64 macs = 0;
-  for (const Node& node : g.nodes) macs += macs_of(g, node);
-  return macs;
-}
 
 i64 constant_bytes(const Graph& g) {
   i64 bytes = 0;
@@ -228,9 +181,9 @@ void slim(PassContext& pass) {
   for (const NodeChannels& c : facts.nodes) decision.filters += c.layer ? c.layer->filters : 0;
   std::vector<Change> changes = Slimmer(g, facts, unneeded).changes();
   if (changes.empty()) return;
-  decision.macs_before = macs_of_graph(g), decision.bytes_before = constant_bytes(g);
+  decision.macs_before = macs_of(g), decision.bytes_before = constant_bytes(g);
   apply(g, std::move(changes), unneeded);
-  decision.macs_after = macs_of_graph(g), decision.bytes_after = constant_bytes(g);
+  decision.macs_after = macs_of(g), decision.bytes_after = constant_bytes(g);
 }
 
 }  // namespace deuteron

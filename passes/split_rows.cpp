@@ -187,8 +187,7 @@ i64 plan_and_tables(const Search& s) { return s.best_plan().bytes + kTableBytesO
 // Between nothing and the plan without bands: what fits is the new upper end, what does not the lower one. Less work is preferred to fewer
 // bytes within a hundred and twenty-eighth.
 bool search_least(RowTrials& trials, i64 bytes_of_a_call, std::unique_ptr<Search>& best) {
-  i64 macs = 0;
-  for (const Node& node : trials.graph().nodes) macs += macs_of(trials.graph(), node);
+  const i64 macs = macs_of(trials.graph());
   i64 low = 0, high = std::numeric_limits<i64>::max();
   for (i64 limit = high; high - low > std::max<i64>(high / kNearTheLeast, 1); limit = (low + high) / 2) {
     auto search = std::make_unique<Search>(trials, limit, bytes_of_a_call, macs / kMostAddedWork);

@@ -136,12 +136,6 @@ class Stepper {
   i64 least_ = 0;
 };
 
-i64 macs_of_all(const Graph& g) {
-  i64 macs = 0;
-  for (const Node& node : g.nodes) macs += macs_of(g, node);
-  return macs;
-}
-
 // The axis of the input in the storage; -1: refused.
 i64 axis_of_input(const Graph& g, const StreamOption& asked, Diagnostics& diagnostics) {
   if (!g.states.empty())
@@ -197,12 +191,12 @@ void stream(PassContext& pass) {
   const auto plan = plan_stream(g, axis, frames, pass.diagnostics);
   if (!plan) return;
   StreamDecision& decision = pass.result.stream;
-  decision.macs_window = macs_of_all(g);
+  decision.macs_window = macs_of(g);
   for (const NodeId n : plan->whole) decision.whole.push_back(describe(g, g.nodes[n]));
   decision.least_state_bytes = Stepper(g, *plan).rewrite();
   remove_dead(g, "is no part of a step");
   decision.frames = frames, decision.window = window, decision.axis = axis;
-  decision.macs_step = macs_of_all(g);
+  decision.macs_step = macs_of(g);
   for (const Port& p : g.user_outputs()) decision.flows_out |= plan->flow[p.value].has_value();
   if (decision.macs_step >= decision.macs_window && decision.macs_window > 0)
     pass.diagnostics.add({Severity::error, g.name,
