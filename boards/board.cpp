@@ -40,7 +40,9 @@ std::vector<Board> boards_with_npu() {
   return list;
 }
 
-bool has_board_runners() { return !emulated_boards()[0].image.empty(); }
+bool has_board_runners() {
+  return std::ranges::any_of(emulated_boards(), [](const Board& board) { return !board.image.empty(); });
+}
 
 std::span<const uint8_t> block_counts_plugin() { return {deuteron_block_counts, deuteron_block_counts_end}; }
 

@@ -22,7 +22,7 @@ struct Board {
 std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner
 std::vector<Board> boards_with_npu();      // of these
-bool has_board_runners();                  // false: built without the cross compiler; run_emulated then says so
+bool has_board_runners();                  // of any board; false: built without the cross compiler
 
 std::span<const uint8_t> block_counts_plugin();  // boards/cycles/block_counts.c, for QEMU
 

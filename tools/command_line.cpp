@@ -52,13 +52,8 @@ std::vector<std::string> words_of(const CLI::Option& option) {
 
 std::string complaint_of_text(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
 
-// CLI11 converts what has been checked; by itself it would take nan, hexadecimal and octal numbers, and print limits with 309 digits.
-template <class T>
-std::pair<CLI::Option*, std::shared_ptr<NumberRange>> number_option(CLI::App* app, const std::string& names, T& value, const std::string& help) {
-  auto range = std::make_shared<NumberRange>(range_of<T>());
-  CLI::Option* option = app->add_option(names, value, help);
-  option->check([range](const std::string& text) { return complaint_of(*range, text); });
-  return {option, range};
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames()[0];
 }
 
 }  // namespace
@@ -67,9 +62,12 @@ Option Verb::titled(CLI::Option* option, std::shared_ptr<NumberRange> range) {
   option->group(group_);
   return Option(option, std::move(range));
 }
+// CLI11 converts what has been checked; by itself it would take nan, hexadecimal and octal numbers, and print limits with 309 digits.
 template <class T>
 Option Verb::number(const std::string& names, T& value, const std::string& help) {
-  auto [option, range] = number_option(app_, names, value, help);
+  auto range = std::make_shared<NumberRange>(range_of<T>());
+  CLI::Option* option = app_->add_option(names, value, help);
+  option->check([range](const std::string& text) { return complaint_of(*range, text); });
   return titled(option, range);
 }
 
@@ -137,7 +135,7 @@ VerbFacts CommandLine::facts_of(const std::string& name) const {
   for (const CLI::Option* o : verb->get_options()) {
     const bool is_placed = o->get_lnames().empty() && o->get_positional();
     if (!is_placed && (o->get_lnames().empty() || o->get_lnames()[0] == "help")) continue;
-    OptionFacts f{is_placed ? o->get_name() : "--" + o->get_lnames()[0], o->get_snames().empty() ? "" : "-" + o->get_snames()[0],
+    OptionFacts f{name_of(*o), o->get_snames().empty() ? "" : "-" + o->get_snames()[0],
                   o->get_option_text(), o->get_description(), is_placed ? "" : o->get_group()};
     f.is_flag = o->get_expected_max() == 0;
     f.is_list = o->get_expected_max() > 1;
@@ -169,6 +167,13 @@ static std::string hint_of(int argc, char** argv) {
   return "";
 }
 
+std::string CommandLine::unknown_verb(const std::string& name) const {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app_->get_subcommands({})) verbs.push_back(verb->get_name());
+  if (std::ranges::find(verbs, name) != verbs.end()) return "";
+  return fmt::format("there is no verb `{}`: {}", printable(name, Lines::escaped), suggestion(name, verbs));
+}
+
 // An option or argument that the verb does not have: said before what is missing, which it may stand for. "": there is none.
 std::string CommandLine::unknown_argument(const std::string& verb) const {
   const std::vector<std::string> extras = app_->remaining(true);
@@ -191,7 +196,7 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
   if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !verbs.empty()) {
     std::vector<std::string> missing;
     for (const CLI::Option* o : verb.get_options())
-      if (o->get_required() && o->count() == 0) missing.push_back(o->get_lnames().empty() ? o->get_name() : "--" + o->get_lnames()[0]);
+      if (o->get_required() && o->count() == 0) missing.push_back(name_of(*o));
     if (!missing.empty()) return fmt::format("{} {} required", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are");
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr) {
@@ -205,11 +210,8 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
 int CommandLine::run(int argc, char** argv) {
   if (argc == 1) return std::fputs(help_text(facts()).c_str(), stdout), kDone;
   // CLI11 would say that a verb is required, whatever stands there.
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app_->get_subcommands({})) verbs.push_back(verb->get_name());
-  if (argv[1][0] != '-' && std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) {
-    std::fprintf(stderr, "deuteron: error: there is no verb `%s`: %s\n    `deuteron --help` says what each does\n",
-                 printable(argv[1], Lines::escaped).c_str(), suggestion(argv[1], verbs).c_str());
+  if (const std::string unknown = argv[1][0] == '-' ? "" : unknown_verb(argv[1]); !unknown.empty()) {
+    std::fprintf(stderr, "deuteron: error: %s\n    `deuteron --help` says what each does\n", unknown.c_str());
     return kWrongUsage;
   }
   try {

@@ -96,6 +96,7 @@ class CommandLine {
   int run(int argc, char** argv);
   VerbFacts facts_of(const std::string& verb) const;  // of a verb that there is
   std::vector<VerbFacts> facts() const;
+  std::string unknown_verb(const std::string& name) const;  // what is said of a verb that there is not; "": there is
 
  private:
   std::unique_ptr<CLI::App> app_;

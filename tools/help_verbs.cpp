@@ -2,7 +2,6 @@
 // The verbs with which the command line explains itself.
 #include <cstdio>
 
-#include "targets/nearest.h"
 #include "tools/command_line.h"
 #include "tools/help.h"
 #include "tools/verb.h"
@@ -16,14 +15,9 @@ void add_help(CommandLine& line) {
   auto asked = std::make_shared<Asked>();
   const auto print = [](const std::string& text) { return std::fputs(text.c_str(), stdout), kDone; };
   Verb help = line.add("help", "explain a verb and its options", "deuteron help compile", [&line, asked, print] {
-    const std::vector<VerbFacts> verbs = line.facts();
-    if (asked->verb.empty()) return print(help_text(verbs));
-    std::vector<std::string> names;
-    for (const VerbFacts& v : verbs) {
-      if (v.name == asked->verb) return print(help_text(v));
-      names.push_back(v.name);
-    }
-    return refuse_usage("there is no verb `" + asked->verb + "`: " + suggestion(asked->verb, names));
+    if (asked->verb.empty()) return print(help_text(line.facts()));
+    const std::string unknown = line.unknown_verb(asked->verb);
+    return unknown.empty() ? print(help_text(line.facts_of(asked->verb))) : refuse_usage(unknown);
   });
   help.option("verb", asked->verb, "one of the verbs").value("VERB");
   line.add("version", "print the version", "deuteron version", [print] { return print("deuteron " DEUTERON_VERSION "\n"); });

@@ -84,6 +84,7 @@ std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uin
       planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
   Program program;
   if (!program.load(file, table, {tables.data(), needs.tables_bytes}, {planned.data(), needs.planned_bytes}).ok()) return std::nullopt;
+  const std::span<const Kernel* const> all_kernels(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
   std::vector<CalledKernels> all;
   for (int32_t k = 0; k < program.instruction_count(); ++k) {
     const Program::Step step = program.step(k);
@@ -91,7 +92,6 @@ std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uin
     CalledKernels& called = all.emplace_back();
     if (step.delegate != nullptr) continue;
     const std::string op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
-    const std::span<const Kernel* const> all_kernels(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
     const auto kernel = std::ranges::find_if(all_kernels, [&](const Kernel* known) { return op == known->name; });
     DEUTERON_CHECK(kernel != all_kernels.end(), op);
     ask_step(step, **kernel, isa, recorder_of(features, called));

@@ -50,13 +50,11 @@ def compile(
     TypeError: compile() has no option 'max_ran'; near it: max_ram (deuteron.options('compile') lists them)
     """
     kept = {name: options.pop(name, None) for name in ("html", "etrecord")}
-    words = words_of("compile", options, _OWN)
     with MemoryFiles() as files:
-        path = model_path(model, example_inputs, files, has_labels)
-        words += calibration_words(path, calibration, has_labels, files)
+        words = model_words("compile", model, target, calibration, example_inputs, has_labels, options, files)
         program, page, record = (files.add(name) for name in ("<program>", "<page>", "<record>"))
         words += [f"--output={program.path}", f"--html={page.path}", f"--etrecord={record.path}"]
-        result, summary = run_verb_with_summary(["compile", path, f"--target={os.fspath(target)}", *words], files.names, progress)
+        result, summary = run_verb_with_summary(words, files.names, progress)
         if "stopped_after" in result:
             raise error(result["model"], f"stopped after {result['stopped_after']}, so there is no program", "pipeline.stopped", "leave stop_after out")
         report = report_of(result, page.read(), summary, files.names)
@@ -83,10 +81,9 @@ def analyze(
     Counts(npu=0, cortex_m=13, portable=0)
     """
     with MemoryFiles() as files:
-        path = model_path(model, example_inputs, files, has_labels)
+        words = model_words("analyze", model, target, calibration, example_inputs, has_labels, options, files)
         page = files.add("<page>")
-        words = ["analyze", path, f"--target={os.fspath(target)}", f"--html={page.path}", *words_of("analyze", options, _OWN)]
-        result, summary = run_verb_with_summary(words + calibration_words(path, calibration, has_labels, files), files.names, progress)
+        result, summary = run_verb_with_summary([*words, f"--html={page.path}"], files.names, progress)
         return report_of(result, page.read(), summary, files.names)
 
 
@@ -107,9 +104,8 @@ def doctor(
     ['doctor.float_ports']
     """
     with MemoryFiles() as files:
-        path = model_path(model, example_inputs, files, has_labels)
-        words = ["doctor", path, f"--target={os.fspath(target)}", *words_of("doctor", options, _OWN)]
-        result = run_verb(words + calibration_words(path, calibration, has_labels, files), files.names, progress)
+        words = model_words("doctor", model, target, calibration, example_inputs, has_labels, options, files)
+        result = run_verb(words, files.names, progress)
         return Rows(from_json(Finding, one) for one in result["findings"])
 
 
@@ -122,6 +118,22 @@ def inspect(file: Path) -> dict[str, Any]:
     """
     path = os.fspath(file)
     return run_verb(["inspect", os.path.join(".", path) if path.startswith("-") else path], {})
+
+
+def model_words(
+    verb: str,
+    model: Any,
+    target: Path,
+    calibration: Any,
+    example_inputs: Any,
+    has_labels: bool,
+    options: dict[str, Any],
+    files: MemoryFiles,
+) -> list[str]:
+    """The command line of a verb that compiles a model."""
+    words = words_of(verb, options, _OWN)
+    path = model_path(model, example_inputs, files, has_labels)
+    return [verb, path, f"--target={os.fspath(target)}", *words, *calibration_words(path, calibration, has_labels, files)]
 
 
 def calibration_words(path: str, calibration: Any, has_labels: bool, files: MemoryFiles) -> list[str]:

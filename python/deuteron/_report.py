@@ -20,10 +20,13 @@ class Rows(list[T]):
         """A DataFrame with a column for each member."""
         import pandas
 
-        return pandas.DataFrame([{f.name: getattr(row, f.name) for f in fields(typing.cast(Any, row))} for row in self])
+        return pandas.DataFrame([{name: getattr(row, name) for name in self._names()} for row in self])
+
+    def _names(self) -> list[str]:
+        return [f.name for f in fields(typing.cast(Any, self[0]))] if self else []
 
     def _repr_html_(self) -> str:
-        names = [f.name for f in fields(typing.cast(Any, self[0]))] if self else []
+        names = self._names()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         rows = ("".join(f"<td>{html.escape(str(getattr(row, name)))}</td>" for name in names) for row in self)
         return f"<table><tr>{head}</tr>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
