@@ -28,7 +28,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn", "digits_bmm", "hello_sine", "mnist_lstm"]
-PLAIN = ["--observer", "histogram", "--equalization", "off"]
+PLAIN = ["--observer", "histogram"]
 
 
 def sqnr(expected, got):
@@ -115,7 +115,7 @@ def instructions(tool, model, options):
 
 def int16(arguments):
     kind = "int16" if arguments.int16 else "some layers int16" if arguments.int16_layer else "mixed"
-    wider = ["--precision", kind] if kind != "some layers int16" else [w for name in arguments.int16_layer for w in ("--int16-layer", name)]
+    wider = ["--precision", kind] if kind != "some layers int16" else [w for name in arguments.int16_layer for w in ("--layer", f"{name}=int16")]
     if arguments.mixed:
         wider += ["--max-cost", arguments.mixed]
     if arguments.target_db:

@@ -43,7 +43,7 @@ def calls_of(text):
 
 def programs():
     yield from ((model, ["--precision", "int16"]) for model in MODELS)
-    yield from ((model, [w for name in names for w in ("--int16-layer", name)]) for model, names in SOME_LAYERS.items())
+    yield from ((model, [w for name in names for w in ("--layer", f"{name}=int16")]) for model, names in SOME_LAYERS.items())
 
 
 def measure(arguments, isa, where):

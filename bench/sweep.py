@@ -30,7 +30,7 @@ import distributed  # noqa: E402
 from deuteron._sweep import isolate  # noqa: E402
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-PLAIN = {"observer": "minmax", "equalization": "off", "bias_correction": "off"}
+PLAIN = {"observer": "minmax"}
 OPTIONS = {"packed": PLAIN, "plain": {**PLAIN, "weights": "plain"}, "int8 ports": {**PLAIN, "io": "int8"},
            "stock": {**PLAIN, "dialect": "stock"}}  # fmt: skip
 LEFT_OUT = "cortex-m0+"  # has the kernels and costs of cortex-m0

@@ -67,12 +67,12 @@ std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>&
   return losses;
 }
 
-// "--int16-layer conv2d_7": the operator by its name in the model; empty: there is no int16, or it has no name.
+// "--layer conv2d_7=int16": the operator by its name in the model; empty: there is no int16, or it has no name.
 std::string int16_layer_of(const Patient& p, const Origin& origin) {
   const Graph& g = p.compilation.graph;
   const Origin own = users_own(g, origin);
   if (p.target.npu || p.target.options.is_for_stock() || p.compilation.quantization.model_was_quantized || own.empty()) return "";
-  return "--int16-layer " + g.sources[own.front()].name;
+  return fmt::format("--layer {}=int16", g.sources[own.front()].name);
 }
 
 void operators(const Patient& p, std::vector<Finding>& findings) {

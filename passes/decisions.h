@@ -68,7 +68,7 @@ struct QuantizationDecisions {
   std::optional<HeldOut> held_out;             // simulated, on samples that the ranges were not chosen on
   double gain_db = 0;                          // of that over plain histogram ranges
   std::optional<PrecisionDecision> precision;  // of --precision mixed
-  std::optional<WeightDecision> weights;       // of --weight-bits mixed
+  std::optional<WeightDecision> weights;       // of --precision int4 with a limit
 };
 
 // What both sides say of one operator.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the user may ask of a compilation.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,23 +12,27 @@
 
 namespace deuteron {
 
-enum class WeightBits : u8 { eight, four, mixed };
+// --precision. int4: int8 with weights of four bits, in the layers that have such a form.
+enum class NetworkPrecision : u8 { int8, int16, int4, mixed };
+
+// --layer NAME=PRECISION: of an operator, a node or a module, whatever the network's is.
+enum class NamedPrecision : u8 { int4, int8, int16, in_float };
+struct NamedLayer {
+  std::string name;
+  NamedPrecision precision;
+};
 
 inline constexpr i64 kLeastRam = -1;  // --max-ram least: as few bytes as bands of rows reach, adding a tenth of the work at most
 
 struct CompileOptions {
   QuantizeOptions quantize;
   NpuOptions npu;
-  // --int16-layer: operators, nodes and modules that work on int16 among int8
-  std::vector<std::string> int16_layers;
-  // --weight-bits and --int4-layer: what weights may have four bits; packed calls whose weights are such numbers then store them so
-  WeightBits weight_bits = WeightBits::eight;
-  std::vector<std::string> int4_layers;
-  std::optional<double> max_loss_db;  // WeightLimits (quantize/weight_search.h); with target_db, below
-  // --precision mixed: the search names such layers, within these limits
-  bool is_mixed = false;
-  std::optional<double> max_cost, target_db;  // MixedPrecision (quantize/precision_search.h)
-  bool may_use_float = true;                  // the same
+  NetworkPrecision precision = NetworkPrecision::int8;
+  std::vector<NamedLayer> layers;
+  // Of `mixed`, MixedPrecision (quantize/precision_search.h). Of `int4`, WeightLimits (quantize/weight_search.h): with one, a search
+  // chooses the layers.
+  std::optional<double> max_cost, target_db, max_loss_db;
+  bool may_use_float = true;                  // layers that int8 or int16 does not suit may stay in float
   bool int8_io = false;                       // --io int8: inputs and outputs are the quantized tensors themselves
   ByteInputs byte_inputs;                     // --input-format: those that the program takes as bytes, and what they stand for
   bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
@@ -44,8 +49,18 @@ struct CompileOptions {
   i64 max_rewrites = -1;    // applies only so many rewrites in all, to bisect
 };
 
+inline bool names_layer(const CompileOptions& o, NamedPrecision precision) {
+  return std::ranges::find(o.layers, precision, &NamedLayer::precision) != o.layers.end();
+}
 // Some layers work on int16, or may.
-inline bool has_int16(const CompileOptions& o) { return o.quantize.precision == Precision::int16 || o.is_mixed || !o.int16_layers.empty(); }
-inline bool has_int4_weights(const CompileOptions& o) { return o.weight_bits != WeightBits::eight || !o.int4_layers.empty(); }
+inline bool has_int16(const CompileOptions& o) {
+  return o.precision == NetworkPrecision::int16 || o.precision == NetworkPrecision::mixed || names_layer(o, NamedPrecision::int16);
+}
+inline bool has_int4_weights(const CompileOptions& o) {
+  return o.precision == NetworkPrecision::int4 || names_layer(o, NamedPrecision::int4);
+}
+inline bool searches_int4_layers(const CompileOptions& o) {
+  return o.precision == NetworkPrecision::int4 && (o.max_loss_db || o.target_db);
+}
 
 }  // namespace deuteron

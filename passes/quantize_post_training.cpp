@@ -10,15 +10,13 @@
 #include "emit/pte.h"
 #include "memory/plan_memory.h"
 #include "ops/families.h"
-#include "ops/int16.h"
 #include "passes/choose_forms.h"
 #include "passes/compilation.h"
-#include "passes/named_nodes.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/precision.h"
 #include "passes/trial.h"
-#include "passes/weight_bits.h"
 #include "quantize/open_ended.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantization_search.h"
@@ -30,65 +28,6 @@ namespace deuteron {
 bool is_quantized(const Graph& g) {
   return g.numerics == Numerics::tflite ||
          std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
-}
-
-static bool is_int16_layer(const PassContext& pass, const Graph& g, const Node& node) {
-  return std::ranges::any_of(pass.options.int16_layers, [&](const std::string& name) { return is_named(g, node, name); });
-}
-
-static const char* option_of_int16(const PassContext& pass) { return pass.options.int16_layers.empty() ? "--precision" : "--int16-layer"; }
-
-// Operators that would be quantized, on a target that has no int16 kernels: each is refused by name.
-static void refuse_int16(PassContext& pass, const char* why) {
-  const QuantizeOptions int8;
-  const auto is_meant = [&](const Node& node) { return pass.options.int16_layers.empty() || is_int16_layer(pass, pass.graph, node); };
-  for (const Node& node : pass.graph.nodes)
-    if (!quant_specs(pass.graph, node, int8, LayerPrecision::int8).empty() && is_meant(node))
-      pass.diagnostics.error(
-          fmt::format("{}: {}", pass.graph.name, describe(pass.graph, node)), why, "precision.int16",
-          fmt::format("compile for our runtime on a Cortex-M (--dialect deuteron), or leave {} out", option_of_int16(pass)));
-}
-
-// A name must stand for something that has an int16 form; what else it stands for stays int8.
-static void check_int16_layers(PassContext& pass) {
-  const Graph& g = pass.graph;
-  if (!pass.options.int16_layers.empty() && pass.options.quantize.precision == Precision::int16)
-    return pass.diagnostics.error(g.name, "--int16-layer names some layers, and --precision int16 means all of them", "precision.all",
-                                  "leave one of the two out");
-  if (!pass.options.int16_layers.empty() && pass.options.is_mixed)
-    return pass.diagnostics.error(g.name, "--int16-layer names some layers, and --precision mixed chooses them itself", "precision.all",
-                                  "leave one of the two out");
-  for (const std::string& name : pass.options.int16_layers) {
-    const auto has_form = [&](const Node& n) { return is_named(g, n, name) && !int16_quant_specs(n.op).empty() && !is_same_storage(n.op); };
-    if (std::ranges::any_of(g.nodes, has_form)) continue;
-    const size_t before = pass.diagnostics.list().size();
-    check_name(g, "--int16-layer", name, "precision.layer", pass.diagnostics);
-    if (pass.diagnostics.list().size() == before)
-      pass.diagnostics.error(fmt::format("{}: --int16-layer {}", g.name, name), "names nothing that has an int16 form", "precision.layer",
-                             "name an operator that docs/precision.md lists, or a module with one; the others stay int8");
-  }
-}
-
-// Null: the target runs int16 operators.
-static const char* why_not_int16(const PassContext& pass) {
-  if (pass.target.npu) return "cannot work on int16: the NPU has int8 only";
-  if (pass.target.options.is_for_stock()) return "cannot work on int16: stock firmware has no such kernels";
-  return nullptr;
-}
-
-// What --precision mixed must have to measure a choice on samples that it was not made on.
-static void check_mixed(PassContext& pass) {
-  const std::string& model = pass.graph.name;
-  if (!pass.options.max_cost && !pass.options.target_db)
-    return pass.diagnostics.error(model, "--precision mixed has no limit to choose layers by", "precision.limit",
-                                  "give --max-cost N% (instructions over those of int8), --target-db X (accuracy to reach), or both");
-  if (pass.options.quantize.observer)
-    return pass.diagnostics.error(model, "--observer leaves out the search that --precision mixed measures layers with",
-                                  "precision.observer", "leave --observer out");
-  if (pass.samples.size() < 2)
-    pass.diagnostics.add({Severity::error, model, "--precision mixed chooses layers on samples that calibration has not seen",
-                          std::to_string(pass.samples.size()), "at least 2 samples", "precision.samples",
-                          "calibrate with more samples; 32 are often enough"});
 }
 
 // The rest of the pipeline, on a graph of its own. Bands of rows are left out (Trial): they cost both sides the same kind of work.
@@ -159,12 +98,8 @@ void quantize_post_training(PassContext& pass) {
   QuantizationDecisions& decisions = pass.result.quantization;
   decisions.model_was_quantized = is_quantized(pass.graph);
   if (decisions.model_was_quantized) {
-    if (has_int16(pass.options))
-      return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its steps", "precision.quantized",
-                                    fmt::format("give the float model, or leave {} out", option_of_int16(pass)));
-    if (wants_int4(pass))
-      return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its weights", "weights.quantized",
-                                    "give the float model, or leave --weight-bits and --int4-layer out");
+    refuse_precision_of_quantized(pass);
+    if (pass.diagnostics.has_errors()) return;
     if (pass.target.options.is_for_stock() && pass.graph.numerics == Numerics::tflite && has_int16_steps(pass.graph))
       return pass.diagnostics.error(pass.graph.name, "has int16 activations (16x8), for which stock firmware has no kernels",
                                     "precision.int16",
@@ -177,12 +112,8 @@ void quantize_post_training(PassContext& pass) {
                            "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
     return;
   }
-  check_int16_layers(pass);
-  if (pass.options.is_mixed) check_mixed(pass);
-  check_weight_bits(pass);
+  check_precision(pass);
   if (pass.diagnostics.has_errors()) return;
-  if (has_int16(pass.options))
-    if (const char* why = why_not_int16(pass)) return refuse_int16(pass, why);
   // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
   QuantizeOptions options = pass.options.quantize;
   if (pass.target.npu)
@@ -192,15 +123,15 @@ void quantize_post_training(PassContext& pass) {
   options.float_ports = float_ports(pass);
   options.may_use_float = pass.options.may_use_float && !pass.options.int8_io && pass.target.has_backend("cortex_m");
   if (options.may_use_float) note_scores(pass);
-  if (!pass.options.int16_layers.empty())
-    options.precision_of = [&](const Graph& g, const Node& n) {
-      return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;
-    };
-  if (wants_int4(pass)) options.has_int4_weights = [&](const Graph& g, const Node& n) { return is_int4_layer(pass, g, n); };
+  if (pass.options.precision == NetworkPrecision::int16) options.precision = Precision::int16;
+  if (!pass.options.layers.empty())
+    options.precision_of = [&](const Graph& g, const Node& n) { return precision_of(pass, g, n); };
+  if (has_int4_weights(pass.options))
+    options.has_int4_weights = [&](const Graph& g, const Node& n) { return is_int4_layer(pass, g, n); };
   std::optional<MixedPrecision> mixed;
-  if (pass.options.is_mixed) mixed = mixed_precision(pass);
+  if (pass.options.precision == NetworkPrecision::mixed) mixed = mixed_precision(pass);
   std::optional<WeightLimits> int4;
-  if (pass.options.weight_bits == WeightBits::mixed) int4 = weight_limits(pass);
+  if (searches_int4_layers(pass.options)) int4 = weight_limits(pass);
   std::optional<QuantizationChoice> choice = calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
                                                                     pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
   if (!choice) return;

@@ -18,7 +18,7 @@ class RoundedWeights;  // quantize/round_weights.h
 enum class Precision : u8 { int8, int16 };
 
 // int16_result: operands and weights stay int8 (ops/int16.h).
-enum class LayerPrecision : u8 { int8, int16_result, int16 };
+enum class LayerPrecision : u8 { int8, int16_result, int16, in_float };
 
 // With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
 inline constexpr double kWideMargin = 1;
@@ -32,8 +32,8 @@ enum class LinearWeights : u8 {
 
 struct QuantizeOptions {
   Precision precision = Precision::int8;
-  // Of int8: nodes that work on int16 all the same, or have an int16 result, with ranges as seen and kWideMargin; what is asked for
-  // without a form of that kind stays in float. Empty: none do.
+  // Nodes of another precision than the network's. Of int8: with ranges as seen and kWideMargin; what is asked for without a form of that
+  // kind stays in float. Empty: there are none.
   std::function<LayerPrecision(const Graph&, const Node&)> precision_of;
   // Nodes whose weights have four bits (quantize/int4_weights.h), where they have such a form and work on int8. Empty: none do.
   std::function<bool(const Graph&, const Node&)> has_int4_weights;

@@ -265,7 +265,7 @@ std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best, c
   if (!search.int8()) {
     if (diagnostics.has_errors()) return std::nullopt;  // it has no program
     diagnostics.error(best.graph->name, "the target has no cost model for the program, so nothing says what a layer in int16 costs",
-                      "precision.cost", "name a target with [cpu.cost] (docs/cpu-cost.md), or the layers (--int16-layer)");
+                      "precision.cost", "name a target with [cpu.cost] (docs/cpu-cost.md), or the layers (--layer NAME=int16)");
     return std::nullopt;
   }
   const Choice* everywhere = search.everywhere();

@@ -79,6 +79,7 @@ bool passes_numbers_on(const Op& op) {
 std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options, LayerPrecision precision) {
   if (precision == LayerPrecision::int16) return int16_quant_specs(node.op);
   if (precision == LayerPrecision::int16_result) return int16_result_quant_specs(node.op);
+  if (precision == LayerPrecision::in_float) return {};
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
 }
 
@@ -94,8 +95,9 @@ static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const Quan
   std::vector<LayerPrecision> chosen(g.nodes.size(), everywhere ? int16 : int8);
   for (size_t n = 0; everywhere && n < g.nodes.size(); ++n) {  // a layer with a state has no float kernel, nor a transposed convolution
     const Op& op = g.nodes[n].op;
+    if (options.precision_of && !is_same_storage(op) && !is_lowered(op)) chosen[n] = options.precision_of(g, g.nodes[n]);
     const bool has_no_float = !is_lowered(op) && (state_results(op) > 0 || facts_of(op).family == Family::layer);
-    if (has_no_float && int16_quant_specs(op).empty()) chosen[n] = int8;
+    if (chosen[n] == int16 && has_no_float && int16_quant_specs(op).empty()) chosen[n] = int8;
   }
   if (everywhere || !options.precision_of) return chosen;
   std::vector<bool> wide_value(g.values.size());
@@ -111,7 +113,7 @@ static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const Quan
   for (const Port& port : g.inputs) wide_value[port.value] = wanted[port.value];
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     if (is_view(n)) chosen[n] = wide_value[g.nodes[n].inputs[0]] ? int16 : int8;
-    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = chosen[n] != int8;
+    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = chosen[n] == int16 || chosen[n] == int16_result;
   }
   return chosen;
 }
@@ -212,7 +214,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   const std::vector<bool> is_border = border_nodes(g);
   const std::vector<bool> in_float = options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (in_float[n]) continue;
+    if (in_float[n] || plan.precision[n] == LayerPrecision::in_float) continue;
     const Node& node = g.nodes[n];
     if (is_border[n]) continue;
     const auto* kernel = call_of(node.op);

@@ -11,7 +11,7 @@
 
 namespace deuteron {
 
-// --weight-bits mixed
+// --precision int4 with a limit
 struct WeightLimits {
   // At least one of them: how many dB fewer the whole network may have than in int8, held out, and how many it must keep.
   std::optional<double> max_loss_db, target_db;

@@ -68,7 +68,7 @@ std::optional<FewSteps> input_with_few_steps(const Compilation& compilation, con
 // What a warning of a part advises, where its steps are those of larger parts beside it.
 inline constexpr std::string_view kOwnStepsAdvice =
     "return parts of different size as outputs of their own, so that each has its own steps; or compile with --precision int16, or the layer "
-    "with --int16-layer; `deuteron doctor --try` says what each comes to";
+    "with --layer NAME=int16; `deuteron doctor --try` says what each comes to";
 
 // Outputs and parts that are of no use: the same for all samples, of few steps, or far worse than what is beside them; and where an output
 // is not good, the column of an input that is lost beside the others.

@@ -298,7 +298,7 @@ Json precision(const PrecisionDecision& d) {
           {"curve", std::move(curve)}};
 }
 
-// Layers with weights of four bits, and with --weight-bits mixed what else there was.
+// Layers with weights of four bits, and with a limit what else there was.
 Json int4_weights(const Compilation& c, const ProgramReport& program) {
   const Int4Report r = int4_report(c.graph, program);
   Json j{{"layers", r.layers}, {"bytes", r.bytes}, {"int8_bytes", r.int8_bytes}};

@@ -54,7 +54,7 @@ def try_graph(kind, count, operator, most, where):
     text, ports = kind(count)
     (where / "m.txt").write_text(f'graph "{kind.__name__}"\n' + text)
     seeded = random.Random(count)
-    inputs, calibrate = [], ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+    inputs, calibrate = [], ["--observer", "minmax"]
     for k in range(ports):
         (where / f"{k}.bin").write_bytes(array.array("f", [seeded.uniform(-1, 1) for _ in range(COLUMNS)]).tobytes())
         inputs += ["--input", where / f"{k}.bin"]

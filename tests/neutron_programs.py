@@ -51,7 +51,7 @@ def try_model(job):
     model, target = job
     name = f"{model.parent.name}/{model.name}"
     large = model.parent.name.startswith("mobilenet_v") and "vww" not in model.parent.name
-    quick = ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+    quick = ["--observer", "minmax"]
     calibrate = ["--calibrate", model.parent / "inputs" / "000.bin"] + (quick if large else [])
     lines = []
     with tempfile.TemporaryDirectory() as folder:

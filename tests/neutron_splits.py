@@ -86,7 +86,7 @@ def divide(name):
         where = pathlib.Path(scratch)
         model, calibrate = folder / file, ["--calibrate", folder / "inputs"] if calibrated else []
         if file == "float.pt2":  # quantized here, once; large constants become seeded stand-ins, the same for every way
-            quick = ["--calibrate", sample, "--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+            quick = ["--calibrate", sample, "--observer", "minmax"]
             compiled(model, [*quick, "--intermediates", where / "passes"], [], where)
             model, calibrate = next((where / "passes").glob("*-quantize.txt")), []
         whole = compiled(model, calibrate, [], where)

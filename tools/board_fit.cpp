@@ -146,7 +146,7 @@ bool check_fit(const BoardMemory& memory, const BoardFit& fit, Diagnostics& diag
            std::to_string(measured), std::to_string(limit), "board.fit.small", fix});
   };
   check("flash", fit.flash, memory.flash, &BoardFit::Part::flash,
-        "a smaller model, --weight-bits 4 or mixed, or C without a loader: compile --emit c");
+        "a smaller model, --precision int4, or C without a loader: compile --emit c");
   check("RAM", fit.ram, memory.ram, &BoardFit::Part::ram, "--max-ram least, or a smaller model");
   return fit.flash <= memory.flash && fit.ram <= memory.ram;
 }

@@ -62,31 +62,37 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
                                "leave --skip-pass out, or look at the graph with --stop-after");
 }
 
-// The limits of --precision mixed belong to nothing else.
+// A limit of one precision belongs to no other.
 void read_precision(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
-  if (o.precision == "int16") options.quantize.precision = Precision::int16;
-  options.is_mixed = o.precision == "mixed";
+  using enum NetworkPrecision;
+  static constexpr std::pair<std::string_view, NetworkPrecision> kNames[] = {{"int8", int8}, {"int16", int16}, {"int4", int4}, {"mixed", mixed}};
+  options.precision = std::ranges::find(kNames, o.precision, [](const auto& name) { return name.first; })->second;
   options.may_use_float = !o.strict;
+  for (const std::string& text : o.layers) options.layers.push_back(*read_layer(text));
   if (!o.max_cost.empty()) options.max_cost = read_percent(o.max_cost);
   if (!o.target_db.empty()) options.target_db = read_number(o.target_db);
-  const bool is_of_weights = o.weight_bits == "mixed";  // which has --target-db too
-  for (const auto& [name, given] :
-       {std::pair("--max-cost", !o.max_cost.empty()), std::pair("--target-db", !o.target_db.empty() && !is_of_weights)})
-    if (given && !options.is_mixed)
-      diagnostics.error(o.model, fmt::format("{} is a limit of --precision mixed, and the precision is {}", name, o.precision),
-                        "precision.not_mixed", fmt::format("add --precision mixed, or leave {} out", name));
-}
-
-void read_weight_bits(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
-  if (o.weight_bits != "8") options.weight_bits = o.weight_bits == "4" ? WeightBits::four : WeightBits::mixed;
-  if (o.max_loss.empty()) return;
-  options.max_loss_db = *read_number(o.max_loss);
-  if (options.weight_bits != WeightBits::mixed)
-    diagnostics.error(o.model, fmt::format("--max-loss is a limit of --weight-bits mixed, and all weights have {} bits", o.weight_bits),
-                      "weights.not_mixed", "add --weight-bits mixed, or leave --max-loss out");
+  if (!o.max_loss.empty()) options.max_loss_db = read_number(o.max_loss);
+  const bool is_mixed = options.precision == mixed, is_int4 = options.precision == int4;
+  const std::tuple<const char*, bool, const char*> limits[] = {{"--max-cost", options.max_cost && !is_mixed, "mixed"},
+                                                               {"--target-db", options.target_db && !is_mixed && !is_int4, "mixed or int4"},
+                                                               {"--max-loss", options.max_loss_db && !is_int4, "int4"}};
+  for (const auto& [name, is_wrong, precision] : limits)
+    if (is_wrong)
+      diagnostics.error(o.model, fmt::format("{} is a limit of --precision {}, and the precision is {}", name, precision, o.precision),
+                        "precision.not_mixed", fmt::format("add --precision {}, or leave {} out", precision, name));
 }
 
 }  // namespace
+
+std::optional<NamedLayer> read_layer(const std::string& text) {
+  using enum NamedPrecision;
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0) return std::nullopt;
+  const std::string_view precision = std::string_view(text).substr(at + 1);
+  for (const auto& [name, value] : {std::pair<std::string_view, NamedPrecision>{"int4", int4}, {"int8", int8}, {"int16", int16}, {"float", in_float}})
+    if (precision == name) return NamedLayer{text.substr(0, at), value};
+  return std::nullopt;
+}
 
 std::vector<NamedPath> inputs_of(const ModelOptions& o) {
   std::vector<NamedPath> paths = {
@@ -227,11 +233,9 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   read_precision(o, options, diagnostics);
-  read_weight_bits(o, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  options.quantize.equalize = o.equalization == "auto";
-  options.quantize.correct_bias = o.bias_correction != "off";
-  options.quantize.choose_bias_correction = o.bias_correction == "auto";
+  const bool is_tuned = o.observer == "auto";
+  options.quantize.equalize = options.quantize.correct_bias = options.quantize.choose_bias_correction = is_tuned;
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);

@@ -18,19 +18,19 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
-  std::string io = "float", io_layout = "auto", observer = "auto", precision = "int8", equalization = "auto", bias_correction = "auto",
-              format_conversion = "auto";
-  std::string max_cost;         // "10%"; empty: no limit
-  std::string target_db;        // empty: none
-  std::string weight_bits = "8", max_loss;  // max_loss: empty: no limit
+  std::string io = "float", io_layout = "auto", observer = "auto", precision = "int8", format_conversion = "auto";
+  std::string max_cost;             // "10%"; empty: no limit
+  std::string target_db, max_loss;  // empty: no limit
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states;
+  std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states, layers;
   ModelPart part;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;
 };
+// "classifier=int16"; nothing where it is no such text.
+std::optional<NamedLayer> read_layer(const std::string& text);
 void add_model_options(Verb& verb, ModelOptions& options);
 void add_program_options(Verb& verb, ModelOptions& options);   // of those: what the program depends on
 void add_accuracy_options(Verb& verb, ModelOptions& options);  // of those: how values are quantized

@@ -27,7 +27,7 @@ bool has_float_ports(const CompiledModel& m) {
 
 // A float model that int8 does not suit, and a target with int16 kernels.
 bool may_need_int16(const ModelOptions& o, const CompiledModel& m) {
-  return o.precision == "int8" && o.compile.int16_layers.empty() && !m.target.npu && !m.target.options.is_for_stock() &&
+  return o.precision == "int8" && o.layers.empty() && !m.target.npu && !m.target.options.is_for_stock() &&
          !m.compilation.quantization.model_was_quantized && !m.made_up_samples;
 }
 
@@ -47,13 +47,9 @@ constexpr Row kRows[] = {
      [](ModelOptions& o) { o.weights = "packed"; }},
     {"--observer auto", [](const ModelOptions& o, const CompiledModel&) { return o.observer != "auto"; },
      [](ModelOptions& o) { o.observer = "auto"; }},
-    {"--equalization auto", [](const ModelOptions& o, const CompiledModel&) { return o.equalization != "auto"; },
-     [](ModelOptions& o) { o.equalization = "auto"; }},
-    {"--bias-correction auto", [](const ModelOptions& o, const CompiledModel&) { return o.bias_correction != "auto"; },
-     [](ModelOptions& o) { o.bias_correction = "auto"; }},
 };
 
-constexpr std::string_view kMaxRam = "--max-ram ", kInt16Layer = "--int16-layer ", kInt16 = "--precision int16",
+constexpr std::string_view kMaxRam = "--max-ram ", kLayer = "--layer ", kInt16 = "--precision int16",
                            kState = "--state ";
 constexpr double kLeastGainDb = 1;  // of int16: less is not worth its instructions
 
@@ -74,8 +70,8 @@ bool apply_attempt(std::string_view option, const ModelOptions& o, const Compile
   if (option.starts_with(kState)) return make_state(option.substr(kState.size()), m, changed), true;
   if (!may_need_int16(o, m)) return false;
   if (option == kInt16) return changed.precision = "int16", true;
-  if (!option.starts_with(kInt16Layer)) return false;
-  changed.compile.int16_layers = {std::string(option.substr(kInt16Layer.size()))};
+  if (!option.starts_with(kLayer)) return false;
+  changed.layers.emplace_back(option.substr(kLayer.size()));
   return true;
 }
 
@@ -144,7 +140,7 @@ std::vector<Attempt> try_options(const ModelOptions& o, const CompiledModel& m, 
     ModelOptions changed = o;
     if (!apply_attempt(f.attempt, o, m, changed)) continue;
     const Attempt tried = attempt(f.attempt, changed, m, accuracy);
-    const bool is_int16 = f.attempt.starts_with(kInt16Layer) || f.attempt == kInt16;
+    const bool is_int16 = f.attempt.starts_with(kLayer) || f.attempt == kInt16;
     if (!is_int16 || tried.gain_db >= kLeastGainDb) attempts.push_back(tried);
   }
   return attempts;

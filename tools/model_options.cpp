@@ -38,6 +38,9 @@ std::string check_pass(const std::string& name) {
 std::string check_percent(const std::string& text) {
   return read_percent(text) ? "" : fmt::format("{} is no percentage: a number from 0 to 9999 and a %, as 10%", text);
 }
+std::string check_layer(const std::string& text) {
+  return read_layer(text) ? "" : fmt::format("{} is not NAME=int4, NAME=int8, NAME=int16 or NAME=float, as classifier=int16", text);
+}
 std::string check_db(const std::string& text) {
   return read_number(text) ? "" : fmt::format("{} is no number of dB: from 0 to 9999, as 30 or 27.5", text);
 }
@@ -46,51 +49,33 @@ std::string check_db(const std::string& text) {
 
 void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.group("Accuracy");
-  verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
-      .value("KIND")
-      .one_of({"auto", "minmax", "histogram"});
   verb.option("--precision", o.precision,
-              "of activations and weights of a float model: int8 (default), int16, or mixed: int8, and int16 for the layers that are worth "
-              "it (docs/precision.md)")
+              "of a float model: int8 (default); int16; int4: int8 with weights of four bits; mixed: int8, and int16 in the layers where "
+              "it gains most (docs/precision.md)")
       .value("KIND")
-      .one_of({"int8", "int16", "mixed"});
+      .one_of({"int8", "int16", "int4", "mixed"});
+  verb.option("--layer", o.layers,
+              "the precision of an operator (`conv2d`, `aten.conv2d.default`), a node or a module: int4, int8, int16 or float; the last one "
+              "that names it counts; may be repeated")
+      .value("NAME=KIND")
+      .one_each()
+      .check(check_layer);
   verb.option("--max-cost", o.max_cost,
               "of --precision mixed: the most instructions over those of int8, by the target's cost model; as accurate as that allows")
       .value("N%")
       .check(check_percent);
-  verb.option(
-          "--target-db", o.target_db,
-          "of --precision mixed: signal to noise to reach, in dB, on samples that it was not calibrated on; as cheap as that can be; of "
-          "--weight-bits mixed: signal to noise to keep")
+  verb.option("--target-db", o.target_db,
+              "of --precision mixed or int4: signal to noise to reach, in dB, on samples held out of the calibration; as cheap as that can be")
       .value("X")
       .check(check_db);
-  verb.option("--int16-layer", o.compile.int16_layers,
-              "an operator (`conv2d`, `aten.conv2d.default`), a node or a module of a float model that works on int16 among int8 "
-              "(docs/precision.md); may be repeated")
-      .value("NAME")
-      .one_each();
-  verb.option("--weight-bits", o.weight_bits,
-              "of a float model: 8 (default); 4, in convolutions without groups and linear layers, unpacked in the kernel; mixed: 4 in the "
-              "layers that bear it (docs/precision.md)")
-      .value("KIND")
-      .one_of({"8", "4", "mixed"});
   verb.option("--max-loss", o.max_loss,
-              "of --weight-bits mixed: the most dB of signal to noise that four bits may cost, on samples that it was not calibrated on")
+              "of --precision int4: four bits only in layers where all together lose at most so many dB, on samples held out")
       .value("X")
       .check(check_db);
-  verb.option("--int4-layer", o.compile.int4_layers,
-              "an operator (`linear`, `aten.conv2d.default`), a node or a module of a float model whose weights have four bits "
-              "(docs/precision.md); may be repeated")
-      .value("NAME")
-      .one_each();
-  verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
+  verb.option("--observer", o.observer,
+              "auto (default): ranges, scales of channels and biases are tuned on the samples; minmax or histogram: ranges alone, by that rule")
       .value("KIND")
-      .one_of({"auto", "off"});
-  verb.option(
-          "--bias-correction", o.bias_correction,
-          "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
-      .value("KIND")
-      .one_of({"auto", "on", "off"});
+      .one_of({"auto", "minmax", "histogram"});
 }
 
 void add_npu_options(Verb& verb, ModelOptions& o) {

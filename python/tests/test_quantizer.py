@@ -233,7 +233,7 @@ def test_what_pt2e_hands_to_compile():
 @pytest.mark.parametrize("target", TARGETS)
 def test_ranges_of_pt2e_are_as_good_as_the_compilers_plain_ones(digits, images, test_set, target):
     """What PT2E has not is equalized channels, corrected biases, rounding of weights together: without those the figures are near."""
-    ours = deuteron.compile(digits, target=target, calibration=images, observer="histogram", equalization="off", bias_correction="off")
+    ours = deuteron.compile(digits, target=target, calibration=images, observer="histogram")
     theirs = deuteron.compile(quantized(load(digits), target, torch.from_numpy(images)), target=target)
     ours, theirs = (p.evaluate(*test_set, model=digits).sqnr_db for p in (ours, theirs))
     assert abs(ours - theirs) < 1.0, (ours, theirs)

@@ -24,7 +24,7 @@ from deuteron._sweep import files, isolate
 from deuteron._sweep.exact_sum import ExactSum
 from deuteron._sweep.plan import Plan, option_words
 
-FAST = {"observer": "minmax", "equalization": "off", "bias_correction": "off"}
+FAST = {"observer": "minmax"}
 TARGETS = ["cortex-m4", "cortex-m55"]
 
 

@@ -17,7 +17,7 @@ import pytest
 import deuteron
 
 
-FAST = {"observer": "minmax", "equalization": "off", "bias_correction": "off"}
+FAST = {"observer": "minmax"}
 TARGETS = ["cortex-m3", "cortex-m4", "cortex-m33", "cortex-m52", "cortex-m55", "cortex-m85"]
 CHILD = str(pathlib.Path(__file__).with_name("sweep_child.py"))
 WAIT = 60

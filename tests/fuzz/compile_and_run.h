@@ -32,16 +32,16 @@ inline bool is_small(const Graph& graph) {
 inline void choose_rare(CompileOptions& options, Decisions& decisions) {
   switch (decisions.below(7)) {
     case 0:
-      options.quantize.precision = Precision::int16;
+      options.precision = NetworkPrecision::int16;
       break;
     case 1:
-      options.weight_bits = WeightBits::four, options.packed_weights = true;
+      options.precision = NetworkPrecision::int4, options.packed_weights = true;
       break;
     case 2:
-      options.weight_bits = WeightBits::mixed, options.packed_weights = true, options.max_loss_db = 3;
+      options.precision = NetworkPrecision::int4, options.packed_weights = true, options.max_loss_db = 3;
       break;
     case 3:
-      options.is_mixed = true, options.max_cost = 1.5;
+      options.precision = NetworkPrecision::mixed, options.max_cost = 1.5;
       break;
     case 4:
       options.stream = std::to_string(decisions.below(4));

@@ -166,15 +166,15 @@ class Check {
   Check(const Target& target, const RunOnBoard& board, Checked& checked) : target_(target), board_(board), checked_(checked) {}
 
   // Of float graphs: how they are quantized.
-  Precision precision = Precision::int8;
+  NetworkPrecision precision = NetworkPrecision::int8;
 
   // A float graph, or one with its quantization, for which `calibration` is empty. The ways are those of the latter: a float graph gets
   // other ranges where calibration sees it otherwise, and to search them takes most of the time.
   void all_ways(const Graph& graph, const Samples& calibration, const Samples& samples) {
     const std::string what =
-        fmt::format("{}{}", calibration.empty() ? "quantized" : "float", precision == Precision::int16 ? ", int16" : "");
+        fmt::format("{}{}", calibration.empty() ? "quantized" : "float", precision == NetworkPrecision::int16 ? ", int16" : "");
     CompileOptions usual_options = options_of_tool();
-    if (!calibration.empty()) usual_options.quantize.precision = precision;
+    if (!calibration.empty()) usual_options.precision = precision;
     const std::optional<Compilation> usual = compiled(graph, calibration, usual_options);
     if (!usual) return;
     const auto bytes = run_here(target_.isa, *usual, samples);
@@ -203,7 +203,7 @@ class Check {
   // The graph with its quantization, as a model that comes quantized.
   std::optional<Graph> quantized(const Graph& graph, const Samples& samples) {
     CompileOptions options = options_of_tool();
-    options.quantize.precision = precision;
+    options.precision = precision;
     options.stop_after = "quantize";
     std::optional<Compilation> c = compiled(graph, samples, options);
     return c ? std::optional(std::move(c->graph)) : std::nullopt;
@@ -222,7 +222,7 @@ class Check {
   // More threads, the same bytes.
   void again(const Graph& graph, const Samples& calibration, const Compilation& usual, const std::string& what) {
     CompileOptions options = options_of_tool();
-    if (!calibration.empty()) options.quantize.precision = precision;
+    if (!calibration.empty()) options.precision = precision;
     options.threads = 3;
     const std::optional<Compilation> other = compiled(graph, calibration, options);
     if (!other || other->pte != usual.pte) fault(fmt::format("{} --threads 3: another program", what));
@@ -250,7 +250,7 @@ Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& b
   const Samples samples = samples_of(graph);
   Checked checked;
   Check check(*target, board, checked);
-  for (const Precision precision : {Precision::int8, Precision::int16}) {  // the NPU refuses the latter
+  for (const NetworkPrecision precision : {NetworkPrecision::int8, NetworkPrecision::int16}) {  // the NPU refuses the latter
     check.precision = precision;
     check.all_ways(graph, samples, samples);
     if (const std::optional<Graph> quantized = check.quantized(graph, samples); quantized && !checked.fault)

@@ -114,7 +114,7 @@ for name, (rule, *says) in FAULTS.items():
         case(f"internal_faults {name} {target}", command, rule, *says)
 VIEW = HERE / "internal_faults" / "view_beside_int16"  # of an input that goes through a view into a layer on int16
 case("internal_faults view_beside_int16", ["compile", f"{VIEW}.onnx", "--target", "cortex-m55", "--calibrate", f"{VIEW}.npy",
-                                           "--int16-layer", "Div", "-o", "o.pte"], None)
+                                           "--layer", "Div=int16", "-o", "o.pte"], None)
 
 
 def in_shared(name):

@@ -25,7 +25,7 @@ from checks import check
 
 TOOL, CONVERTER, MAP = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 MODELS = pathlib.Path(sys.argv[4]) / "fixtures" / "models"
-QUICK = ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+QUICK = ["--observer", "minmax"]
 NETWORKS = ["autoencoder_ad", "cifarnet", "digits_bmm", "digits_cnn", "dscnn_kws", "hello_sine", "mobilenet_v1_025_vww", "mobilenet_v2",
             "mobilenet_v3_small", "resnet8"]
 

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as scratch:
     if not models.is_dir():
         print(f"left out: there is no {models}")
         sys.exit(1 if checks.failed else 77)
-    QUICK = ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+    QUICK = ["--observer", "minmax"]
     # (file, options, ways to divide it by operators that stay off the NPU)
     NETWORKS = {"cifarnet": ("qdq.pt2", [], 0), "dscnn_kws": ("qdq.pt2", [], 0), "autoencoder_ad": ("qdq.pt2", [], 0), "resnet8": ("qdq.pt2", [], 10),
                 "digits_cnn": ("qdq.pt2", [], 10), "digits_bmm": ("qdq.pt2", [], 10), "mnist_lstm": ("qdq.pt2", ["--calibrate"], 3),
