@@ -3,7 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emit/input_format.h"
@@ -17,6 +19,16 @@ enum class NetworkPrecision : u8 { int8, int16, int4, mixed };
 
 // --layer NAME=PRECISION: of an operator, a node or a module, whatever the network's is.
 enum class NamedPrecision : u8 { int4, int8, int16, in_float };
+// Their names on the command line, in the order of the values.
+inline constexpr std::string_view kNetworkPrecisions[] = {"int8", "int16", "int4", "mixed"}, kNamedPrecisions[] = {"int4", "int8", "int16", "float"};
+template <class Precision>
+std::optional<Precision> read_precision(std::span<const std::string_view> names, std::string_view text) {
+  const auto at = std::ranges::find(names, text);
+  return at == names.end() ? std::nullopt : std::optional(static_cast<Precision>(at - names.begin()));
+}
+inline std::string_view text_of(NetworkPrecision p) { return kNetworkPrecisions[static_cast<size_t>(p)]; }
+inline std::string_view text_of(NamedPrecision p) { return kNamedPrecisions[static_cast<size_t>(p)]; }
+
 struct NamedLayer {
   std::string name;
   NamedPrecision precision;

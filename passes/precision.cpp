@@ -37,14 +37,6 @@ bool is_int4_layer(const PassContext& pass, const Graph& g, const Node& node) {
   return pass.options.precision == NetworkPrecision::int4 && !searches_int4_layers(pass.options);
 }
 
-static const char* text_of(NetworkPrecision p) {
-  constexpr const char* kTexts[] = {"int8", "int16", "int4", "mixed"};
-  return kTexts[static_cast<size_t>(p)];
-}
-static const char* text_of(NamedPrecision p) {
-  constexpr const char* kTexts[] = {"int4", "int8", "int16", "float"};
-  return kTexts[static_cast<size_t>(p)];
-}
 static std::string option_text(const NamedLayer& layer) { return fmt::format("--layer {}={}", layer.name, text_of(layer.precision)); }
 
 // The option that asks for this: of a layer, or of the network.

@@ -63,10 +63,9 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
 }
 
 // A limit of one precision belongs to no other.
-void read_precision(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
+void read_precisions(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
   using enum NetworkPrecision;
-  static constexpr std::pair<std::string_view, NetworkPrecision> kNames[] = {{"int8", int8}, {"int16", int16}, {"int4", int4}, {"mixed", mixed}};
-  options.precision = std::ranges::find(kNames, o.precision, [](const auto& name) { return name.first; })->second;
+  options.precision = *read_precision<NetworkPrecision>(kNetworkPrecisions, o.precision);
   options.may_use_float = !o.strict;
   for (const std::string& text : o.layers) options.layers.push_back(*read_layer(text));
   if (!o.max_cost.empty()) options.max_cost = read_percent(o.max_cost);
@@ -85,13 +84,10 @@ void read_precision(const ModelOptions& o, CompileOptions& options, Diagnostics&
 }  // namespace
 
 std::optional<NamedLayer> read_layer(const std::string& text) {
-  using enum NamedPrecision;
   const size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0) return std::nullopt;
-  const std::string_view precision = std::string_view(text).substr(at + 1);
-  for (const auto& [name, value] : {std::pair<std::string_view, NamedPrecision>{"int4", int4}, {"int8", int8}, {"int16", int16}, {"float", in_float}})
-    if (precision == name) return NamedLayer{text.substr(0, at), value};
-  return std::nullopt;
+  const auto precision = read_precision<NamedPrecision>(kNamedPrecisions, std::string_view(text).substr(at + 1));
+  return precision ? std::optional(NamedLayer{text.substr(0, at), *precision}) : std::nullopt;
 }
 
 std::vector<NamedPath> inputs_of(const ModelOptions& o) {
@@ -232,7 +228,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
-  read_precision(o, options, diagnostics);
+  read_precisions(o, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   const bool is_tuned = o.observer == "auto";
   options.quantize.equalize = options.quantize.correct_bias = options.quantize.choose_bias_correction = is_tuned;

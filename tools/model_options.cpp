@@ -39,7 +39,7 @@ std::string check_percent(const std::string& text) {
   return read_percent(text) ? "" : fmt::format("{} is no percentage: a number from 0 to 9999 and a %, as 10%", text);
 }
 std::string check_layer(const std::string& text) {
-  return read_layer(text) ? "" : fmt::format("{} is not NAME=int4, NAME=int8, NAME=int16 or NAME=float, as classifier=int16", text);
+  return read_layer(text) ? "" : fmt::format("{} is not NAME=KIND with a KIND of {}, as classifier=int16", text, fmt::join(kNamedPrecisions, ", "));
 }
 std::string check_db(const std::string& text) {
   return read_number(text) ? "" : fmt::format("{} is no number of dB: from 0 to 9999, as 30 or 27.5", text);
@@ -53,7 +53,7 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
               "of a float model: int8 (default); int16; int4: int8 with weights of four bits; mixed: int8, and int16 in the layers where "
               "it gains most (docs/precision.md)")
       .value("KIND")
-      .one_of({"int8", "int16", "int4", "mixed"});
+      .one_of({std::begin(kNetworkPrecisions), std::end(kNetworkPrecisions)});
   verb.option("--layer", o.layers,
               "the precision of an operator (`conv2d`, `aten.conv2d.default`), a node or a module: int4, int8, int16 or float; the last one "
               "that names it counts; may be repeated")
