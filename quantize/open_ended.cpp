@@ -69,7 +69,7 @@ bool adds_up(const Node& node) {
 
 class Scores {
  public:
-  explicit Scores(const Graph& g) : g_(g), uses_(g), score_(g.nodes.size()), open_(g.values.size()) {}
+  explicit Scores(const Graph& g) : g_(g), uses_(g), score_(g.nodes.size()), open_(g.values.size()), tail_(g.nodes.size()) {}
 
   std::vector<bool> find() {
     for (const Port& port : g_.user_outputs()) open_[port.value] = g_.type(port.value).dtype == DType::f32;
@@ -78,11 +78,9 @@ class Scores {
       if (node.outputs.size() != 1 || !is_open(node.outputs[0])) continue;
       const ValueId operand = computed_operand(g_, node);
       if (operand >= 0 && adds_up(node)) take_sum(n, operand);
-      else if (operand >= 0 && keeps_growing(g_, node)) tail_.push_back(n), open_[operand] = true;
+      else if (operand >= 0 && keeps_growing(g_, node)) tail_[n] = open_[operand] = true;
     }
-    std::vector<bool> tail(g_.nodes.size());
-    for (const size_t n : tail_) tail[n] = follows_a_score(n);
-    for (const size_t n : tail_) score_[n] = tail[n];
+    follow_scores();
     return std::move(score_);
   }
 
@@ -90,7 +88,7 @@ class Scores {
   // Everybody who reads it is on the way to an output.
   bool is_open(ValueId v) const {
     if (!open_[v]) return false;
-    return std::ranges::all_of(uses_.readers[v], [&](NodeId n) { return std::ranges::find(tail_, static_cast<size_t>(n)) != tail_.end(); });
+    return std::ranges::all_of(uses_.readers[v], [&](NodeId n) { return tail_[n]; });
   }
 
   void take_sum(size_t n, ValueId squares) {
@@ -106,19 +104,20 @@ class Scores {
       score_[difference] = true;
   }
 
-  // Not the way of another output, which only looks like that of a score.
-  bool follows_a_score(size_t n) const {
-    NodeId at = static_cast<NodeId>(n);
-    while (at >= 0 && !score_[at] && std::ranges::find(tail_, static_cast<size_t>(at)) != tail_.end())
-      at = uses_.producer[computed_operand(g_, g_.nodes[at])];
-    return at >= 0 && score_[at];
+  // What lies between a sum and an output. The way of another output only looks like that.
+  void follow_scores() {
+    for (size_t n = 0; n < tail_.size(); ++n) {
+      if (!tail_[n]) continue;
+      const NodeId before = uses_.producer[computed_operand(g_, g_.nodes[n])];
+      score_[n] = score_[n] || (before >= 0 && score_[before]);
+    }
   }
 
   const Graph& g_;
   const Uses uses_;
   std::vector<bool> score_;
-  std::vector<bool> open_;     // by value: an output, or what becomes one
-  std::vector<size_t> tail_;  // nodes from a sum to an output, backwards
+  std::vector<bool> open_;  // by value: an output, or what becomes one
+  std::vector<bool> tail_;  // by node: from a sum to an output
 };
 
 }  // namespace
