@@ -236,7 +236,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs, m.tables_bytes, m.planned_bytes, m.from);
   }
   text += fmt::format(
-      "\nBytes. Flash: {} for models and inputs, and the code, which the build prints by part. RAM: {} of tables, {} of planned "
+      "\nSizes in bytes. Flash: {} for models and inputs, and the code; the build prints it part by part. RAM: {} of tables, {} of planned "
       "memory, which "
       "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what "
       "was "

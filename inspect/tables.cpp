@@ -245,7 +245,7 @@ static std::string assumed_text(const Profile& p) {
     if (r.assumed_calls > 0) more += static_cast<double>(r.apart_cycles) - static_cast<double>(r.total);
   }
   if (calls == 0) return "";
-  std::string text = "  * a convolution with what follows in one kernel: assumed of the NPU (docs/neutron-machine.md)";
+  std::string text = "  * assumes that the NPU computes these with what follows in one kernel (docs/neutron-machine.md)";
   if (p.npu_is_open_model)
     text += fmt::format("; in two kernels each: {} call{} more, NPU {}", calls, calls == 1 ? "" : "s", grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
   return text + "\n";

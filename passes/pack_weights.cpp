@@ -139,7 +139,7 @@ void pack_weights(PassContext& pass) {
       pass.result.plain.push_back(
           {g.nodes[c.node].origin,
            call_of(g.nodes[c.node].op)->name,
-           {fmt::format("packed, the constants would grow by more than {} %", pass.options.packed_growth_percent), "", "", ""}});
+           {fmt::format("packing would add more than {} % to the constants", pass.options.packed_growth_percent), "", "", ""}});
   groups.resize(packed);
   for (Group& group : groups)
     for (Candidate& c : group.calls) {

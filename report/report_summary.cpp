@@ -24,6 +24,11 @@ std::string scaled(i64 count) {
   return fmt::format("{}", count);
 }
 
+std::string_view where(Placement p) {
+  if (p == Placement::npu) return "on the NPU";
+  return p == Placement::cortex_m ? "on the CPU in int8" : "on portable kernels";
+}
+
 std::string counted(i64 count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 // A line for each of the user's operators that runs in float, however many kernels it became.
@@ -53,43 +58,45 @@ class Summary {
     text_ = fmt::format("{} for {}\n", f_.model, f_.target ? f_.target->name : "?");
     if (const auto worst = f_.accuracy ? worst_part(f_.accuracy->outputs) : std::nullopt)
       line("worst output", fmt::format("{}: {}", name_of(*worst), text_of(*worst)));
+    // What decides comes first: time, memory, accuracy.
+    cycles();
+    ram();
+    peak();
+    flash();
+    line("accuracy", accuracy_text());
+    on_new_data();
     operators();
     kernels();
     npu();
     crossings();
     kept_on_cpu();
-    cycles();
     choice();
     firmware();
-    ram();
     placement();
-    peak();
-    flash();
+    bands();
     multiply_adds();
     quantization();
     if (c_.quantization.precision) precision(*c_.quantization.precision);
     int4_weights();
-    line("error", error_text());
-    on_other_data();
-    line("time", fmt::format("{:.2f} s", f_.seconds));
+    line("compiled", fmt::format("in {:.2f} s", f_.seconds));
     return std::move(text_);
   }
 
  private:
   void line(std::string_view label, const std::string& what) { text_ += fmt::format("  {:<14} {}\n", label, what); }
 
-  void on_other_data() {
-    const std::optional<HeldOut>& other = c_.quantization.held_out;
-    if (!other || (f_.accuracy && !f_.accuracy->has_numbers())) return;
-    if (!other->has_noise()) return line("", "on other data none either (cross-validation)");
-    line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
-                         other->db, other->low_db, other->high_db));
+  void on_new_data() {
+    const std::optional<HeldOut>& held_out = c_.quantization.held_out;
+    if (!held_out || (f_.accuracy && !f_.accuracy->has_numbers())) return;
+    if (!held_out->has_noise()) return line("", "expected on new data: no error either (cross-validation)");
+    line("", fmt::format("expected on new data: {:.1f} dB ({:.1f} to {:.1f} over the halves of a cross-validation)", held_out->db,
+                         held_out->low_db, held_out->high_db));
   }
 
   void operators() {
     std::string by_placement;
     for (const Placement p : kPlacements)
-      if (const i64 n = count_of(r_, p)) by_placement += fmt::format("{}{} {}", by_placement.empty() ? "" : ", ", n, name_of(p));
+      if (const i64 n = count_of(r_, p)) by_placement += fmt::format("{}{} {}", by_placement.empty() ? "" : ", ", n, where(p));
     if (!r_.folded.empty()) by_placement += fmt::format("{}{} folded away", by_placement.empty() ? "" : "; ", r_.folded.size());
     line("operators", by_placement.empty() ? "none" : by_placement);
     for (const std::string& leftover : portable_lines(r_)) line("", leftover);
@@ -104,12 +111,12 @@ class Summary {
       at->second.push_back(&o);
     };
     for (const OperatorReport& o : r_.operators) {
-      if (!o.plain.empty()) add("with plain weights: " + o.plain, o);
-      if (!o.called.why_not.empty()) add("on " + text_of(o.called), o);
+      if (!o.plain.empty()) add("weights left unpacked: " + o.plain, o);
+      if (!o.called.why_not.empty()) add("runs on " + text_of(o.called), o);
     }
     for (const auto& [reason, calls] : reasons)
       line(&reason == &reasons[0].first ? "kernels" : "",
-           fmt::format("{} `{}`{} {}", calls[0]->op, calls[0]->name, calls.size() == 1 ? "" : fmt::format(" and {} more", calls.size() - 1),
+           fmt::format("{} `{}`{}: {}", calls[0]->op, calls[0]->name, calls.size() == 1 ? "" : fmt::format(" and {} more", calls.size() - 1),
                        reason));
   }
 
@@ -128,12 +135,12 @@ class Summary {
     const double share = r_.macs > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(r_.macs) : 0;
     line("NPU",
          fmt::format(
-             "{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
+             "{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of its peak ({} MAC/cycle)",
              counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
              npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
     if (npu.assumed > 0)
-      line("", fmt::format("{} of these fuse{} a convolution with what follows, which is assumed; without: {}, {} cycles", npu.assumed,
-                           npu.assumed == 1 ? "s" : "", counted(npu.kernels + npu.assumed, "kernel"), grouped(npu.apart_cycles)));
+      line("", fmt::format("up to {} cycles and {} if the chip cannot fuse {} of them with what follows (not known)",
+                           grouped(npu.apart_cycles), counted(npu.kernels + npu.assumed, "kernel"), npu.assumed));
   }
 
   std::string transposes_text() const {
@@ -194,12 +201,12 @@ class Summary {
 
   void firmware() {
     const std::vector<std::string> own = own_kernels(r_);
-    if (own.empty()) return line("firmware", "ours, or stock ExecuTorch");
+    if (own.empty()) return line("runs on", "Deuteron's runtime or stock ExecuTorch");
     std::vector<std::string> only_ours;
     std::ranges::copy_if(own, std::back_inserter(only_ours), has_no_stock_form);
-    line("firmware", fmt::format("ours; stock ExecuTorch lacks {}: {}", fmt::join(own, ", "),
-                                 only_ours.empty() ? "for stock firmware compile with --dialect stock"
-                                                   : fmt::format("it has nothing to stand for {}", fmt::join(only_ours, ", "))));
+    line("runs on", only_ours.empty() ? "Deuteron's runtime (for stock ExecuTorch: --dialect stock)"
+                                      : fmt::format("Deuteron's runtime; stock ExecuTorch has no kernel that stands for {}",
+                                                    fmt::join(only_ours, ", ")));
   }
 
   // Of each memory what lies in it, the hottest first.
@@ -244,12 +251,12 @@ class Summary {
                               c_.plan.placement.buffers.size() == 1 ? std::string("1 memory")
                                                                     : fmt::format("{} memories", c_.plan.placement.buffers.size()),
                               grouped(c_.plan.bytes - copies), grouped(copies), grouped(c_.plan.scratch_bytes)));
-    const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "the lower bound"
-                        : c_.plan.optimal                    ? "proved least; the lower bound is"
+    const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "optimal"
+                        : c_.plan.optimal                    ? "optimal; lower bound"
                                                              : "lower bound";
     if (c_.plan.placement.buffers.empty())
       line("RAM",
-           fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
+           fmt::format("{} bytes for tensors ({}{}), scratch {} of it", grouped(c_.plan.bytes), proof,
                        c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
     if (!c_.graph.states.empty()) {
       std::string list;
@@ -263,6 +270,9 @@ class Summary {
                        s.frames, s.window, scaled(s.macs_step), scaled(s.macs_window),
                        static_cast<double>(s.macs_window) / static_cast<double>(std::max<i64>(s.macs_step, 1)),
                        grouped(s.least_state_bytes)));
+  }
+
+  void bands() {
     if (const CallOrder& o = c_.call_order; o.moved > 0)
       line("order", fmt::format("{} moved, not as the model has them: {} bytes instead of {}", counted(o.moved, "operator"),
                                 grouped(o.bytes_after), grouped(o.bytes_before)));
@@ -360,22 +370,21 @@ class Summary {
     }
   }
 
-  std::string error_text() const {
+  std::string accuracy_text() const {
     if (!f_.accuracy)
-      return program_to_run(c_).empty() ? "not measured (the vendor's microcode runs on the chip alone, and our converter does not take its parts)"
-                                        : "not measured (no samples)";
+      return program_to_run(c_).empty() ? "not measured: the vendor's microcode runs on the chip alone, and our converter does not take its parts"
+                                        : "not measured: no samples";
     const Accuracy& a = *f_.accuracy;
-    const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
+    const bool in_sample = !c_.quantization.model_was_quantized;  // the samples are those that the ranges were chosen on
+    const std::string over = counted(a.samples, in_sample ? "calibration sample" : "sample");
     const char* const how =
         a.of_own_conversion ? "; by our conversion of the NPU's parts, which computes the same: the vendor's runs on the chip alone" : "";
-    if (a.is_exact()) return fmt::format("none: equal to the float model {}{}", over, how);
-    const bool in_sample = !c_.quantization.model_was_quantized;  // the samples are those that the ranges were chosen on
-    const std::string of = fmt::format("{}{}{}", over, in_sample ? " of the calibration (in-sample)" : "", how);
+    if (a.is_exact()) return fmt::format("equal to the float model on {}{}", over, how);
     const std::string integers = text_of_integers(a.outputs);
-    if (!a.has_numbers()) return fmt::format("{}, {}", integers, of);
-    return fmt::format("{}{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}",
-                       worst_part(a.outputs) ? "all together " : "", a.sqnr_db, a.max_abs_error, of,
-                       integers.empty() ? "" : "; " + integers);
+    if (!a.has_numbers()) return fmt::format("{}, on {}{}", integers, over, how);
+    return fmt::format("{}{:.1f} dB SQNR against the float model on {}; largest error {:.4g}{}{}",
+                       worst_part(a.outputs) ? "all together " : "", a.sqnr_db, over, a.max_abs_error,
+                       integers.empty() ? "" : "; " + integers, how);
   }
 
   const Compilation& c_;

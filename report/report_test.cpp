@@ -90,9 +90,9 @@ TEST(Report, OtherDataHaveAnErrorOrNone) {
   Compilation c = small();
   const auto summary = [&] { return report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{40, 0.5, 4}, 0}); };
   c.quantization.held_out = HeldOut{kNoNoise, kNoNoise, kNoNoise};
-  EXPECT_THAT(summary(), testing::HasSubstr("on other data none either"));
+  EXPECT_THAT(summary(), testing::HasSubstr("expected on new data: no error either"));
   c.quantization.held_out = HeldOut{150, 30, kNoNoise};  // some halves have none
-  EXPECT_THAT(summary(), testing::HasSubstr("on other data about 150.0 dB, 30.0 to 200.0"));
+  EXPECT_THAT(summary(), testing::HasSubstr("expected on new data: 150.0 dB (30.0 to 200.0"));
 }
 
 TEST(Report, NamesOfAnyBytesStayJson) {
@@ -106,20 +106,19 @@ TEST(Report, SummaryIsForPeople) {
   target.name = "cortex-m4";
   EXPECT_EQ(report_summary(small(), small_program(), {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
             "net.pt2 for cortex-m4\n"
-            "  operators      1 cortex_m, 1 portable; 1 folded away\n"
-            "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
-            "  firmware       ours, or stock ExecuTorch\n"
-            "  RAM            560 bytes planned (the lower bound), scratch 112\n"
+            "  RAM            560 bytes for tensors (optimal), scratch 112 of it\n"
             "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): `image` 210, `quantized_add` 210, "
             "`quantized_add.1` 100\n"
             "  flash          " +
                 grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
                 grouped(static_cast<i64>(small().pte.size())) +
                 ", padding 0\n"
+                "  accuracy       31.5 dB SQNR against the float model on 32 calibration samples; largest error 0.02\n"
+                "  operators      1 on the CPU in int8, 1 on portable kernels; 1 folded away\n"
+                "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
+                "  runs on        Deuteron's runtime or stock ExecuTorch\n"
                 "  multiply-adds  1234.6 k\n"
-                "  error          31.5 dB signal to noise against the float model, largest difference 0.02, over 32 samples of the "
-                "calibration (in-sample)\n"
-                "  time           0.13 s\n");
+                "  compiled       in 0.13 s\n");
 }
 
 TEST(Report, NumbersAreGrouped) {

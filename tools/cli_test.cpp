@@ -692,7 +692,7 @@ TEST_F(Cli, StockFirmwareGetsPlainWeights) {
     EXPECT_EQ(e.code, 0) << e.err;
     EXPECT_EQ(e.err, "");
     const bool packed = content_of(path("w.pte")).find("packed_conv2d") != std::string::npos;
-    EXPECT_THAT(e.out, HasSubstr(packed ? "firmware       ours; stock ExecuTorch lacks deuteron::packed_conv2d" : "firmware       ours"));
+    EXPECT_THAT(e.out, HasSubstr(packed ? "Deuteron's runtime (for stock ExecuTorch: --dialect stock)" : "Deuteron's runtime"));
     return packed;
   };
   for (const char* target : {"cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0+"}) {

@@ -52,7 +52,8 @@ int firmware_as(const FirmwareAs& o) {
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = find_board(all_boards(), o.board);
   if (board == nullptr) {
-    diagnostics.error("--board " + o.board, "is no board: which core is it for?", "board.unknown", list_of(all_boards(), ""));
+    if (o.board.empty()) diagnostics.error("--as", "needs a core: name a board that has it", "board.unknown", "add --board BOARD: " + list_of(all_boards(), ""));
+    else diagnostics.error("--board " + o.board, "is no known board", "board.unknown", list_of(all_boards(), ""));
     return fail();
   }
   const std::optional<Target> target = find_target(std::string(board->target), diagnostics, "--board");

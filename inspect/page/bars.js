@@ -37,5 +37,5 @@ export function bars(m, select) {
   };
   draw();
   const by = m.trace && !m.trace.by_operator ? "kernel" : "operator";
-  return section("bars", `${m.trace ? "Time" : m.unit === "cycles" ? "Predicted cycles" : "Multiply-adds"} by ${by}`, `Operators that share a kernel are one bar, “a + b”; every ${m.trace ? "tick" : m.unit === "cycles" ? "cycle" : "multiply-add"} is in exactly one bar.`, list);
+  return section("bars", `${m.trace ? "Time" : m.unit === "cycles" ? "Predicted cycles" : "Multiply-adds"} by ${by}`, `Fused operators share a bar, “a + b”; each ${m.trace ? "tick" : m.unit === "cycles" ? "cycle" : "multiply-add"} is counted once.`, list);
 }

@@ -110,6 +110,6 @@ export function memory(m) {
     replace(body, h("p", { class: "sub" }, facts), plan(x, m), h("h3", {}, "Alive over the calls"), over_calls(x, m));
   };
   show(0);
-  return section("memory", "Memory", "Each rectangle is a tensor: how high it lies, and from which call to which it is needed.",
+  return section("memory", "Memory", "Each box is a tensor: its height is its bytes, from its address up; its width is the calls that need it.",
     list.length > 1 ? choice("memory", list.map((x, i) => [String(i), x.name]), "0", show) : null, body);
 }

@@ -67,7 +67,7 @@ export function overview(m) {
 function notes(m, assumed) {
   const list = [];
   if (assumed.calls)
-    list.push("* a convolution with what follows in one kernel: assumed of the NPU (docs/neutron-machine.md)" +
+    list.push("* assumes that the NPU computes these with what follows in one kernel (docs/neutron-machine.md)" +
       (assumed.apart === null ? "" : `; in two kernels each: ${plural(assumed.calls, "call")} more, NPU ${grouped(assumed.apart)} cycles`) + ".");
   const { trace } = m;
   if (trace) {
@@ -76,6 +76,6 @@ function notes(m, assumed) {
     if (trace.npu_total && !trace.clocks.comparable)
       list.push(`The CPU counts ${trace.clocks.cpu.unit}, the NPU ${trace.clocks.npu.unit}: shares are of each clock's own total, and the NPU's kernels are drawn inside their call.`);
     if (trace.cpu_total === 0 && trace.npu_total === 0) list.push("The clock stood still: all events took no time.");
-  } else list.push(m.unit === "cycles" ? "No trace: times are predicted cycles, where a model of the machine gives them." : "No trace, and no model of this machine's cycles: operators are compared by their multiply-adds.");
+  } else list.push(m.unit === "cycles" ? "Predicted, not measured. For measured times: deuteron profile, then inspect --html." : "No trace, and no model of this machine's cycles: operators are compared by their multiply-adds.");
   return h("ul", { class: "notes" }, list.map((t) => h("li", {}, t)));
 }
