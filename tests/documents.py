@@ -59,7 +59,7 @@ def matches(wanted, found):
 
 def without_times(text):
     """What a run prints, with `...` for the times, which differ each time."""
-    return re.sub(r"^(  time +)[\d.]+ s$", r"\1... s", re.sub(r"(on the host in )[\d.]+ m?s", r"\1...", text), flags=re.M)
+    return re.sub(r"^(  compiled +in )[\d.]+ s$", r"\1... s", re.sub(r"(on the host in )[\d.]+ m?s", r"\1...", text), flags=re.M)
 
 
 def elided(wanted, printed):
