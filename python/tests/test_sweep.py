@@ -394,7 +394,7 @@ def test_a_sweep_deletes_its_own_old_files(sweep, tmp_path):
 
 def test_every_option_is_hashed_or_refused(tmp_path):
     """What names a file is in the key by its content, or no option of a sweep; of the others no value is a file."""
-    plain = {"KIND", "N", "N%", "X", "X,..", "NAME", "NAME=VALUE", "NAME=1,3,96,96", "INPUT=OUTPUT", "AXIS[=FRAMES]", "[NAME=]u8", "BYTES", "BYTES|least", "P", "NODE",
+    plain = {"KIND", "N", "N%", "X", "X,..", "NAME", "NAME=VALUE", "NAME=KIND", "NAME=1,3,96,96", "INPUT=OUTPUT", "AXIS[=FRAMES]", "[NAME=]u8", "BYTES", "BYTES|least", "P", "NODE",
              "SECONDS", "FORM", "HOW", "B", ""}  # fmt: skip
     for option in deuteron.options("compile"):
         keys = []
