@@ -34,7 +34,7 @@ LayerPrecision precision_of(const PassContext& pass, const Graph& g, const Node&
 bool is_int4_layer(const PassContext& pass, const Graph& g, const Node& node) {
   const NamedLayer* layer = named_layer(pass, g, node);
   if (layer) return layer->precision == NamedPrecision::int4;
-  return pass.options.precision == NetworkPrecision::int4 && !searches_int4_layers(pass.options);
+  return pass.options.precision == NetworkPrecision::int4;
 }
 
 static std::string option_text(const NamedLayer& layer) { return fmt::format("--layer {}={}", layer.name, text_of(layer.precision)); }
@@ -130,7 +130,9 @@ static void check_search(PassContext& pass) {
                                   "give --max-cost N% (instructions over those of int8), --target-db X (accuracy to reach), or both");
   if (is_mixed ? !o.layers.empty() : names_layer(o, NamedPrecision::int4))
     return pass.diagnostics.error(
-        model, fmt::format("{} names a layer, and {}{} chooses layers itself", option_text(o.layers.front()), what, is_mixed ? "" : " with a limit"),
+        model,
+        fmt::format("{} names a layer, and {}{} chooses layers itself",
+                    is_mixed ? option_text(o.layers.front()) : option_of(o, NamedPrecision::int4), what, is_mixed ? "" : " with a limit"),
         "precision.all", "leave one of the two out");
   if (o.quantize.observer)
     return pass.diagnostics.error(model, fmt::format("--observer leaves out the search that {} measures layers with", what),

@@ -13,6 +13,7 @@ void check_precision(PassContext& pass);
 
 // Where several names stand for a node, the last one counts.
 LayerPrecision precision_of(const PassContext& pass, const Graph& g, const Node& node);
+// With a limit beside --precision int4: whether the search may choose it.
 bool is_int4_layer(const PassContext& pass, const Graph& g, const Node& node);
 
 }  // namespace deuteron

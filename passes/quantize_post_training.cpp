@@ -52,7 +52,8 @@ static WeightLimits weight_limits(PassContext& pass) {
   return {pass.options.max_loss_db, pass.options.target_db, [&pass, is_first](const Graph& quantized) -> std::optional<ProgramSize> {
             Diagnostics silent;
             return size_of(pass, quantized, std::exchange(*is_first, false) ? pass.diagnostics : silent, true);
-          }};
+          },
+          [&pass](const Graph& g, const Node& node) { return is_int4_layer(pass, g, node); }};
 }
 
 static MixedPrecision mixed_precision(PassContext& pass) {
@@ -126,7 +127,7 @@ void quantize_post_training(PassContext& pass) {
   if (pass.options.precision == NetworkPrecision::int16) options.precision = Precision::int16;
   if (!pass.options.layers.empty())
     options.precision_of = [&](const Graph& g, const Node& n) { return precision_of(pass, g, n); };
-  if (has_int4_weights(pass.options))
+  if (has_int4_weights(pass.options) && !searches_int4_layers(pass.options))
     options.has_int4_weights = [&](const Graph& g, const Node& n) { return is_int4_layer(pass, g, n); };
   std::optional<MixedPrecision> mixed;
   if (pass.options.precision == NetworkPrecision::mixed) mixed = mixed_precision(pass);

@@ -113,7 +113,8 @@ class WeightSearch {
     const Graph& g = *best_.graph;
     const QuantizationPlan plan = plan_quantization(g, best_.options, silent);
     for (size_t n = 0; n < g.nodes.size(); ++n)
-      if (plan.quantized[n] && has_int4_form(g, g.nodes[n])) layers_.push_back(static_cast<NodeId>(n));
+      if (plan.quantized[n] && has_int4_form(g, g.nodes[n]) && (!limits_.may_choose || limits_.may_choose(g, g.nodes[n])))
+        layers_.push_back(static_cast<NodeId>(n));
     const auto weights = [&](NodeId n) { return g.type(g.nodes[static_cast<size_t>(n)].inputs[1]).elements(); };
     std::ranges::stable_sort(layers_, std::greater(), weights);
     const i64 tries = yardstick_.most_tries() / 2;  // alone, and with others

@@ -17,6 +17,8 @@ struct WeightLimits {
   std::optional<double> max_loss_db, target_db;
   // Nothing where the network has no program.
   std::function<std::optional<ProgramSize>(const Graph& quantized)> size_of;
+  // Layers that may be chosen. Empty: all.
+  std::function<bool(const Graph&, const Node&)> may_choose;
 };
 
 // One choice of layers and what comes of it.
