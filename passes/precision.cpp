@@ -8,7 +8,6 @@
 #include "ops/int16.h"
 #include "passes/named_nodes.h"
 #include "passes/options.h"
-#include "passes/pack_call.h"
 #include "quantize/int4_weights.h"
 #include "quantize/quantization_clusters.h"
 #include "targets/target.h"

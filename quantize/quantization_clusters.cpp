@@ -214,7 +214,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   const std::vector<bool> is_border = border_nodes(g);
   const std::vector<bool> in_float = options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (in_float[n] || plan.precision[n] == LayerPrecision::in_float) continue;
+    if (in_float[n]) continue;
     const Node& node = g.nodes[n];
     if (is_border[n]) continue;
     const auto* kernel = call_of(node.op);

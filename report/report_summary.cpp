@@ -73,7 +73,7 @@ class Summary {
     choice();
     firmware();
     placement();
-    bands();
+    order_and_bands();
     multiply_adds();
     quantization();
     if (c_.quantization.precision) precision(*c_.quantization.precision);
@@ -272,7 +272,7 @@ class Summary {
                        grouped(s.least_state_bytes)));
   }
 
-  void bands() {
+  void order_and_bands() {
     if (const CallOrder& o = c_.call_order; o.moved > 0)
       line("order", fmt::format("{} moved, not as the model has them: {} bytes instead of {}", counted(o.moved, "operator"),
                                 grouped(o.bytes_after), grouped(o.bytes_before)));

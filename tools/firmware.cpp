@@ -102,10 +102,6 @@ int firmware(const FirmwareOptions& o) {
   if (o.merge) return merge(o);
   if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}, o.verify_key});
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
-  if (o.board.empty()) {
-    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
-    return fail();
-  }
   const Board* board = board_called(o.board, diagnostics);
   if (o.models.size() > kMostModels)
     diagnostics.add({Severity::error, "deuteron firmware", "too many models for one image", std::to_string(o.models.size()),

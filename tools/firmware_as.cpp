@@ -16,6 +16,7 @@
 #include "firmware/license.h"
 #include "firmware/write_project.h"
 #include "firmware/zip_archive.h"
+#include "tools/firmware_project.h"
 
 namespace deuteron {
 namespace {
@@ -50,12 +51,8 @@ bool write_archive(const CPackage& package, const COutput& output, PackageFiles 
 int firmware_as(const FirmwareAs& o) {
   Diagnostics diagnostics;
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
-  const Board* board = find_board(all_boards(), o.board);
-  if (board == nullptr) {
-    if (o.board.empty()) diagnostics.error("--as", "needs a core: name a board that has it", "board.unknown", "add --board BOARD: " + list_of(all_boards(), ""));
-    else diagnostics.error("--board " + o.board, "is no known board", "board.unknown", list_of(all_boards(), ""));
-    return fail();
-  }
+  const Board* board = board_called(o.board, diagnostics);
+  if (!board) return fail();
   const std::optional<Target> target = find_target(std::string(board->target), diagnostics, "--board");
   if (!target) return fail();
   COptions options = o.c;
