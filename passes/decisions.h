@@ -63,7 +63,7 @@ struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
   std::string policy;                          // "histogram, channels equalized (0.5)"
-  std::vector<Origin> in_float;                // on purpose: quantize/open_ended.h, quantize/border_scales.h
+  std::vector<Origin> in_float;                // on purpose: --layer, quantize/open_ended.h, border_scales.h
   std::vector<size_t> left_out;                // samples with a spike: calibrate/spikes.h
   std::optional<HeldOut> held_out;             // simulated, on samples that the ranges were not chosen on
   double gain_db = 0;                          // of that over plain histogram ranges

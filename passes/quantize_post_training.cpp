@@ -138,7 +138,8 @@ void quantize_post_training(PassContext& pass) {
   if (!choice) return;
   const std::vector<bool> at_borders = border_nodes(choice->equalized);
   for (size_t n = 0; n < at_borders.size(); ++n)
-    if (at_borders[n]) decisions.in_float.push_back(choice->equalized.nodes[n].origin);
+    if (at_borders[n] || precision_of(pass, choice->equalized, choice->equalized.nodes[n]) == LayerPrecision::in_float)
+      decisions.in_float.push_back(choice->equalized.nodes[n].origin);
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);
   decisions.values = std::move(choice->values);

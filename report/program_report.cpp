@@ -103,7 +103,7 @@ class Reporter {
       const char* in_float = c_.quantization.model_was_quantized
                                  ? "in float: no int8 kernel, or the quantized model gives its values no range"
                              : is_meant(c_.quantization.in_float, node.origin)
-                                 ? "in float on purpose: a score without an upper end, or parts of an input or output with scales of their own"
+                                 ? "in float on purpose: --layer says so, a score without an upper end, or parts of an input or output with scales of their own"
                                  : "no int8 kernel";
       return why_not_npu.empty() ? in_float : fmt::format("{}; not on the NPU: {}", in_float, why_not_npu);
     }
