@@ -2,19 +2,17 @@
 // The complete table of kernels and backends. A firmware links a generated table instead, with only the kernels that its models call.
 #include "backends/neutron_delegate/delegate.h"
 #include "backends/portable/kernels.h"
-#include "ops/device/kernels.h"
+#include "kernels/common/kernels.h"
 
 namespace deuteron {
 namespace {
 
 #define DEUTERON_ADDRESS(name) &name,
-#define OPERATOR(type)
-#define OPERATOR_WITH_KERNEL(type, kernel) &kernel,
-const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)
-#include "ops/operators.inc"
-                                      DEUTERON_PACKED_KERNELS(DEUTERON_ADDRESS) DEUTERON_TFLITE_KERNELS(DEUTERON_ADDRESS)
-                                          DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS) DEUTERON_INT16X8_KERNELS(DEUTERON_ADDRESS)
-                                              DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
+const Kernel* const kKernels[] = {
+    DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEUTERON_OWN_KERNELS(DEUTERON_ADDRESS)
+    DEUTERON_PACKED_KERNELS(DEUTERON_ADDRESS) DEUTERON_TFLITE_KERNELS(DEUTERON_ADDRESS)
+    DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS) DEUTERON_INT16X8_KERNELS(DEUTERON_ADDRESS)
+    DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 
 #ifdef DEUTERON_NEUTRON_DRIVER  // a driver is linked in

@@ -8,7 +8,7 @@ find_program(ARM_CXX arm-none-eabi-g++)
 find_program(ARM_NM arm-none-eabi-nm)
 
 # The table: for each board ROW_<board> (as C), CPU_<board> (the compiler's flags), ISA_<board> (the instruction set whose own kernels it runs:
-# ops/*/kernel_<isa>.cpp, ops/**/*_<isa>.S), MODEL_<board> and DRIVER_<board> (the model of its NPU, and what says that a driver is linked in;
+# kernels/**/*_<isa>.{cpp,S}), MODEL_<board> and DRIVER_<board> (the model of its NPU, and what says that a driver is linked in;
 # empty: it has none) and MAP_<board> (its name and its map of memories).
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS boards/boards.txt)
 file(STRINGS boards/boards.txt rows REGEX "^[^#]")
@@ -95,7 +95,7 @@ endfunction()
 
 set(BOARD_IMAGES "")
 foreach(board IN LISTS BOARDS)
-  file(GLOB isa_sources CONFIGURE_DEPENDS ops/*/*_${ISA_${board}}.S ops/*/kernel_${ISA_${board}}.cpp)
+  file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS kernels/*_${ISA_${board}}.S kernels/*_${ISA_${board}}.cpp)
   set(objects "")
   foreach(source IN LISTS RUNTIME_SOURCES MODEL_${board} BOARD_SOURCES isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
@@ -143,7 +143,7 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
       list(APPEND bare ${object})
     endif()
   endforeach()
-  file(GLOB isa_sources CONFIGURE_DEPENDS ops/*/*_${ISA_${board}}.S ops/*/kernel_${ISA_${board}}.cpp)
+  file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS kernels/*_${ISA_${board}}.S kernels/*_${ISA_${board}}.cpp)
   foreach(source IN LISTS isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     list(APPEND untraced ${BOARD_DIR}/${board}/${name}.o)

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/watch.h"
-#include "ops/dense/dnn.h"
+#include "ops/common/dnn.h"
 
 namespace deuteron {
 

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "calibrate/arena_plan.h"
-#include "ops/dense/dnn.h"
+#include "ops/common/dnn.h"
 #include "ops/families.h"
 #include "tensor/elements.h"
 

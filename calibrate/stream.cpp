@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "calibrate/float_executor.h"
-#include "ops/dense/dnn.h"
+#include "ops/common/dnn.h"
 #include "tensor/elements.h"
 
 namespace deuteron {

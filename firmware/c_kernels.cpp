@@ -136,7 +136,7 @@ std::string c_kernels_header(const COutput& o) {
   const auto kernels = kernels_of(o);
   std::string text = fmt::format(
       "/* The kernels that the models of this folder call, as C sees them. Made by deuteron {}. What each argument is: "
-      "{}/ops/.../kernel.h */\n#ifndef DEUTERON_KERNELS_H\n#define DEUTERON_KERNELS_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
+      "{}/kernels/.../kernel.h */\n#ifndef DEUTERON_KERNELS_H\n#define DEUTERON_KERNELS_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
       o.version, kCSources);
   if (!kept_operators_of(o).empty()) text += "#include \"deuteron_call.h\"\n\n";
   for (const RecordShape* record : records_of(kernels)) text += c_struct(*record) + "\n";

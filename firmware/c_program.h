@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program as calls of kernels with constant arguments: what the C output prints. Made by the checks that the loader runs, asked for
-// another core (ops/device/record_call.h); no operator is known here.
+// another core (kernels/common/record_call.h); no operator is known here.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/device/record_call.h"
+#include "kernels/common/record_call.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

@@ -12,28 +12,28 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view kKernelHeader =
-    "// A kernel.\n#pragma once\n#include <cstdint>\n\n#include \"ops/one/steps.h\"\n\nnamespace deuteron {\nvoid one(int32_t);\n}\n";
+    "// A kernel.\n#pragma once\n#include <cstdint>\n\n#include \"kernels/one/steps.h\"\n\nnamespace deuteron {\nvoid one(int32_t);\n}\n";
 constexpr std::string_view kSteps =
     "#pragma once\n#if defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n#define DEUTERON_STEP(x) (x + 1)\n\nextern \"C\" void "
     "deuteron_one_mve(const void*);\n";
 constexpr std::string_view kKernel =
-    "#include \"ops/one/kernel.h\"\n#if defined(DEUTERON_HOST_KERNELS)\n#include \"ops/one/vectors.h\"\n#endif\n\nnamespace deuteron "
+    "#include \"kernels/one/kernel.h\"\n#if defined(DEUTERON_HOST_KERNELS)\n#include \"kernels/one/vectors.h\"\n#endif\n\nnamespace deuteron "
     "{\nvoid "
     "one(int32_t) { deuteron_one_mve(nullptr); }\n}\n";
 constexpr std::string_view kAssembly =
-    "@ Its loop.\n#if defined(__ARM_FEATURE_MVE)\n#include \"ops/one/steps_mve.inc\"\ndeuteron_one_mve:\n  STEP r0\n#endif\n";
+    "@ Its loop.\n#if defined(__ARM_FEATURE_MVE)\n#include \"kernels/one/steps_mve.inc\"\ndeuteron_one_mve:\n  STEP r0\n#endif\n";
 constexpr std::string_view kMacros = "@ Its step.\n.macro STEP to\n  adds \\to, \"x\" @ one\n.endm\n";
 
 RuntimeSources sources() {
   RuntimeSources s;
-  s.files = {{"ops/one/bind.cpp", "#include \"ops/one/kernel.h\"\n"},
-             {"ops/one/kernel.cpp", kKernel},
-             {"ops/one/kernel.h", kKernelHeader},
-             {"ops/one/steps.S", kAssembly},
-             {"ops/one/steps.h", kSteps},
-             {"ops/one/steps_mve.inc", kMacros},
-             {"ops/one/vectors.h", "#pragma once\nvoid vectors();\n"}};
-  s.kernels = {{"one.out", {"kOne", "ops/one/bind.cpp"}}};
+  s.files = {{"kernels/one/bind.cpp", "#include \"kernels/one/kernel.h\"\n"},
+             {"kernels/one/kernel.cpp", kKernel},
+             {"kernels/one/kernel.h", kKernelHeader},
+             {"kernels/one/steps.S", kAssembly},
+             {"kernels/one/steps.h", kSteps},
+             {"kernels/one/steps_mve.inc", kMacros},
+             {"kernels/one/vectors.h", "#pragma once\nvoid vectors();\n"}};
+  s.kernels = {{"one.out", {"kOne", "kernels/one/bind.cpp"}}};
   return s;
 }
 
@@ -53,8 +53,8 @@ std::string header_of(const std::string& name) {
 
 TEST(CppHeader, HeadersComeBeforeTheirUsersAndNothingOfOursIsIncluded) {
   const std::string text = header_of("net");
-  const size_t steps = text.find("// ops/one/steps.h"), kernel = text.find("// ops/one/kernel.h"),
-               source = text.find("// ops/one/kernel.cpp");
+  const size_t steps = text.find("// kernels/one/steps.h"), kernel = text.find("// kernels/one/kernel.h"),
+               source = text.find("// kernels/one/kernel.cpp");
   ASSERT_NE(source, text.npos);
   EXPECT_LT(steps, kernel);
   EXPECT_LT(kernel, source);
@@ -72,7 +72,7 @@ TEST(CppHeader, AChoiceOfVectorsAtRunTimeIsNotOfTheHeader) { EXPECT_THAT(header_
 
 TEST(CppHeader, AssemblyIsStatementsWhoseMacrosEndWithThem) {
   EXPECT_THAT(header_of("net"),
-              HasSubstr("// ops/one/steps.S\n__asm__(\n  \".pushsection .text\\n\"\n);\n#if defined(__ARM_FEATURE_MVE)\n__asm__(\n"
+              HasSubstr("// kernels/one/steps.S\n__asm__(\n  \".pushsection .text\\n\"\n);\n#if defined(__ARM_FEATURE_MVE)\n__asm__(\n"
                         "  \".macro STEP to\\n\"\n  \"  adds \\\\to, \\\"x\\\"\\n\"\n  \".endm\\n\"\n  \"net_one_mve:\\n\"\n"
                         "  \"  STEP r0\\n\"\n  \".purgem STEP\\n\"\n);\n#endif\n__asm__(\n  \".popsection\\n\"\n);\n"));
 }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts the runtime's sources into the program (firmware/embedded.h), so that `deuteron firmware` needs no checkout. Included by the root CMakeLists.txt
 # after boards/boards.cmake.
+file(GLOB_RECURSE EMBEDDED_KERNELS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kernels/*.h kernels/*.inc kernels/*.S kernels/*.cpp)
+list(FILTER EMBEDDED_KERNELS EXCLUDE REGEX "_host\\.cpp$")
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld
-     runtime/ports/*.cmake boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake ops/*.h ops/operators.inc ops/*/*.h ops/*/*.S
-     ops/*/*_mve.inc ops/*/*_dsp.inc ops/*/*_scalar.inc ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/kernel_scalar.cpp ops/*/bind.cpp backends/portable/*.h
-     backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
+     runtime/ports/*.cmake boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake
+     backends/portable/*.h backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
      backends/neutron/kinds.inc backends/neutron/kernels/*/*.h backends/neutron/kernels/*/check.cpp backends/neutron/kernels/*/kernel.cpp
      firmware/project/* firmware/c_npu/* firmware/c_call/* LICENSE)
-list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.cpp|/test_[^/]*|/reference\\.h|ops/.*_test\\.[^/]*)$")
+list(PREPEND EMBEDDED ${EMBEDDED_KERNELS})
+list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.[^/]*|/test_[^/]*|/reference\\.h)$")
 set(table "")
 set(text "#include \"firmware/embedded.h\"\n")
 set(index 0)

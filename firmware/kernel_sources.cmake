@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes the C table of firmware/embedded.h: which source defines a constant of the runtime, a kernel above all. The runtime's objects say
 # it, so no list can be stale and no way to write a definition is missed. `nm` prints lines such as
-#   .../deuteron_runtime.dir/ops/add/bind.cpp.o:0000 R _ZN8deuteron13kQuantizedAddE
+#   .../deuteron_runtime.dir/kernels/add/bind.cpp.o:0000 R _ZN8deuteron13kQuantizedAddE
 # cmake -DNM=nm -DOBJECTS=runtime.objects -DSOURCE_DIR=... -DOUT=kernel_sources.c -P kernel_sources.cmake
 execute_process(COMMAND ${NM} -A --defined-only --extern-only @${OBJECTS} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+ [BDR] _ZN8deuteron[0-9]+k[A-Z][A-Za-z0-9]*E\n" lines "${symbols}")

@@ -135,7 +135,7 @@ std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::s
     todo.pop_back();
     const auto file = index.find(path);
     if (file == index.end() || !seen.insert(path).second) continue;
-    if (path.starts_with("ops/") && path.ends_with("/kernel.h")) headers.insert(path);
+    if (path.starts_with("kernels/") && path.ends_with("/kernel.h")) headers.insert(path);
     for (std::string& include : includes_of(file->second)) todo.push_back(std::move(include));
   }
   return headers;

@@ -18,7 +18,7 @@ struct SourceFile {
 // The path of a quoted include with which the text begins: from the root.
 std::optional<std::string> included(std::string_view text);
 struct KernelSource {
-  std::string_view symbol, path;  // "kQuantizedAdd", "ops/add/bind.cpp"
+  std::string_view symbol, path;  // "kQuantizedAdd", "kernels/add/bind.cpp"
 };
 struct RuntimeSources {
   std::vector<SourceFile> files;                                  // headers and sources

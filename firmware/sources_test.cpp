@@ -33,7 +33,7 @@ std::map<std::string, Symbols> board_symbols() {
   const std::string command = "cd " + folder + " && find . -name '*.o' | xargs arm-none-eabi-nm -A 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   char line[4096];
-  while (pipe && std::fgets(line, sizeof line, pipe.get())) {  // "./ops/add/kernel.cpp.o:00000000 T name"
+  while (pipe && std::fgets(line, sizeof line, pipe.get())) {  // "./kernels/add/kernel.cpp.o:00000000 T name"
     std::string text(line);
     text.pop_back();
     const size_t colon = text.find(".o:");
@@ -93,12 +93,12 @@ TEST(FirmwareSources, OnlyWhatIsAskedFor) {
   const RuntimeSources runtime = embedded_sources();
   const KernelList conv{{{"cortex_m::quantized_conv2d.out", {}}}, {}, {}};
   EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").symbol, "kQuantizedConv2d");
-  EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").path, "ops/conv2d/bind.cpp");
+  EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").path, "kernels/conv2d/bind.cpp");
   EXPECT_FALSE(runtime.kernels.contains("cortex_m::quantized_conv2d.other"));
   const std::set<std::string> sources = needed_sources(runtime, conv, {"mps2-an505", "dsp"}, false, false);
-  EXPECT_THAT(sources, Contains("ops/conv2d/kernel.cpp"));
+  EXPECT_THAT(sources, Contains("kernels/conv2d/kernel.cpp"));
   EXPECT_THAT(sources, Contains("runtime/load.cpp"));
-  EXPECT_THAT(sources, Not(Contains("ops/softmax/kernel.cpp")));
+  EXPECT_THAT(sources, Not(Contains("kernels/softmax/kernel.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/all_kernels.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/neutron_delegate/delegate.cpp")));
   const std::set<std::string> vendor = needed_sources(runtime, conv, {"mps2-an505", "dsp"}, true, false);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/device/cmsis_nn.h"
+#include "kernels/common/cmsis_nn.h"
 #include "ops/facts.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/npu.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "ops/common/bounds.h"
 #include "ops/families.h"
-#include "ops/integer/bounds.h"
 #include "passes/call_node.h"
 #include "targets/target.h"
 

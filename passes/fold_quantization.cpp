@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
+#include "kernels/integer/requantize.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/requantize_numbers.h"
 #include "ops/families.h"
 #include "ops/int16.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/requantize.h"
-#include "ops/requantize/numbers.h"
 #include "passes/float_constants.h"
 #include "passes/fold_number_calls.h"
 #include "passes/pass.h"

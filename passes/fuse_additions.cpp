@@ -9,9 +9,9 @@
 
 #include "memory/homes.h"
 #include "memory/plan_memory.h"
+#include "ops/conv2d/add_form.h"
+#include "ops/conv2d/packed_call.h"
 #include "ops/families.h"
-#include "ops/packed_conv2d/packed_call.h"
-#include "ops/packed_conv2d_add/add_form.h"
 #include "passes/call_node.h"
 #include "passes/fit_scratch.h"
 #include "passes/pass.h"

@@ -5,11 +5,11 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/integer/requantize.h"
+#include "kernels/linear/once/kernel.h"
+#include "ops/common/bounds.h"
+#include "ops/common/multiplier.h"
 #include "ops/families.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/requantize.h"
-#include "ops/linear_once/kernel.h"
 #include "passes/call_node.h"
 #include "targets/target.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "ops/integer/bounds.h"
+#include "ops/common/bounds.h"
 
 namespace deuteron {
 

@@ -4,7 +4,7 @@
 //   x -> linear, relu -> [a b c d] -> linear      becomes      x -> linear, relu -> [c a d b] -> linear
 //
 // with the rows of the first weight and the columns of the second one likewise. A relu makes zeros, and what a kernel finds to be zero at
-// the end of a row it leaves out, weights and all (ops/linear/kernel.h). So units that are most often zero on the samples come last.
+// the end of a row it leaves out, weights and all (kernels/linear/kernel.h). So units that are most often zero on the samples come last.
 #include "passes/order_units.h"
 
 #include <algorithm>

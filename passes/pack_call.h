@@ -2,8 +2,8 @@
 // A dense call with packed weights.
 #pragma once
 #include "ir/graph.h"
-#include "ops/linear_add/linear_form.h"
-#include "ops/packed_conv2d/packing.h"
+#include "ops/conv2d/packing.h"
+#include "ops/linear/packed_form.h"
 
 namespace deuteron {
 

@@ -3,7 +3,7 @@
 // them. What the program computes stays, to the bit.
 #include <algorithm>
 
-#include "ops/dense/packing.h"
+#include "kernels/dense/packing.h"
 #include "passes/compilation.h"
 #include "passes/pass.h"
 #include "passes/picked_channels.h"

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/quantize/bytes/kernel.h"
 #include "ops/families.h"
-#include "ops/quantize_bytes/kernel.h"
 #include "passes/call_node.h"
 #include "passes/compilation.h"
 #include "passes/options.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ops/all.h"
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 
 namespace deuteron {
 

@@ -9,7 +9,7 @@
 
 #include "calibrate/input_moments.h"
 #include "ir/graph.h"
-#include "ops/packed_conv2d_w4/tiles.h"
+#include "kernels/conv2d/packed_w4/tiles.h"
 #include "tensor/type.h"
 
 namespace deuteron {

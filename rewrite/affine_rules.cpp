@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/depthwise_conv2d/add_depthwise.h"
+#include "ops/conv2d/add_depthwise.h"
 #include "ops/families.h"
 #include "rewrite/borders.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "ops/families.h"
 
 namespace deuteron {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ops/common/recurrent_steps.h"
 #include "ops/form.h"
-#include "ops/recurrent/steps.h"
 #include "rewrite/borders.h"
 
 namespace deuteron {

@@ -96,7 +96,7 @@ struct Prepared {
 // `args` and every Value, Tensor and List behind them live only until prepare() returns: copy what run needs. What they point to
 // (data, sizes, dim_order, strings) lives as long as the program. prepare() neither reads nor writes the bytes of a tensor that is
 // not constant: measure() calls it with addresses where there is no memory.
-struct CallRecorder;  // ops/device/record_call.h
+struct CallRecorder;  // kernels/common/record_call.h
 struct Call {
   const Value* const* args;
   int32_t count;        // without the repeated return value

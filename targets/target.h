@@ -8,7 +8,7 @@
 
 #include "backends/neutron_model/machine.h"
 #include "base/diagnostic.h"
-#include "ops/device/cmsis_nn.h"
+#include "kernels/common/cmsis_nn.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"
 #include "targets/cpu_cost.h"

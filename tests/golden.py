@@ -149,7 +149,7 @@ class Golden:
 
 
 def product_texts():
-    for folder in ("backends", "calibrate", "boards", "cost", "data", "doctor", "emit", "firmware", "frontends", "inspect", "ir", "memory", "ops", "passes",
+    for folder in ("backends", "calibrate", "boards", "cost", "data", "doctor", "emit", "firmware", "frontends", "inspect", "ir", "kernels", "memory", "ops", "passes",
                    "quantize", "report", "rewrite", "runtime", "targets", "tflite", "tools", "traces"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".cpp", ".h", ".inc") and not re.search(r"(_test|_fuzz)\.|/test_|random_graph", str(path)):

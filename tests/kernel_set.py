@@ -26,12 +26,12 @@ def bytes_of(objects):
 
 def main():
     boards = BUILD / "boards"
-    if not shutil.which("arm-none-eabi-size") or not all((boards / board / "ops").is_dir() for board in SETS.values()):
+    if not shutil.which("arm-none-eabi-size") or not all((boards / board / "kernels").is_dir() for board in SETS.values()):
         print("left out: the boards are not built")
         return 77
     wrong = 0
     for name, board in SETS.items():
-        objects = sorted(str(o) for pattern in (f"ops/*/*_{name}.S.o", f"ops/*/kernel_{name}.cpp.o") for o in (boards / board).glob(pattern))
+        objects = sorted(str(o) for pattern in (f"kernels/**/*_{name}.S.o", f"kernels/**/*_{name}.cpp.o") for o in (boards / board).glob(pattern))
         parts = {what: [o for o in objects if re.search(which, o)] for what, which in APART.items()}
         int8 = [o for o in objects if not any(o in part for part in parts.values())]
         count = bytes_of(int8)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases of a kernel test as one program on an emulated board (ops/device/kernel_test.h).
+// The cases of a kernel test as one program on an emulated board (kernels/common/kernel_test.h).
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "ops/device/kernel_test.h"
+#include "kernels/common/kernel_test.h"
 #include "tests/paths.h"
 
 namespace deuteron {

@@ -216,13 +216,13 @@ FRONT_END_ROWS = re.compile(r"^frontends/\w+_operators/")
 
 
 def named_outside(tree, folder, pattern):
-    own = (f"ops/{folder}/", f"backends/neutron/kernels/{folder}/")
+    own = (f"ops/{folder}/", f"kernels/{folder}/", f"backends/neutron/kernels/{folder}/")
     return [n for n in tree.product() if not n.startswith(own) and not FRONT_END_ROWS.search(n) and re.search(pattern, tree.code(n))]
 
 
 def files_that_name_prelu(tree):
     # By the whole text: a comment that names an operator is knowledge of it too.
-    names = [n for n in tree.product() if not n.startswith(("ops/prelu/", "backends/neutron/kernels/prelu/")) and not FRONT_END_ROWS.search(n) and "prelu" in tree.text(n).lower()]
+    names = [n for n in tree.product() if not n.startswith(("ops/prelu/", "kernels/prelu/", "backends/neutron/kernels/prelu/")) and not FRONT_END_ROWS.search(n) and "prelu" in tree.text(n).lower()]
     return len(names), names
 
 
@@ -249,8 +249,7 @@ def tests_for_a_type(tree):
 
 
 # What runs on a device gets its arguments in order.
-DEVICE_CODE = re.compile(r"^(runtime|firmware/c_call|backends/(portable|neutron_delegate|neutron_model))/"
-                         r"|/(bind|kernel\w*)\.cpp$")
+DEVICE_CODE = re.compile(r"^(runtime|kernels|firmware/c_call|backends/(portable|neutron_delegate|neutron_model))/")
 
 
 def positional_reads(tree):

@@ -81,7 +81,7 @@ class Figures(unittest.TestCase):
         self.check("lines that read a call's argument by its position", 0,
                    {"passes/a.cpp": "x = call.args[0];\ny = call->args.back();\nuse(call.args[i]);\n"
                                     "for (auto& a : call.args) use(a);\njson.args[\"x\"] = 1;\n",
-                    "ops/prelu/bind.cpp": "call.args[0];\n"}, 2)
+                    "kernels/prelu/bind.cpp": "call.args[0];\n"}, 2)
 
     def test_a_long_file(self):
         made = {"frontends/torch_schema/torch_schemas.inc": "\n" * 1000}

@@ -31,7 +31,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What is mutated, and which binary has its tests.
 PLACES = [
-    ("runtime_tests", ["runtime/*.cpp", "ops/*/kernel.cpp", "ops/*/bind.cpp", "backends/portable/*.cpp", "backends/neutron_model/*.cpp",
+    ("runtime_tests", ["runtime/*.cpp", "kernels/**/*.cpp", "backends/portable/*.cpp", "backends/neutron_model/*.cpp",
                        "backends/neutron_delegate/*.cpp", "backends/neutron/kernels/*/kernel.cpp", "backends/neutron/kernels/*/check.cpp"]),
     ("compiler_tests", ["base/*.cpp", "tensor/*.cpp", "ir/*.cpp", "rewrite/*.cpp", "memory/*.cpp", "calibrate/*.cpp", "quantize/*.cpp", "data/*.cpp",
                         "emit/*.cpp", "passes/*.cpp", "cost/*.cpp", "targets/*.cpp", "traces/*.cpp", "frontends/*.cpp", "frontends/*/*.cpp",
@@ -39,7 +39,7 @@ PLACES = [
                         "backends/neutron_converter/*.cpp", "report/*.cpp", "inspect/*.cpp", "firmware/*.cpp", "doctor/*.cpp"]),
 ]
 # Device code whose other half is the compiler's: a mutant that the first binary lets live meets these tests too.
-ALSO = {"runtime/": ("compiler_tests", "emit"), "ops/": ("compiler_tests", "emit")}
+ALSO = {"runtime/": ("compiler_tests", "emit"), "kernels/": ("compiler_tests", "emit")}
 PROGRAM = "deuteron"  # which tests/golden.py runs
 PROGRAMS = [PROGRAM, "float_runner"]  # with what is mutated in them, of which ctest has tests
 NOT_MUTATED = re.compile(r"(_test|_fuzz|_host)\.cpp$|/test_|/kernel_[a-z0-9]+\.cpp$|/frontends/pt2_examples/")

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
-#include "ops/device/arena_host.h"
+#include "kernels/common/arena_host.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
 #include "tools/trust.h"

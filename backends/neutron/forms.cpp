@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/common/bounds.h"
 #include "ops/families.h"
-#include "ops/integer/bounds.h"
 #include "ops/matmul/zero_points.h"
 #include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"

@@ -8,8 +8,8 @@
 
 #include "backends/neutron/forms.h"
 #include "base/check.h"
+#include "ops/common/bounds.h"
 #include "ops/gather/mirrored_ends.h"
-#include "ops/integer/bounds.h"
 #include "ops/unary/functions.h"
 #include "tflite/tflite_generated.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backends/neutron/operator_reader.h"
-#include "ops/integer/bounds.h"
+#include "ops/common/bounds.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers that several calls of the NPU have: those of ops/integer/ with TFLite's rounding.
+// The integers that several calls of the NPU have: those of kernels/integer/ with TFLite's rounding.
 #pragma once
-#include "ops/integer/pair.h"
+#include "ops/common/pair.h"
 
 namespace deuteron::neutron {
 

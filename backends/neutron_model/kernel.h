@@ -7,7 +7,7 @@
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/memory.h"
 #include "backends/neutron_model/microcode.h"
-#include "ops/integer/requantize.h"
+#include "kernels/integer/requantize.h"
 
 namespace deuteron::neutron {
 

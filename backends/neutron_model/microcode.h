@@ -94,7 +94,7 @@ struct CallHead {
 
 inline constexpr int kMaxRank = 6;  // smaller ranks have leading axes of extent 1 (and any stride: 0 by convention)
 
-// rq(v) below is requantize(v, multiplier, shift) of ops/integer/requantize.h; multiplier in Q0.31, shift in -31..30, left if positive.
+// rq(v) below is requantize(v, multiplier, shift) of kernels/integer/requantize.h; multiplier in Q0.31, shift in -31..30, left if positive.
 // Zero points and bounds are in -128..127, and y_min <= y_max. Every sum wraps at 2^32. Tensors have no gaps unless strides or pitches say
 // so; strides and pitches are in elements = bytes. All strides are >= 0.
 

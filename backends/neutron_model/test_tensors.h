@@ -7,7 +7,7 @@
 
 #include "backends/neutron_model/microcode.h"
 #include "backends/neutron_model/test_model.h"
-#include "ops/integer/requantize_reference.h"
+#include "kernels/integer/requantize_reference.h"
 
 namespace deuteron::neutron::test {
 

@@ -2,7 +2,7 @@
 // Limits on values: clamp, hardtanh, relu, on float and int8; clamp on int32 and int64, too. Element i of the out lies where element i of
 // the input lies.
 #include "backends/portable/kernels.h"
-#include "ops/device/prepare.h"
+#include "kernels/common/prepare.h"
 
 namespace deuteron {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable kernels keep to their tensors whatever their arguments, and refuse what is recorded (ops/device/test_spoiled_calls.h).
+// The portable kernels keep to their tensors whatever their arguments, and refuse what is recorded (kernels/common/test_spoiled_calls.h).
 #include <algorithm>
 #include <span>
 
-#include "ops/device/test_spoiled_calls.h"
+#include "kernels/common/test_spoiled_calls.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

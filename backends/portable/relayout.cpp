@@ -2,8 +2,8 @@
 // Copies that keep the logical elements: clone, to another memory order or dtype, view.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"
-#include "ops/copy/kernel.h"
-#include "ops/device/prepare.h"
+#include "kernels/common/prepare.h"
+#include "kernels/copy/kernel.h"
 
 namespace deuteron {
 namespace {

@@ -2,9 +2,9 @@
 // Walking through tensors whose memory order is any permutation of their dimensions. Slow and general: portable kernels stand in where
 // no dialect kernel exists.
 #pragma once
-#include "ops/copy/kernel.h"
-#include "ops/copy/walk.h"
-#include "ops/device/prepare.h"
+#include "kernels/common/prepare.h"
+#include "kernels/copy/kernel.h"
+#include "kernels/copy/walk.h"
 #include "runtime/kernel.h"
 
 namespace deuteron::portable {

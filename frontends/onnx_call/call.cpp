@@ -8,7 +8,7 @@
 
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "ops/families.h"
 #include "tensor/limits.h"
 

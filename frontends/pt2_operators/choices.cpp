@@ -12,7 +12,7 @@
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/integers.h"
 #include "frontends/pt2_operators/kernel_result.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "tensor/elements.h"
 
 namespace deuteron::pt2 {

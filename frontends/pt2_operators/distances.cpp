@@ -10,7 +10,7 @@
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -11,7 +11,7 @@
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/row_writes.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "tensor/elements.h"
 
 namespace deuteron::pt2 {

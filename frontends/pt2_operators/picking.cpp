@@ -10,7 +10,7 @@
 #include "frontends/pt2_operators/kernel_result.h"
 #include "frontends/pt2_operators/known_sizes.h"
 #include "frontends/pt2_operators/row_writes.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -7,7 +7,7 @@
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
-#include "ops/image/pooling.h"
+#include "ops/common/pooling.h"
 
 namespace deuteron::pt2 {
 

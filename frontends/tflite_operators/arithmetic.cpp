@@ -7,8 +7,8 @@
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/requantize.h"
+#include "kernels/integer/requantize.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron::tflite {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron::tflite {
 

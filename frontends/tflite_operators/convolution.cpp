@@ -7,7 +7,7 @@
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/parts.h"
 #include "frontends/tflite_operators/window.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron::tflite {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "frontends/tflite_operators/lstm.h"
-#include "ops/integer/multiplier.h"
-#include "ops/sequence_lstm/kernel.h"
+#include "kernels/recurrent/sequence_lstm/kernel.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron::tflite {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "tensor/elements.h"
 
 namespace deuteron::tflite {

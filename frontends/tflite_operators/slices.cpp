@@ -6,7 +6,7 @@
 
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/parts.h"
-#include "ops/softmax/kernel.h"
+#include "kernels/softmax/kernel.h"
 #include "ops/softmax/multiplier.h"
 
 namespace deuteron::tflite {

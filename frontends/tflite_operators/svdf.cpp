@@ -4,7 +4,7 @@
 
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron::tflite {
 namespace {

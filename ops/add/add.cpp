@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/pair.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/bounds.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/pair.h"
+#include "ops/common/refusals.h"
 #include "ops/kernel_call/numbers.h"
 
 namespace deuteron {

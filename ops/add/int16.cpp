@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/add/int16.h"
 
-#include "ops/add_s16/lower.h"
-#include "ops/integer/int16.h"
+#include "ops/add/lower_s16.h"
+#include "ops/common/int16.h"
 
 namespace deuteron {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "ops/add/int16.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/int16.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/bounds.h"
+#include "ops/common/int16.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron {
 namespace {

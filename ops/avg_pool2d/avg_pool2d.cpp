@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "ops/avg_pool2d/scratch.h"
-#include "ops/image/pooling.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/pooling.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ops/avg_pool2d_s16/kernel.h"
-#include "ops/integer/int16.h"
-#include "ops/integer/refusals.h"
+#include "kernels/avg_pool2d/s16/kernel.h"
+#include "ops/common/int16.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -2,7 +2,7 @@
 // Bytes of scratch that the stock kernel of cortex_m::quantized_avg_pool2d asks for on each instruction set: a row of sums on DSP. Source:
 // CMSIS-NN dbf45dbf, arm_avgpool_s8_get_buffer_size; checked against every such node of the stock files.
 #pragma once
-#include "ops/avg_pool2d/kernel.h"
+#include "kernels/avg_pool2d/kernel.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/batch_norm/channel_line.h"
-#include "ops/depthwise_conv2d/add_depthwise.h"
+#include "ops/conv2d/add_depthwise.h"
 #include "ops/form.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Clamp.
 #include "ops/clamp/clamp.h"
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/op.h"
 
 namespace deuteron {

@@ -2,9 +2,9 @@
 // A sum of the operand and nothing of it.
 #include "ops/clamp/int16.h"
 
-#include "ops/add_s16/lower.h"
-#include "ops/integer/int16.h"
-#include "ops/rescale_16x8/lower.h"
+#include "ops/add/lower_s16.h"
+#include "ops/common/int16.h"
+#include "ops/common/rescale_16x8.h"
 
 namespace deuteron {
 

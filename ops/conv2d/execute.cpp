@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Conv2d.
+#include "ops/common/dnn.h"
 #include "ops/conv2d/conv2d.h"
-#include "ops/dense/dnn.h"
 #include "ops/op.h"
 
 namespace deuteron {

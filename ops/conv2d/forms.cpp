@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a convolution becomes that no kernel takes, or that stock firmware's computes wrongly. docs/decisions/004-uneven-padding.md
+#include "kernels/image/window.h"
 #include "ops/form.h"
-#include "ops/image/window.h"
 
 namespace deuteron {
 

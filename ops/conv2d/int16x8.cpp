@@ -2,10 +2,10 @@
 // A convolution of int16 by int8 as TFLite computes it.
 #include <fmt/format.h>
 
+#include "kernels/image/window.h"
+#include "ops/common/bounds.h"
+#include "ops/common/layer_16x8.h"
 #include "ops/conv2d/int16.h"
-#include "ops/image/window.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/layer_16x8.h"
 
 namespace deuteron {
 

@@ -3,7 +3,7 @@
 // stock firmware runs the file. Source: CMSIS-NN dbf45dbf, arm_convolve_wrapper_s8_get_buffer_size; checked against every such node of the
 // stock files.
 #pragma once
-#include "ops/conv2d/kernel.h"
+#include "kernels/conv2d/kernel.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

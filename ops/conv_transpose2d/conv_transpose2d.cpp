@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "ops/common/bounds.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/npu_sums.h"
+#include "ops/common/refusals.h"
 #include "ops/conv_transpose2d/stock_limits.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/npu_sums.h"
-#include "ops/integer/refusals.h"
 #include "ops/kernel_call/numbers.h"
 
 namespace deuteron {

@@ -2,8 +2,8 @@
 // Float execution of ConvTranspose2d.
 #include <algorithm>
 
+#include "ops/common/elementwise.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
-#include "ops/elementwise/elementwise.h"
 #include "ops/op.h"
 
 namespace deuteron {

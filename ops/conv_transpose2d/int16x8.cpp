@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transposed convolution of int16 by int8 as TFLite computes it.
+#include "kernels/image/window.h"
+#include "ops/common/bounds.h"
+#include "ops/common/layer_16x8.h"
 #include "ops/conv_transpose2d/int16.h"
-#include "ops/image/window.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/layer_16x8.h"
 
 namespace deuteron {
 

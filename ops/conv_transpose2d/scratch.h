@@ -2,8 +2,8 @@
 // Bytes of the two scratch tensors that the stock kernel of cortex_m::quantized_transpose_conv2d asks for on each instruction set. Source:
 // CMSIS-NN dbf45dbf, arm_transpose_conv_s8_get_buffer_size and ..._get_reverse_conv_buffer_size.
 #pragma once
+#include "kernels/conv_transpose2d/kernel.h"
 #include "ops/conv2d/scratch.h"
-#include "ops/conv_transpose2d/kernel.h"
 
 namespace deuteron {
 

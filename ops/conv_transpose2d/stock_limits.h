@@ -3,8 +3,8 @@
 // Ours has none of these limits. Source: CMSIS-NN dbf45dbf and 99f736a, arm_transpose_conv_s8 and arm_transpose_conv_wrapper_s8; found and
 // confirmed as in ops/conv2d/stock_limits.h.
 #pragma once
+#include "kernels/common/cmsis_nn.h"
 #include "ops/conv_transpose2d/scratch.h"
-#include "ops/device/cmsis_nn.h"
 
 namespace deuteron {
 

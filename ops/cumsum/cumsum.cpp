@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cumsum/cumsum.h"
 
-#include "ops/cumsum/kernel.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/refusals.h"
+#include "kernels/cumsum/kernel.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/cumsum/kernel.h"
 #include "ops/all.h"
-#include "ops/cumsum/kernel.h"
 
 namespace deuteron {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dequantize/dequantize.h"
 
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/div/div.h"
 
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Div.
+#include "ops/common/elementwise.h"
 #include "ops/div/div.h"
-#include "ops/elementwise/elementwise.h"
 
 namespace deuteron {
 

@@ -2,9 +2,9 @@
 // A quotient on int16 as TFLite computes it.
 #include <fmt/format.h>
 
+#include "ops/common/int16.h"
+#include "ops/common/multiplier.h"
 #include "ops/div/int16.h"
-#include "ops/integer/int16.h"
-#include "ops/integer/multiplier.h"
 
 namespace deuteron {
 

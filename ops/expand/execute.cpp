@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Expand.
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/expand/expand.h"
 
 namespace deuteron {

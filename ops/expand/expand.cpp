@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/expand/expand.h"
 
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/refusals.h"
 #include "tensor/axes.h"
 
 namespace deuteron {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 #include "ops/form.h"
 
 namespace deuteron {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/integer/multiplier.h"
-#include "ops/recurrent/def.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/recurrent_def.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of GRU cells (operands and results: ops/recurrent/recurrent.h; rows of the gates in the order r, z, n):
+// A layer of GRU cells (operands and results: ops/common/recurrent.h; rows of the gates in the order r, z, n):
 //   r, z = sigmoid(W x + b + U h + d);  n = tanh(W x + b + r * (U h + d));  h = (1 - z) * n + z * h
 #pragma once
-#include "ops/recurrent/recurrent.h"
+#include "ops/common/recurrent.h"
 
 namespace deuteron {
 

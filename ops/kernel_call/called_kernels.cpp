@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "ops/device/record_call.h"
+#include "kernels/common/record_call.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron {

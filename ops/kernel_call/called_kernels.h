@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels the calls of a program come to on a core, and why others do not serve them: asked of the checks that the core's loader runs
-// (ops/device/record_call.h). No operator is known here.
+// (kernels/common/record_call.h). No operator is known here.
 #pragma once
 #include <optional>
 #include <span>

@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
-#include "ops/add/kernel.h"
+#include "kernels/add/kernel.h"
+#include "kernels/conv2d/packed/kernel.h"
+#include "kernels/linear/packed_add/kernel.h"
 #include "ops/attributes.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/bounds.h"
+#include "ops/common/multiplier.h"
 #include "ops/kernel_call/kernel_call.h"
-#include "ops/linear_add/kernel.h"
-#include "ops/packed_conv2d/kernel.h"
 
 namespace deuteron {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "ops/depthwise_conv2d/add_depthwise.h"
+#include "kernels/layer_norm/kernel.h"
+#include "ops/conv2d/add_depthwise.h"
 #include "ops/form.h"
-#include "ops/layer_norm/kernel.h"
 #include "ops/quantize/rounded.h"
 
 namespace deuteron {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/integer/refusals.h"
-#include "ops/l2_normalize/kernel.h"
-#include "ops/layer_norm/kernel.h"
+#include "kernels/l2_normalize/kernel.h"
+#include "kernels/layer_norm/kernel.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -2,7 +2,7 @@
 // Each slice over the last `axes` axes brought to mean 0 and variance 1, then weighted: y = (x - mean) / sqrt(variance + epsilon) * weight
 // + bias. Not centered, it is the RMS norm: y = x / sqrt(mean of x squared + epsilon) * weight + bias. `to_length`: with weights of 1 /
 // sqrt(elements) that brings slices to the length 1, which int8 models of TFLite compute in its own arithmetic, of bytes in another one
-// (ops/l2_normalize/kernel.h).
+// (kernels/l2_normalize/kernel.h).
 // Operands  x, weight, bias: weight and bias constants with the extents of those axes; bias, or both, may be missing     Result  y, as x
 #pragma once
 #include "ops/attributes.h"

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/layer_norm/kernel.h"
 #include "ops/all.h"
-#include "ops/layer_norm/kernel.h"
 
 namespace deuteron {
 namespace {

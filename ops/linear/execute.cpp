@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Linear.
-#include "ops/dense/dnn.h"
+#include "ops/common/dnn.h"
 #include "ops/linear/linear.h"
 #include "ops/op.h"
 

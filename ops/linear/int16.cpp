@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linear/int16.h"
 
-#include "ops/conv2d_s16/layer.h"
+#include "ops/conv2d/layer_s16.h"
 
 namespace deuteron {
 

@@ -4,9 +4,9 @@
 
 #include <bit>
 
-#include "ops/integer/bounds.h"
-#include "ops/integer/layer_16x8.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/bounds.h"
+#include "ops/common/layer_16x8.h"
+#include "ops/common/multiplier.h"
 #include "ops/linear/int16.h"
 
 namespace deuteron {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "ops/integer/bounds.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/npu_sums.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/bounds.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/npu_sums.h"
+#include "ops/common/refusals.h"
 #include "ops/kernel_call/numbers.h"
-#include "ops/linear_once/form.h"
+#include "ops/linear/once_form.h"
 
 namespace deuteron {
 

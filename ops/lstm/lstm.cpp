@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ops/integer/multiplier.h"
-#include "ops/recurrent/def.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/recurrent_def.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of LSTM cells (operands and results: ops/recurrent/recurrent.h; rows of the gates in the order i, f, g, o):
+// A layer of LSTM cells (operands and results: ops/common/recurrent.h; rows of the gates in the order i, f, g, o):
 //   i, f, o = sigmoid(W x + b + U h + d), g = tanh(..);  c = f * c + i * g;  h = o * tanh(c)
 #pragma once
-#include "ops/recurrent/recurrent.h"
+#include "ops/common/recurrent.h"
 
 namespace deuteron {
 

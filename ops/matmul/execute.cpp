@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ops/device/host_clones.h"
+#include "kernels/common/host_clones.h"
 #include "ops/matmul/matmul.h"
 #include "ops/op.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "ops/integer/int16.h"
+#include "ops/common/int16.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix product on int16 as TFLite computes it.
-#include "ops/integer/int16.h"
-#include "ops/integer/layer_16x8.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/int16.h"
+#include "ops/common/layer_16x8.h"
+#include "ops/common/multiplier.h"
 #include "ops/matmul/int16.h"
 
 namespace deuteron {

@@ -5,9 +5,9 @@
 
 #include <limits>
 
-#include "ops/integer/multiplier.h"
-#include "ops/integer/npu_sums.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/npu_sums.h"
+#include "ops/common/refusals.h"
 #include "ops/matmul/scratch.h"
 #include "ops/matmul/zero_points.h"
 

@@ -2,7 +2,7 @@
 // Bytes of scratch that the stock kernel of cortex_m::quantized_batch_matmul asks for on each instruction set: a sum for each row of the
 // second operand on MVE. Source: CMSIS-NN dbf45dbf, arm_fully_connected_s8_get_buffer_size, as ExecuTorch 1.5 calls it.
 #pragma once
-#include "ops/matmul/kernel.h"
+#include "kernels/matmul/kernel.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/max_pool2d/max_pool2d.h"
 #include "ops/op.h"
 

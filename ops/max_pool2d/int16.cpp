@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/max_pool2d/int16.h"
 
-#include "ops/integer/bounds.h"
-#include "ops/integer/int16.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/bounds.h"
+#include "ops/common/int16.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "ops/image/pooling.h"
-#include "ops/integer/bounds.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/bounds.h"
+#include "ops/common/pooling.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

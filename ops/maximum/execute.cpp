@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Maximum; a NaN stays, as in torch.
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/maximum/maximum.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/maximum/maximum.h"
 
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The minimum of two operands on int16 (ops/int16.h).
 #pragma once
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/int16.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/int16.h"
 #include "ops/minimum/minimum.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/minimum/minimum.h"
 
-#include "ops/elementwise/broadcast.h"
+#include "ops/common/broadcast.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Mul.
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/mul/mul.h"
 #include "ops/op.h"
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/int16.h"
-#include "ops/mul_s16/kernel.h"
+#include "kernels/mul/s16/kernel.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/int16.h"
 
 namespace deuteron {
 

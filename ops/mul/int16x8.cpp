@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product on int16 as TFLite computes it.
-#include "ops/integer/int16.h"
-#include "ops/integer/multiplier.h"
+#include "ops/common/int16.h"
+#include "ops/common/multiplier.h"
 #include "ops/mul/int16.h"
 
 namespace deuteron {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mul/mul.h"
 
-#include "ops/elementwise/broadcast.h"
-#include "ops/integer/pair.h"
-#include "ops/integer/refusals.h"
+#include "ops/common/broadcast.h"
+#include "ops/common/pair.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

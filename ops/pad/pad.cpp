@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 #include "tensor/axes.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/permute/permute.h"
 
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 #include "ops/permute/collapse.h"
 
 namespace deuteron {

@@ -2,8 +2,8 @@
 // As a table with straight lines between its entries.
 #include "ops/pointwise/int16.h"
 
-#include "ops/integer/int16.h"
-#include "ops/lookup_s16/table.h"
+#include "ops/common/int16.h"
+#include "ops/unary/table_s16.h"
 
 namespace deuteron {
 

@@ -2,8 +2,8 @@
 // What the int8 parametric rectifier computes with, as TFLite's PRELU prepares it.
 //   v = a - x_zero;   y = y_zero + (v >= 0 ? rq(positive, v) : rq(negative, v * (s - slope_zero)))
 #pragma once
-#include "ops/integer/multiplier.h"
-#include "ops/integer/requantize.h"
+#include "kernels/integer/requantize.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of Quantize: rounds to the grid and stays real, y = scale * (quantize_value(x) - zero_point).
-#include "ops/device/lanes.h"
+#include "kernels/common/lanes.h"
 #include "ops/op.h"
 #include "ops/quantize/quantize.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quantize/quantize.h"
 
-#include "ops/integer/refusals.h"
-#include "ops/requantize/numbers.h"
-#include "ops/rescale_16x8/lower.h"
+#include "ops/common/refusals.h"
+#include "ops/common/requantize_numbers.h"
+#include "ops/common/rescale_16x8.h"
 
 namespace deuteron {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/elementwise/elementwise.h"
+#include "ops/common/elementwise.h"
 #include "ops/reduce/reduce.h"
 
 namespace deuteron {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sum or a mean on int16 as TFLite computes it.
-#include "ops/integer/int16.h"
+#include "kernels/reduce/sum_16x8/kernel.h"
+#include "ops/common/int16.h"
 #include "ops/reduce/int16.h"
 #include "ops/reduce/multiplier.h"
 #include "ops/reduce/slices.h"
-#include "ops/sum_16x8/kernel.h"
 
 namespace deuteron {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ops/integer/multiplier.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ops/integer/refusals.h"
+#include "kernels/reduce/kernel.h"
+#include "ops/common/refusals.h"
 #include "ops/op.h"
-#include "ops/reduce/kernel.h"
 #include "ops/reduce/multiplier.h"
 #include "ops/reduce/slices.h"
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/integer/int16.h"
-#include "ops/integer/refusals.h"
+#include "kernels/resize2d/kernel.h"
+#include "ops/common/int16.h"
+#include "ops/common/refusals.h"
 #include "ops/resize2d/int16.h"
-#include "ops/resize2d/kernel.h"
 #include "ops/resize2d/resize2d.h"
 
 namespace deuteron {

@@ -7,7 +7,7 @@
 //     neither        o * in / out
 //   nearest takes the element below that (with align_corners the one nearest to it), bilinear weighs the one below and the next one.
 //   float32.
-// Of bytes that came from TFLite, bilinear is computed in float32 from 0..255 (ops/resize2d_bytes/kernel.h).
+// Of bytes that came from TFLite, bilinear is computed in float32 from 0..255 (kernels/resize2d/bytes/kernel.h).
 // Operands  x [n,h,w,c]     Result  y [n,size.h,size.w,c]
 #pragma once
 #include "ops/attributes.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "calibrate/test_graph.h"
-#include "ops/resize2d/kernel.h"
+#include "kernels/resize2d/kernel.h"
 #include "rewrite/forms.h"
 #include "rewrite/kernel_forms.h"
 

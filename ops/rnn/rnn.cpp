@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/rnn/rnn.h"
 
-#include "ops/recurrent/def.h"
+#include "ops/common/recurrent_def.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of plain recurrent cells (operands and results: ops/recurrent/recurrent.h):
+// A layer of plain recurrent cells (operands and results: ops/common/recurrent.h):
 //   h = tanh(W x + b + U h + d), or relu(..)
 #pragma once
-#include "ops/recurrent/recurrent.h"
+#include "ops/common/recurrent.h"
 
 namespace deuteron {
 

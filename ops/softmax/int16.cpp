@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/softmax/int16.h"
 
-#include "ops/integer/int16.h"
+#include "kernels/softmax/s16/kernel.h"
+#include "ops/common/int16.h"
 #include "ops/softmax/multiplier.h"
-#include "ops/softmax_s16/kernel.h"
 
 namespace deuteron {
 

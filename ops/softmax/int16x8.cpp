@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "ops/integer/int16.h"
-#include "ops/integer/multiplier.h"
-#include "ops/lookup_s16/tflite_table.h"
+#include "kernels/softmax/16x8/kernel.h"
+#include "ops/common/int16.h"
+#include "ops/common/multiplier.h"
 #include "ops/softmax/int16.h"
-#include "ops/softmax_16x8/kernel.h"
+#include "ops/unary/tflite_table_s16.h"
 
 namespace deuteron {
 Result<Lowered> tflite_int16_form(const Softmax& a, const LowerContext& c) {

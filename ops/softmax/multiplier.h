@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/integer/multiplier.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron {
 

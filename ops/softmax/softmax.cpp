@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 #include "ops/softmax/multiplier.h"
 
 namespace deuteron {

@@ -8,14 +8,14 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/add_s16/lower.h"
-#include "ops/integer/int16.h"
-#include "ops/integer/multiplier.h"
-#include "ops/lookup_s16/table.h"
-#include "ops/lookup_s16/tflite_table.h"
-#include "ops/rescale_16x8/lower.h"
-#include "ops/sigmoid_16x8/lower.h"
+#include "ops/add/lower_s16.h"
+#include "ops/common/int16.h"
+#include "ops/common/multiplier.h"
+#include "ops/common/rescale_16x8.h"
 #include "ops/unary/functions.h"
+#include "ops/unary/sigmoid_16x8.h"
+#include "ops/unary/table_s16.h"
+#include "ops/unary/tflite_table_s16.h"
 
 namespace deuteron {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "ops/integer/pair.h"
+#include "ops/common/pair.h"
 
 namespace deuteron {
 

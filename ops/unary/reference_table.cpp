@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/integer/bounds.h"
-#include "ops/integer/inverse_root.h"
-#include "ops/integer/multiplier.h"
-#include "ops/integer/requantize.h"
+#include "kernels/integer/inverse_root.h"
+#include "kernels/integer/requantize.h"
+#include "ops/common/bounds.h"
+#include "ops/common/multiplier.h"
 
 namespace deuteron {
 namespace {

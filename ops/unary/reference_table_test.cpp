@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "ops/integer/inverse_root.h"
+#include "kernels/integer/inverse_root.h"
 
 namespace deuteron {
 namespace {

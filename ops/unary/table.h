@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function of one int8 element as a table of 256 entries: exact for any scales, whatever the function.
 #pragma once
-#include "ops/integer/refusals.h"
+#include "ops/common/refusals.h"
 
 namespace deuteron {
 

@@ -14,8 +14,8 @@ string(REGEX MATCHALL "\n ?[.*][^ \n]+[ \n]+0x[0-9a-f]+ +0x[0-9a-f]+ ?[^\n]*" ro
 set(patterns
   "models[.]S[.]obj$|models[.]o" "model"
   "/lib[^/]*[.]a" "libraries"
-  "deuteron/ops/[^/]+/bind[.]cpp" "loader, arguments of kernels"
-  "deuteron/(ops|backends/portable)/([^/]+)/" "kernels"
+  "deuteron/kernels/.+/bind[.]cpp" "loader, arguments of kernels"
+  "deuteron/(kernels|backends/portable)/([^/]+)/" "kernels"
   "deuteron/backends/" "NPU"
   "deuteron/runtime/(program|arena|decimal|trace|etdump)[.]cpp" "runtime"
   "deuteron/runtime/[^/]+[.]cpp" "loader"

@@ -5,8 +5,9 @@ file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
 find_program(QEMU_ARM qemu-system-arm)
 set(images "")
 foreach(board IN LISTS BOARDS)
-  file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*/*_${ISA_${board}}.S
-       ops/*/kernel_${ISA_${board}}.cpp ops/*/kernel.cpp runtime/ports/*.cpp runtime/decimal.cpp)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kernels/*_${ISA_${board}}.S
+       kernels/*_${ISA_${board}}.cpp kernels/*/kernel.cpp runtime/ports/*.cpp)
+  list(APPEND kernels runtime/decimal.cpp)
   list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)
   list(TRANSFORM kernels APPEND .o)
   set(objects "")

@@ -2,8 +2,8 @@
 // Cases of the kernels that read weights of four bits: any bytes are such weights, so the bytes themselves are random.
 #include <cstring>
 
-#include "ops/image/window.h"
-#include "ops/packed_conv2d_w4/kernel.h"
+#include "kernels/conv2d/packed_w4/kernel.h"
+#include "kernels/image/window.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/int16.h"
 
@@ -51,7 +51,7 @@ void fill_tiles(Random& r, const PackedConv2dArgs& a, int8_t* packed, int32_t by
   for (int8_t* tile = packed; tile < packed + bytes; tile += t.bytes) {
     for (int32_t i = t.factors; i < t.nibbles; ++i) tile[i] = static_cast<int8_t>(tile[i] & 0x77);  // 1..8
     for (int32_t i = 0; i < 4; ++i) {
-      // As PackedNumbers of int8 stand: ops/dense/packing.h.
+      // As PackedNumbers of int8 stand: kernels/dense/packing.h.
       const int32_t first_at = p == Packing::mve_4x16 ? i * 4 : i % 2 == 0 ? i / 2 * 4 : 8 + i / 2 * 12;
       const int32_t multiplier_at = p == Packing::mve_4x16 ? 16 + i * 4 : 8 + i / 2 * 12 + (i % 2 == 0 ? 8 : 4);
       const int32_t first = r.between(-300000, 300000), multiplier = static_cast<int32_t>(r.next() >> 2), shift = -r.between(0, 31);

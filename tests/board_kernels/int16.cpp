@@ -2,12 +2,12 @@
 // Cases of the kernels that work on int16.
 #include <cstring>
 
-#include "ops/add_s16/kernel.h"
-#include "ops/avg_pool2d_s16/kernel.h"
-#include "ops/conv2d_s16/kernel.h"
-#include "ops/depthwise_conv2d_s16/kernel.h"
-#include "ops/quantize/kernel.h"
-#include "ops/requantize/kernel.h"
+#include "kernels/add/s16/kernel.h"
+#include "kernels/avg_pool2d/s16/kernel.h"
+#include "kernels/conv2d/s16/kernel.h"
+#include "kernels/depthwise_conv2d/s16/kernel.h"
+#include "kernels/quantize/kernel.h"
+#include "kernels/requantize/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/int16.h"
 

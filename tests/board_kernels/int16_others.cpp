@@ -2,8 +2,8 @@
 // Cases of int16 kernels that do not multiply matrices.
 #include <cstring>
 
-#include "ops/max_pool2d_s16/kernel.h"
-#include "ops/mul_s16/kernel.h"
+#include "kernels/max_pool2d/s16/kernel.h"
+#include "kernels/mul/s16/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/int16.h"
 

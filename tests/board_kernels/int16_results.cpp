@@ -2,8 +2,8 @@
 // Cases of the kernels that make int16 of int8.
 #include <cstring>
 
-#include "ops/conv2d_s8_s16/kernel.h"
-#include "ops/depthwise_conv2d_s8_s16/kernel.h"
+#include "kernels/conv2d/s8_s16/kernel.h"
+#include "kernels/depthwise_conv2d/s8_s16/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/int16.h"
 

@@ -2,9 +2,9 @@
 // Cases of the kernels with TFLite's int16 arithmetic (16x8).
 #include <cstring>
 
-#include "ops/conv2d_16x8/kernel.h"
-#include "ops/linear_16x8/kernel.h"
-#include "ops/matmul_16x8/kernel.h"
+#include "kernels/conv2d/16x8/kernel.h"
+#include "kernels/linear/16x8/kernel.h"
+#include "kernels/matmul/16x8/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/int16.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of layer normalization, against its formula number by number: the portable kernel has products of its own for each core.
-#include "ops/layer_norm/kernel.h"
+#include "kernels/layer_norm/kernel.h"
 
 #include <cstring>
 #include <initializer_list>

@@ -2,9 +2,9 @@
 // Kernels that look elements up or move them.
 #include <cstring>
 
-#include "ops/copy/kernel.h"
-#include "ops/pad/kernel.h"
-#include "ops/unary/kernel.h"
+#include "kernels/copy/kernel.h"
+#include "kernels/pad/kernel.h"
+#include "kernels/unary/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of permutations, against a loop over all elements: the portable kernel has blocks of its own.
-#include "ops/permute/kernel.h"
+#include "kernels/permute/kernel.h"
 
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of LSTM, GRU, plain RNN and TFLite's LSTM.
-#include "ops/gru/kernel.h"
-#include "ops/lstm/kernel.h"
-#include "ops/rnn/kernel.h"
-#include "ops/sequence_lstm/kernel.h"
+#include "kernels/recurrent/gru/kernel.h"
+#include "kernels/recurrent/lstm/kernel.h"
+#include "kernels/recurrent/rnn/kernel.h"
+#include "kernels/recurrent/sequence_lstm/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of softmax.
-#include "ops/softmax/reference.h"
+#include "kernels/softmax/reference.h"
 
 #include <cstring>
 #include <initializer_list>

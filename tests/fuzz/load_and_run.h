@@ -10,7 +10,7 @@
 
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_delegate/delegate.h"
-#include "ops/device/arena_host.h"
+#include "kernels/common/arena_host.h"
 #include "runtime/test_program.h"
 #include "tests/fuzz/guarded_run.h"
 

@@ -113,7 +113,7 @@ class Runner:
         load = json.loads(facts.read_text())["load_instructions"]
         self.slowest = max(self.slowest, (load / len(data), load, len(data)))
         # The last bit of the C library's functions may differ (docs/precision.md), and the compiler alone proves that the sums and multipliers that
-        # lie in packed weights give the same bits everywhere: ops/packed_conv2d/kernel.h.
+        # lie in packed weights give the same bits everywhere: kernels/conv2d/packed/kernel.h.
         may_differ = any(c["op"].startswith("aten::") or is_changed and re.search("packed|_s16", c["op"]) for c in p["calls"])
         return "ran" if may_differ or self.outputs("host") == self.outputs("board") else f"{BOARDS[isa]}: other bits than on the host"
 

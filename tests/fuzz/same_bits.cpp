@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "ops/quantize/kernel.h"
+#include "kernels/quantize/kernel.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"

@@ -13,8 +13,8 @@ extern "C" {
 }
 
 #include "ops/avg_pool2d/scratch.h"
+#include "ops/conv2d/depthwise_stock_limits.h"
 #include "ops/conv_transpose2d/stock_limits.h"
-#include "ops/depthwise_conv2d/stock_limits.h"
 #include "ops/matmul/scratch.h"
 
 namespace deuteron {

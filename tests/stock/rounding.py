@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Which rounding is whose, where a multiplier lies exactly between two: ExecuTorch's compiler takes the even one, TFLite's kernels and our
-converter for the NPU the one further from zero. ops/integer/multiplier_test.cpp has the same scales. Usage: rounding.py neutron_runner"""
+converter for the NPU the one further from zero. ops/common/multiplier_test.cpp has the same scales. Usage: rounding.py neutron_runner"""
 import ast
 import importlib.util
 import math

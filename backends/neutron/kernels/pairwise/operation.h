@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "backends/neutron/operation_def.h"
-#include "ops/integer/pair_fn.h"
+#include "ops/common/pair_fn.h"
 
 namespace deuteron::neutron {
 

@@ -4,7 +4,7 @@
 
 namespace deuteron::neutron {
 
-// ops/softmax/kernel.h: x, y [rows,columns]; y has scale 1/256 and zero point -128.
+// kernels/softmax/kernel.h: x, y [rows,columns]; y has scale 1/256 and zero point -128.
 struct SoftmaxCall {
   Operand x, y;
   int32_t rows, columns, multiplier, shift, diff_min;

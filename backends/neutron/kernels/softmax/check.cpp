@@ -9,7 +9,7 @@ namespace {
 void check(CallCheck& call, Kind, const SoftmaxCall& a) {
   const int64_t bytes = call.product({a.rows, a.columns});
   call.need(a.multiplier > 0 && in(a.shift, 0, 31) && a.diff_min <= 0, Reason::kQuantization);
-  // ops/softmax/kernel.h: the largest difference, shifted, fits int32.
+  // kernels/softmax/kernel.h: the largest difference, shifted, fits int32.
   const int64_t largest = a.diff_min < -255 ? 255 : -int64_t{a.diff_min};
   if (call.right()) call.need((largest << a.shift) <= int64_t{1} << 31, Reason::kQuantization);
   call.reads(a.x, bytes, true);

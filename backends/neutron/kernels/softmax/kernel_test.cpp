@@ -3,7 +3,7 @@
 
 #include "backends/neutron/kernels/softmax/call.h"
 #include "backends/neutron_model/test_tensors.h"
-#include "ops/softmax/reference.h"
+#include "kernels/softmax/reference.h"
 
 namespace deuteron::neutron {
 namespace {

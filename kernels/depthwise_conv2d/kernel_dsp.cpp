@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels (planes_dsp.h). One input channel: a
+// convolution, with the filters turned. Else four channels of a pixel at a time (taps_dsp.h).
+#include <cstring>
+
+#include "kernels/depthwise_conv2d/kernel.h"
+#include "kernels/depthwise_conv2d/planes.h"
+#include "kernels/depthwise_conv2d/planes_dsp.h"
+#include "kernels/depthwise_conv2d/taps_dsp.h"
+#include "kernels/depthwise_conv2d/three_by_three.h"
+#include "kernels/depthwise_conv2d/turned.h"
+#include "kernels/image/window.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int32_t kPlane = kPlaneRows * kPlaneRow;  // elements
+
+struct Block {
+  const DepthwiseConv2dArgs& a;
+  const int8_t* x;  // the image, at the first of the four channels
+  int8_t* y;
+  DspChannel channels[kPlanes];
+};
+
+// Whether sums that begin with `bias` may stand to the left: nine products do not reach 2^19, so that no sum reaches 2^31.
+bool has_room(int32_t bias, int32_t left) {
+  const int32_t most = 1 << (30 - left);
+  return bias < most && bias > -most;
+}
+
+// What becomes of the sums of a channel that is not plain; by how much they stand to the left.
+//   up: multiply_high() and the shift are one: floor((sum * multiplier + 2^30 + 2^(30 + right)) / 2^(31 + right)), where what is negative
+//   need not be told apart: with a zero point of -128 it becomes -128 anyway. Sums stand so far to the left that the high word of the
+//   product is that quotient and kUpShift bits below it, where `added` has both halves.
+int32_t fill_finish(const DepthwiseConv2dArgs& a, int32_t shift, bool is_whole, DspChannel& d) {
+  constexpr int32_t kMostLeft = 8, kMostRight = 22;  // of weights in halves of a word; `added` stays below 2^30
+  const int32_t right = -shift, left = kUpShift + 1 - right;
+  if (is_whole && a.y_zero == -128 && left > 1 && left <= kMostLeft && has_room(d.first, left)) {
+    d.added = a.y_zero * (1 << kUpShift) + (1 << (kUpShift - 1)) + (1 << (left - 2));
+    d.finish = DspChannelFinish::up;
+    return left;
+  }
+  const bool is_small = right >= 0 && has_room(d.first, 1);
+  d.added = a.y_zero, d.finish = is_small ? DspChannelFinish::small : DspChannelFinish::any;
+  d.left = right < 0 ? shift : 0, d.right = d.left + right;
+  if (!is_small || !is_whole || d.multiplier < 0 || right > kMostRight || (right == 0 && a.y_zero != -128)) return 0;
+  d.added = (2 * a.y_zero + 1) * (1 << right) >> 1;
+  d.finish = DspChannelFinish::away;
+  return 1;
+}
+
+// The lower halves of both. gcc 12 makes two instructions of it.
+uint32_t halves(int32_t lower, int32_t upper) {
+  uint32_t word;
+  asm("pkhbt %0, %1, %2, lsl #16" : "=r"(word) : "r"(lower), "r"(upper));
+  return word;
+}
+
+void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const bool is_whole = a.y_min == -128 && a.y_max == 127;
+  for (int32_t i = 0; i < kPlanes; ++i) {
+    DspChannel& d = b.channels[i];
+    d.first = bias ? bias[c + i] : 0, d.multiplier = a.multiplier[c + i];
+    int32_t left = 0;
+    if (is_whole && a.shift[c + i] == 0 && d.multiplier >= 0 && d.multiplier < 1 << 30)
+      d.multiplier *= 2, d.added = a.y_zero, d.finish = DspChannelFinish::plain;
+    else left = fill_finish(a, a.shift[c + i], is_whole, d);
+    const int32_t scale = 1 << left;
+    d.first *= scale;
+    for (int32_t kh = 0; kh < 3; ++kh) {
+      const int8_t* w = weight + kh * 3 * a.out_c + c + i;
+      const int32_t w0 = w[0] * scale, w1 = w[a.out_c] * scale, w2 = w[2 * a.out_c] * scale;
+      d.weight[2 * kh] = halves(w0, w1), d.weight[2 * kh + 1] = halves(w1, w2);
+    }
+  }
+}
+
+// Four elements a step: of the few that a row has, a call of memset would take 60 instructions. Up to three more than `count` become 0,
+// which the row has room for.
+void clear_row(int16_t* row, int32_t count) {
+  static_assert(kPlaneRow % 4 == 0);
+  for (int16_t* const end = row + count; row < end; row += 4) {
+    std::memset(row, 0, 4 * sizeof *row);
+    asm volatile("" ::: "memory");  // else the compiler makes that call of the loop
+  }
+}
+
+// The input of `rows` rows of the planes, from row ih on; rows outside are 0.
+void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, int16_t* planes) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
+  const Taps inside = taps_inside(ih, rows, 1, a.in_h);
+  for (int32_t r = 0; r < rows; ++r)
+    if (r < inside.first || r >= inside.end)
+      for (int32_t p = 0; p < kPlanes; ++p) clear_row(planes + p * kPlane + r * kPlaneRow, k.count);
+  if (inside.end == inside.first || k.end == k.left) return;
+  const int8_t* from = b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * a.in_c;
+  const DspFill fill{from,       a.in_c,         a.in_w * a.in_c,           planes + inside.first * kPlaneRow + k.left,
+                     2 * kPlane, k.end - k.left, inside.end - inside.first, offset << 16 | offset};
+  deuteron_fill_planes_dsp(&fill);
+}
+
+// Four channels of some columns of every row.
+void run_columns(const Block& b, const PlaneColumns& k, int16_t* planes) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kPlaneRows - 3) / s + 1;
+  DspPlane d{nullptr, a.out_c, 0, row, k.width / 2, k.width % 2, a.y_min, a.y_max};
+  for (int32_t r = 0; r < a.out_h; r += at_once) {
+    d.rows = least(at_once, a.out_h - r);
+    fill_planes(b, k, r * s - a.pad_h, (d.rows - 1) * s + 3, planes);
+    for (int32_t p = 0; p < kPlanes; ++p) {
+      d.y = b.y + r * row + k.begin * a.out_c + p;
+      (s == 1 ? deuteron_depthwise_s1_dsp : deuteron_depthwise_s2_dsp)(planes + p * kPlane, b.channels + p, &d);
+    }
+  }
+}
+
+void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
+  Block b{a, nullptr, nullptr, {}};
+  for_planes<int16_t, kPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+    fill_channels(b, weight, bias, first);
+    b.x = x + first, b.y = y + first;
+    run_columns(b, k, planes);
+  });
+}
+
+}  // namespace
+
+void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  const auto run = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  if (turned_fit(a, kDspTurned)) return depthwise_conv2d_s8_dsp_turned(a, x, weight, bias, y);
+  if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
+  (has_planes(a) ? depthwise_conv2d_s8_dsp_3x3 : depthwise_conv2d_s8_dsp_channels)(a, x, weight, bias, y);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addition in one step with the M-profile Vector Extension (kernels/linear/packed_add/row_mve.S).
+#include "kernels/linear/packed_add/kernel.h"
+#include "kernels/linear/packed_add/row_mve.h"
+
+namespace deuteron {
+
+void linear_add_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  const int32_t period = a.period;
+  for (int32_t done = 0; done < a.count; done += period) deuteron_linear_add_row_mve(&a, x + done, other, y + done, period);
+}
+
+void linear_add_q21_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  const int32_t period = a.period;
+  for (int32_t done = 0; done < a.count; done += period) deuteron_linear_add_q21_row_mve(&a, x + done, other, y + done, period);
+}
+
+}  // namespace deuteron

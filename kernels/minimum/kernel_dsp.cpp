@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minimum and maximum with the DSP extension.
+#include "kernels/minimum/words.h"
+
+namespace deuteron {
+
+void minimum_s8_dsp(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  extremum(extremum_row_by_words<Least, smaller_bytes>, a, x, other, y);
+}
+void maximum_s8_dsp(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  extremum(extremum_row_by_words<Most, larger_bytes>, a, x, other, y);
+}
+
+}  // namespace deuteron

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Portable GRU.
-#include "ops/gru/cells.h"
-
-namespace deuteron {
-
-void gru_s8(const GruArgs& a) { run_gru<PortableRows>(a); }
-
-}  // namespace deuteron

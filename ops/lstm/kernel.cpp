@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Portable LSTM.
-#include "ops/lstm/cells.h"
-
-namespace deuteron {
-
-void lstm_s8(const LstmArgs& a) { run_lstm<PortableRows>(a); }
-
-}  // namespace deuteron

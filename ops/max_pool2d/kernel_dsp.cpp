@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Maximum pooling with the DSP extension.
-#include "ops/max_pool2d/words.h"
-
-namespace deuteron {
-
-void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) { max_pool2d_s8_words(a, x, y); }
-
-}  // namespace deuteron
