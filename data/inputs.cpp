@@ -65,9 +65,10 @@ class InputReader {
   static bool has(const Npz& npz, const std::string& name) {
     return std::find(npz.names().begin(), npz.names().end(), name) != npz.names().end();
   }
-  // By its number, or else by the name that the input has in the model.
-  static std::string array_name(const Npz& npz, const InputSpec& spec, size_t i) {
+  // By its number, or else by the name that the input has in the model. One array is meant for the one input.
+  static std::string array_name(const Npz& npz, const InputSpec& spec, size_t i, bool is_only) {
     const std::string numbered = fmt::format("input{}", i);
+    if (!has(npz, numbered) && is_only && npz.names().size() == 1) return npz.names()[0];
     return !has(npz, numbered) && has(npz, spec.name) ? spec.name : numbered;
   }
 
@@ -91,7 +92,7 @@ class InputReader {
                                  fmt::format("{} inputs", specs.size()), "input.count", ""}),
                std::nullopt;
       for (size_t i = 0; i < specs.size(); ++i) {
-        const std::string name = array_name(*npz, specs[i], i);
+        const std::string name = array_name(*npz, specs[i], i, specs.size() == 1);
         const std::string where = file + ":" + name;
         const auto accept = [&](const Shape& shape) { return samples_of(shape, where, specs[i]).has_value(); };
         const std::optional<Array> array = npz->read(name, accept, diagnostics_);
@@ -142,7 +143,9 @@ class InputReader {
       std::optional<std::vector<std::byte>> numbers = numbers_of_bytes(array.bytes, spec.shape, options_.image, where, diagnostics_);
       return numbers && append({element_of(DType::f32), array.shape, std::move(*numbers)}, where, spec, out);
     }
-    const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
+    std::optional<std::vector<std::byte>> bytes = convert_between_steps(array, where, spec);
+    if (!bytes && diagnostics_.has_errors()) return false;
+    if (!bytes) bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
     if (!bytes) return false;
     if (out.bytes.empty()) out.bytes = std::move(*bytes);
     else out.bytes.insert(out.bytes.end(), bytes->begin(), bytes->end());
@@ -160,6 +163,23 @@ class InputReader {
   static bool is_folder(const std::string& path) {
     std::error_code ec;
     return std::filesystem::is_directory(path, ec);
+  }
+
+  // Steps where the input takes numbers, and numbers where it takes steps. Nothing for what needs no conversion or cannot have one.
+  std::optional<std::vector<std::byte>> convert_between_steps(const Array& array, const std::string& where, const InputSpec& spec) {
+    if (!spec.steps) return std::nullopt;
+    Type type = *spec.steps;
+    type.shape = array.shape;
+    const bool takes_steps = spec.dtype == type.dtype;
+    if (!takes_steps && array.type == element_of(type.dtype)) {
+      const std::vector<float> numbers = numbers_of(array.bytes.data(), type);
+      const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+      return std::vector<std::byte>(bytes, bytes + numbers.size() * sizeof(float));
+    }
+    if (!takes_steps || array.type.kind != 'f') return std::nullopt;
+    const std::optional<std::vector<std::byte>> floats = convert(array, DType::f32, numel(spec.shape), where, diagnostics_);
+    if (!floats) return std::nullopt;
+    return elements_of(numbers_of(floats->data(), {DType::f32, array.shape, {}}), type);
   }
 
   bool refuse(const std::string& where, std::string what, const char* rule, std::string fix = {}) {
@@ -229,21 +249,41 @@ class InputReader {
     return n;
   }
 
+  // Raw data for an input of steps that may be float32 too: four int8 steps have the bytes of one float.
+  bool choose_floats(const std::string& path, const InputSpec& spec, i64 have, DType& dtype) {
+    if (dtype == DType::f32) return true;
+    const i64 as_floats = have / (numel(spec.shape) * bytes_of(DType::f32)), as_steps = have / spec.bytes();
+    if (as_floats > 1)
+      return refuse(path, fmt::format("may be {} samples of float32, or {} of {}", as_floats, as_steps, text_of(dtype)), "input.bin.type",
+                    "give a .npy, which says what its elements are, or a folder with one sample in each file");
+    if (!has_told_of_floats_)
+      diagnostics_.add({Severity::note, path, fmt::format("is read as one sample of float32, not as {} of {}", as_steps, text_of(dtype)), "", "",
+                        "input.bin.floats", "a .npy says what its elements are"});
+    has_told_of_floats_ = true;
+    dtype = DType::f32;
+    return true;
+  }
+
   bool append_bin(const std::string& path, const InputSpec& spec, InputSeries& out) {
     std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics_);
     if (!bytes) return false;
     const i64 have = static_cast<i64>(bytes->size()), one = spec.bytes();
-    if (one == 0 || have % one != 0) {
+    const bool is_steps = spec.steps && have == numel(spec.shape) * bytes_of(spec.steps->dtype);
+    if (one == 0 || (have % one != 0 && !is_steps)) {
       diagnostics_.add({Severity::error, path, fmt::format("the raw data is not a whole number of samples of input `{}`", spec.name),
                         fmt::format("{} bytes", have),
                         fmt::format("a multiple of {} bytes ({}[{}])", one, name_of(spec.dtype), to_text(spec.shape)), "input.bin.bytes",
                         ""});
       return false;
     }
+    const i64 elements = numel(spec.shape);
+    DType dtype = spec.dtype;
+    if (is_steps) dtype = spec.steps->dtype;
+    else if (spec.steps && have % (elements * bytes_of(DType::f32)) == 0 && !choose_floats(path, spec, have, dtype)) return false;
     if (spec.dtype == DType::bf16) return out.bytes.insert(out.bytes.end(), bytes->begin(), bytes->end()), out.count += have / one, true;
-    Array array{element_of(spec.dtype), {have / one}, std::move(*bytes)};
+    Array array{element_of(dtype), {have / (elements * bytes_of(dtype))}, std::move(*bytes)};
     array.shape.insert(array.shape.end(), spec.shape.begin(), spec.shape.end());
-    const bool was_series = out.series || have > one;
+    const bool was_series = out.series || array.shape[0] > 1;
     const bool ok = append(array, path, spec, out);
     out.series = was_series;
     return ok;
@@ -266,7 +306,7 @@ class InputReader {
 
   bool append_image(const std::string& path, const InputSpec& spec, InputSeries& out) {
     if (spec.dtype == DType::u8) return append_pixels(path, spec, out);
-    if (spec.dtype != DType::f32)
+    if (spec.dtype != DType::f32 && !spec.steps)
       return check_regular_file(path, diagnostics_) &&
              refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, text_of(spec.dtype)), "input.dtype",
                     "compile the model with `--io float`, or quantize the image yourself and give it as `.npy`");
@@ -279,6 +319,7 @@ class InputReader {
 
   const InputOptions& options_;
   Diagnostics& diagnostics_;
+  bool has_told_of_floats_ = false;
 };
 
 // Where element i lies, in the user's words.

@@ -23,6 +23,8 @@ struct InputSpec {
   DType dtype = DType::f32;
   Shape shape;
   bool is_camera = false;  // a float input that the program takes as bytes: arrays of uint8 become numbers as pixels of an image do
+  // The steps of an int8 or int16 input, where they are known. Either is taken then: steps as arrays of that type, else numbers.
+  std::optional<Type> steps = {};
   i64 bytes() const { return numel(shape) * bytes_of(dtype); }
 };
 

@@ -216,6 +216,35 @@ TEST_F(Inputs, NumbersAreConvertedWhereTheyFit) {
   EXPECT_THAT(error({put_floats("k.npy", {2})}, {{"h", DType::f16, {2}}}), HasSubstr("holds float32 where the input takes f16"));
 }
 
+// real = 0.5 * (step - 3)
+TEST_F(Inputs, StepsAndNumbersAreTakenForEachOther) {
+  const Type steps{DType::s8, {2}, per_tensor(0.5f, 3)};
+  const InputSpec number{"x", DType::f32, {2}, false, steps}, step{"q", DType::s8, {2}, false, steps};
+  const std::string int8 = put_npy<int8_t>("q.npy", {2, 2}, {-128, 3, 4, 127}, {'i', 1});
+  const std::string float32 = put_npy<float>("x.npy", {2, 2}, {-65.5f, 0.1f, 0.74f, 1000}, {'f', 4});
+  EXPECT_THAT(floats((*read({int8}, {number}))[0]), ElementsAre(-65.5f, 0, 0.5f, 62));
+  EXPECT_THAT(floats((*read({float32}, {number}))[0]), ElementsAre(-65.5f, 0.1f, 0.74f, 1000));
+  const auto rounded = read({float32}, {step});
+  ASSERT_TRUE(rounded);
+  EXPECT_EQ((*rounded)[0].count, 2);
+  EXPECT_THAT((*rounded)[0].bytes, ElementsAre(std::byte{0x80}, std::byte{3}, std::byte{4}, std::byte{127}));
+  EXPECT_EQ((*read({int8}, {step}))[0].bytes[1], std::byte{3});
+  // Other whole numbers are numbers where numbers are taken, and steps where steps are.
+  const std::string int32 = put_npy<int32_t>("w.npy", {2}, {-7, 5}, {'i', 4});
+  EXPECT_THAT(floats((*read({int32}, {number}))[0]), ElementsAre(-7, 5));
+  EXPECT_EQ((*read({int32}, {step}))[0].bytes[1], std::byte{5});
+  EXPECT_THAT(error({put_npy<float>("n.npy", {2}, {0, NAN}, {'f', 4})}, {step}), HasSubstr("sample 0, index 1 is nan"));
+  // Raw data says nothing of its type: one sample of either is known by its size.
+  const std::array<int8_t, 6> raw{-128, 4, 3, 3, 127, 0};
+  const std::array<float, 4> raw_floats{0.1f, -65.5f, 1, 2};
+  const auto bin = [&](const auto& values, size_t bytes) { return put("raw.bin", std::as_bytes(std::span(values)).first(bytes)); };
+  EXPECT_THAT(floats((*read({bin(raw, 2)}, {number}))[0]), ElementsAre(-65.5f, 0.5f));
+  EXPECT_THAT(floats((*read({bin(raw_floats, 16)}, {number}))[0]), ElementsAre(0.1f, -65.5f, 1, 2));
+  EXPECT_THAT((*read({bin(raw_floats, 8)}, {step}))[0].bytes, ElementsAre(std::byte{3}, std::byte{0x80}));
+  EXPECT_EQ((*read({bin(raw, 6)}, {step}))[0].count, 3);
+  EXPECT_THAT(error({bin(raw_floats, 16)}, {step}), HasSubstr("may be 2 samples of float32, or 8 of int8"));
+}
+
 TEST_F(Inputs, NumbersThatAreNotFiniteAreNamed) {
   const InputSpec x{"x", DType::f32, {2, 2}};
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
@@ -251,6 +280,8 @@ TEST_F(Inputs, NpzStandsForAllInputs) {
     ASSERT_TRUE(by_name) << names[0];
     EXPECT_EQ(floats((*by_name)[0]), v);
   }
+  EXPECT_EQ(floats((*read({put_npz("one.npz", {{"anything.npy", in0}}, false)}, {a}))[0]), v);
+  EXPECT_THAT(error({put_npz("two.npz", {{"anything.npy", in0}, {"y.npy", in0}}, false)}, {a}), HasSubstr("it has: anything, y"));
   EXPECT_THAT(error({put_npz("m.npz", {{"input0.npy", in0}, {"y.npy", in0}}, false)}, {a, b}),
               AllOf(HasSubstr("m.npz:input1"), HasSubstr("it has: input0, y")));
   EXPECT_THAT(error({put_npz("s.npz", {{"input0.npy", in0}, {"input1.npy", in1_short}}, false)}, {a, b}),

@@ -106,7 +106,7 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
 }
 
 // What strings that no call refers to say of the program. Gives the names of its memories.
-std::string read_notes(const Plan& plan, PteSummary& s) {
+std::string read_notes(const Plan& plan, PteSummary& s, PortNotes& ports) {
   std::string memories;
   for (uint32_t i = 0; i < plan.values.count; ++i) {
     const ValueView v = known_value(plan, i);
@@ -114,9 +114,14 @@ std::string read_notes(const Plan& plan, PteSummary& s) {
     const std::string_view text = known_string(plan.reader, v.payload);
     if (text.starts_with(kIsaMarker) && s.isa.empty()) s.isa = text.substr(kIsaMarker.size());
     if (text.starts_with(kMemoriesMarker) && memories.empty()) memories = text.substr(kMemoriesMarker.size());
-    read_note(text, s.byte_inputs);
+    read_note(text, ports);
   }
   return memories;
+}
+
+void enter_steps(std::span<const Quant> noted, std::vector<PteTensor>& ports) {
+  for (size_t i = 0; i < std::min(noted.size(), ports.size()); ++i)
+    if (ports[i].type == ScalarType::s8 || ports[i].type == ScalarType::s16) ports[i].steps = noted[i];
 }
 
 // names: of the buffers, as the note has them.
@@ -189,12 +194,16 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   for (uint32_t i = 0; plan.states > 0 && i < plan.values.count; ++i)
     if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
   for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
-  s.memories = memories_of(plan, read_notes(plan, s));
+  PortNotes ports;
+  s.memories = memories_of(plan, read_notes(plan, s, ports));
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
     const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
     (input ? s.inputs : s.outputs).push_back(port_at(plan, index));
   }
+  enter_steps(ports.input_steps, s.inputs);
+  enter_steps(ports.output_steps, s.outputs);
+  s.byte_inputs = std::move(ports.byte_inputs);
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     Status where;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/neutron_delegate/payload.h"
-#include "emit/input_format.h"
+#include "emit/port_notes.h"
 #include "runtime/deuteron.h"
 #include "tensor/type.h"
 
@@ -18,6 +18,7 @@ struct PteTensor {
   Shape sizes;  // the user's
   Axes order;   // order[k]: the axis at storage position k
   bool constant = false;
+  Quant steps = {};  // of an int8 or int16 input or output, where the file says what its steps stand for
   i64 offset = 0, bytes = 0;  // in the planned memory, or in the file
 };
 struct PteCall {

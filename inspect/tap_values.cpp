@@ -28,8 +28,9 @@ Port plain_port(const Graph& g, ValueId v) {
   return {v, g.values[v].name, order};
 }
 
-bool is_output(const Graph& g, ValueId v) {
-  return std::ranges::any_of(g.outputs, [&](const Port& port) { return port.value == v; });
+bool is_new_state(const Graph& g, ValueId v) {
+  return std::ranges::any_of(g.outputs.end() - static_cast<std::ptrdiff_t>(g.states.size()), g.outputs.end(),
+                             [&](const Port& port) { return port.value == v; });
 }
 
 class Tapper {
@@ -51,7 +52,7 @@ class Tapper {
   }
 
   void add(const Node& node, ValueId outer) {
-    if (is_output(g_, outer)) return;
+    if (is_new_state(g_, outer)) return;
     g_.outputs.insert(g_.outputs.end() - static_cast<std::ptrdiff_t>(g_.states.size()), plain_port(g_, outer));  // states come last
     taps_.push_back({node.origin, std::string(name_of(node.op)), g_.type(outer)});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program: values, nodes in execution order, and where each node comes from. A Graph is a plain value; edges are integer ids.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct Port {
   ValueId value;
   std::string name;
   Axes order;
+  // The port of the user's model, where that is int8 or int16 steps: the reader has put a quantize or dequantize beside it.
+  std::optional<Type> steps = {};
 };
 Shape logical_shape(const Port&, const Shape& storage);
 

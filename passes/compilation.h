@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "emit/input_format.h"
+#include "emit/port_notes.h"
 #include "emit/pte.h"
 #include "memory/plan_memory.h"
 #include "passes/decisions.h"

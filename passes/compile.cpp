@@ -8,7 +8,7 @@
 
 #include "calibrate/stream.h"
 #include "emit/check_load.h"
-#include "emit/input_format.h"
+#include "emit/port_notes.h"
 #include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
@@ -89,7 +89,7 @@ static void place_all(Compilation& c, const Target& target, const CompileOptions
     MemoryAnswer answer = place_memories({c.graph, target, resident, home, options.packed_weights});
     c.plan = std::move(answer.plan);
     if (!answer.fits) return refuse_plan(c, target, answer, diagnostics);
-    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
+    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.graph, c.byte_inputs));
     if (home < 0 || target.memories[home].bytes == 0 || static_cast<i64>(c.pte.size()) <= target.memories[home].bytes) return;
   }
   const MemoryRegion& last = target.memories[homes.back()];
@@ -114,7 +114,7 @@ static std::vector<uint8_t> program_with_own_conversions(const Compilation& c, c
     call->delegate = own->ours;
   }
   PteParts parts;
-  return write_pte(graph, c.plan, target.isa, &parts, notes_of(c.byte_inputs));
+  return write_pte(graph, c.plan, target.isa, &parts, notes_of(graph, c.byte_inputs));
 }
 
 std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
@@ -145,7 +145,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
     if (diagnostics.has_errors()) return std::nullopt;
   } else {
     c.plan = plan_memory(c.graph);
-    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
+    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.graph, c.byte_inputs));
   }
   if (!c.npu.own_conversions.empty()) c.own_pte = program_with_own_conversions(c, target);
   check_load(program_to_run(c), c.graph, target.name, diagnostics);

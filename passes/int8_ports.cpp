@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --io int8: the quantize at an input and the dequantize at an output are the caller's business. A state is int8 where both ends can be.
+// --io: where a port is steps, the quantize at an input and the dequantize at an output are the caller's business. A state is int8 where both
+// ends can be.
 //   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
-// With float I/O what is only seen in another shape stays a float.
+// What is only seen in another shape between float ports stays a float.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -80,22 +81,24 @@ void int8_ports(PassContext& pass) {
   Graph& g = pass.graph;
   for (size_t k = 0; k < g.states.size(); ++k) make_state_int8(g, k);
   if (!g.states.empty()) remove_dead(g, "the state is int8");
-  if (!pass.options.int8_io) {
-    // Where the model says the steps itself, they are part of what it computes; and what comes as bytes is no float.
-    const Rule rules[] = {keep_view_in_float};
-    if (pass.result.quantization.model_was_quantized || !pass.options.byte_inputs.empty()) return;
-    const bool all_views = rewrite(g, rules, pass.rules()) > 0 && std::ranges::all_of(g.nodes, [&](const Node& node) { return is_view(g, node); });
-    if (all_views) pass.result.quantization = {};  // nothing is quantized
-    return;
-  }
+  const auto are_steps = [&](const Port& port) {
+    return pass.options.ports == PortTypes::steps || (pass.options.ports == PortTypes::model && port.steps);
+  };
   const size_t inputs = g.user_inputs().size(), outputs = g.user_outputs().size();
   for (size_t i = 0; i < inputs; ++i)
-    if (!byte_input(pass.options.byte_inputs, i)) drop_input_quantize(g, g.inputs[i], "done by the caller (int8 input)");
+    if (are_steps(g.inputs[i]) && !byte_input(pass.options.byte_inputs, i))
+      drop_input_quantize(g, g.inputs[i], "done by the caller (int8 input)");
   for (size_t o = 0; o < outputs; ++o) {
     const Uses uses(g);
+    if (!are_steps(g.outputs[o])) continue;
     if (const ValueId steps = dequantized(g, uses, g.outputs[o].value); steps >= 0) g.outputs[o].value = steps;
   }
   remove_dead(g, "done by the caller (int8 output)");
+  // Where the model says the steps itself, they are part of what it computes; and what comes as bytes is no float.
+  if (pass.options.ports == PortTypes::steps || pass.result.quantization.model_was_quantized || !pass.options.byte_inputs.empty()) return;
+  const Rule rules[] = {keep_view_in_float};
+  const bool all_views = rewrite(g, rules, pass.rules()) > 0 && std::ranges::all_of(g.nodes, [&](const Node& node) { return is_view(g, node); });
+  if (all_views) pass.result.quantization = {};  // nothing is quantized
 }
 
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emit/input_format.h"
+#include "emit/port_notes.h"
 #include "passes/npu_options.h"
 #include "quantize/insert_quantization.h"
 
@@ -36,6 +36,10 @@ struct NamedLayer {
 
 inline constexpr i64 kLeastRam = -1;  // --max-ram least: as few bytes as bands of rows reach, adding a tenth of the work at most
 
+// --io: a program's inputs and outputs are those of the model, so that a TFLite file's int8 tensors stay int8; floats; or the quantized
+// tensors themselves.
+enum class PortTypes : u8 { model, floats, steps };
+
 struct CompileOptions {
   QuantizeOptions quantize;
   NpuOptions npu;
@@ -45,7 +49,7 @@ struct CompileOptions {
   // chooses the layers.
   std::optional<double> max_cost, target_db, max_loss_db;
   bool may_use_float = true;                  // layers that int8 or int16 does not suit may stay in float
-  bool int8_io = false;                       // --io int8: inputs and outputs are the quantized tensors themselves
+  PortTypes ports = PortTypes::model;
   ByteInputs byte_inputs;                     // --input-format: those that the program takes as bytes, and what they stand for
   bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
   bool packed_weights = false;                // --weights packed: for kernels that only our runtime has

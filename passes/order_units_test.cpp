@@ -64,7 +64,7 @@ struct Network {
 Compilation compiled(const Network& n, const char* target, const std::vector<std::string>& skip = {}, bool packed = true,
                      const Graph* quantized = nullptr) {
   CompileOptions options;
-  options.int8_io = true;
+  options.ports = PortTypes::steps;
   options.packed_weights = packed;
   options.quantize.observer = Observer::min_max;
   options.quantize.correct_bias = false;

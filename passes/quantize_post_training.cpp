@@ -73,7 +73,7 @@ static bool has_int16_steps(const Graph& g) {
 // --strict nothing may need a portable kernel. Few samples say too little of each channel.
 static FloatPorts float_ports(const PassContext& pass) {
   constexpr size_t kFewSamples = 16;
-  const bool are_float = !pass.options.int8_io && pass.options.stream.empty() && pass.options.may_use_float && pass.samples.size() >= kFewSamples &&
+  const bool are_float = pass.options.ports != PortTypes::steps && pass.options.stream.empty() && pass.options.may_use_float && pass.samples.size() >= kFewSamples &&
                          pass.target.has_backend("cortex_m");
   FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
                    std::vector<bool>(pass.graph.user_outputs().size(), are_float)};
@@ -122,7 +122,7 @@ void quantize_post_training(PassContext& pass) {
       return !keeps_exact_form(pass.rules(), node.op) && npu_takes(g, node, pass.target, pass.options.npu);
     };
   options.float_ports = float_ports(pass);
-  options.may_use_float = pass.options.may_use_float && !pass.options.int8_io && pass.target.has_backend("cortex_m");
+  options.may_use_float = pass.options.may_use_float && pass.options.ports != PortTypes::steps && pass.target.has_backend("cortex_m");
   if (options.may_use_float) note_scores(pass);
   if (pass.options.precision == NetworkPrecision::int16) options.precision = Precision::int16;
   if (!pass.options.layers.empty())

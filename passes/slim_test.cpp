@@ -170,7 +170,7 @@ std::optional<Compilation> compiled_slim(Graph graph, const Target& target, cons
 // so.
 Graph quantized_for(const Graph& g, const Target& target, const Samples& samples, bool of_tflite) {
   CompileOptions options;
-  options.int8_io = true;
+  options.ports = PortTypes::steps;
   options.quantize.observer = Observer::min_max;
   options.quantize.correct_bias = false;
   options.stop_after = "fold-quantization";
@@ -195,7 +195,7 @@ TEST(Slim, GivesTheSameBits) {
     const std::optional<Target> target = find_target(target_name, diagnostics);
     const Graph quantized = quantized_for(g, *target, samples, seed % 3 == 0);
     CompileOptions options;
-    options.int8_io = true;
+    options.ports = PortTypes::steps;
     options.packed_weights = seed % 5 != 0;
     const std::string what = fmt::format("network {} for {}", seed, target_name);
     const auto slimmed = compiled_slim(quantized, *target, {}, options, what);

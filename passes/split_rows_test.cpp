@@ -19,7 +19,7 @@ namespace {
 std::optional<Compilation> compiled(const Graph& g, const Target& target, i64 max_ram, const std::vector<float>& x,
                                     Diagnostics& diagnostics) {
   CompileOptions options;
-  options.int8_io = true;
+  options.ports = PortTypes::steps;
   options.max_ram = max_ram;
   options.quantize.observer = Observer::min_max;
   return compile(g, target, {{x}}, options, diagnostics);

@@ -86,7 +86,7 @@ class Model:
         self.pte = self.folder.parent / f"{name}.pte"
         folder = MODELS / TFLITE.get(name, name)
         if name in TFLITE:
-            run(TOOL, "compile", folder / "original_int8.tflite", "--target", target, "-o", self.pte)
+            run(TOOL, "compile", folder / "original_int8.tflite", "--target", target, "--io", "float", "-o", self.pte)
         elif name in FLOAT:
             run(TOOL, "compile", MODELS / name / "float.pt2", "--calibrate", MODELS / name / "inputs", "--target", target, "-o", self.pte)
         else:

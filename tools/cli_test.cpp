@@ -21,6 +21,7 @@
 #include "data/storage_order.h"
 #include "targets/target.h"
 #include "tests/paths.h"
+#include "tflite/writer.h"
 
 namespace deuteron {
 namespace {
@@ -502,13 +503,17 @@ TEST_F(Cli, Int8InputsAndOutputs) {
   const double scale = c["inputs"][0]["scale"];
   const int zero = c["inputs"][0]["zero_point"];
   const std::string floats = put_floats("f.npy", {1, 1, 8, 8});
-  refused(1, {"run", p, "--input", floats, "--output-dir", path("d")}, "holds float32 where the input takes int8");
-  refused(1, {"compare", kModel, p, "--inputs", put_npy<int8_t>("q0.npy", {1, 1, 8, 8}, std::vector<int8_t>(64), {'i', 1})}, "--io float");
   const int q = std::min(127, std::max(-128, static_cast<int>(std::nearbyint(0.5 / scale)) + zero));
   const std::string quantized = put_npy<int8_t>("q.npy", {1, 1, 8, 8}, std::vector<int8_t>(64, static_cast<int8_t>(q)), {'i', 1});
   ASSERT_EQ(run({"run", p, "--input", quantized, "--output-dir", path("d")}).code, 0);
   const Array steps = read_array("d/output0.npy");
   EXPECT_EQ(steps.type, (ElementType{'i', 1}));
+  // Floats become the same steps, and are what the float model is given.
+  ASSERT_EQ(run({"run", p, "--input", floats, "--output-dir", path("f")}).code, 0);
+  EXPECT_EQ(read_array("f/output0.npy").bytes, steps.bytes);
+  const Ended compared = run({"compare", kModel, p, "--inputs", kTestInputs, "--json", path("cmp.json")});
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  EXPECT_GT(read_json("cmp.json")["outputs"][0]["sqnr_db"], 25);
   // The float program on the same image gives the same steps.
   ASSERT_EQ(run({"compile", kModel, "--target", "cortex-m33", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("float.pte")}).code,
             0);
@@ -517,6 +522,37 @@ TEST_F(Cli, Int8InputsAndOutputs) {
   const double out_scale = c["outputs"][0]["scale"];
   const int out_zero = c["outputs"][0]["zero_point"];
   for (i64 k = 0; k < 10; ++k) EXPECT_NEAR(element_as_double(real, k), (element_as_double(steps, k) - out_zero) * out_scale, 1e-5);
+}
+
+// int8 in, float out: each port as the file has it, or as --io says.
+TEST_F(Cli, ATfliteFileKeepsItsInputsAndOutputs) {
+  tflite::Writer w;
+  const i32 x = w.tensor({1, 8}, 0.5f, 3, "x"), h = w.tensor({1, 8}, 1.0f / 256, -128);
+  const i32 y = w.add({1, 8}, tflite::TensorType::FLOAT32, {}, 0, 0, 0, "y"), z = w.tensor({1, 8}, 0.25f, -128, "z");
+  w.op(tflite::BuiltinOperator::LOGISTIC, {x}, h);
+  w.op(tflite::BuiltinOperator::DEQUANTIZE, {h}, y);
+  w.op(tflite::BuiltinOperator::RELU, {x}, z);
+  const std::vector<u8> bytes = w.finish({x}, {y, z});
+  const std::string model = put("m.tflite", std::string(bytes.begin(), bytes.end()));
+  for (const auto& [io, kinds] : {std::pair{"model", std::array{"s8", "f32", "s8"}}, {"float", {"f32", "f32", "f32"}},
+                                  {"int8", {"s8", "s8", "s8"}}}) {
+    const std::string p = path(std::string(io) + ".pte");
+    const Ended compiled = run({"compile", model, "--target", "cortex-m4", "--io", io, "-o", p, "--json", path("c.json")});
+    ASSERT_EQ(compiled.code, 0) << compiled.err;
+    const json c = read_json("c.json");
+    EXPECT_EQ(c["inputs"][0]["dtype"], kinds[0]) << io;
+    EXPECT_EQ(c["outputs"][0]["dtype"], kinds[1]) << io;
+    EXPECT_EQ(c["outputs"][1]["dtype"], kinds[2]) << io;
+    // The same steps, whatever the ports are.
+    const std::string input = put_npy<int8_t>("x.npy", {1, 8}, {-128, -4, 0, 3, 4, 9, 20, 127}, {'i', 1});
+    const std::string given = io == std::string("float") ? put_npy<float>("xf.npy", {1, 8}, {-65.5, -3.5, -1.5, 0, .5, 3, 8.5, 62}, {'f', 4}) : input;
+    const Ended compared = run({"compare", model, p, "--inputs", given, "--json", path("d.json")});
+    ASSERT_EQ(compared.code, 0) << compared.err;
+    EXPECT_LT(read_json("d.json")["outputs"][0]["max_abs_error"], 1e-6) << io;
+    EXPECT_LT(read_json("d.json")["outputs"][1]["max_abs_error"], 1e-6) << io;
+  }
+  EXPECT_EQ(run({"compile", model, "--target", "cortex-m4", "-o", path("default.pte")}).code, 0);
+  EXPECT_EQ(content_of(path("default.pte")), content_of(path("model.pte")));
 }
 
 TEST_F(Cli, ADamagedProgramIsRefused) {

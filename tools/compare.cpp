@@ -100,13 +100,13 @@ int compare(const CompareOptions& o) {
   std::string summary = fmt::format("{} against {}: {}\n", o.program, o.model, counted(samples, "sample"));
   for (size_t k = 0; k < outputs->size(); ++k) {
     const PteTensor& t = file->summary.outputs[k];
-    if (t.type != ScalarType::f32 || t.sizes != model->shapes[k]) {
+    if ((t.type != ScalarType::f32 && t.steps.empty()) || t.sizes != model->shapes[k]) {
       diagnostics.add({Severity::error, o.program, fmt::format("output {} cannot be compared with the model's", k),
                        to_text(t.type, t.sizes, {}), fmt::format("f32[{}]", to_text(model->shapes[k])), "model.outputs",
                        "compile the model with `--io float` for this comparison"});
       return fail();
     }
-    const Difference d = difference(model->outputs[k], as_floats(t.type, (*outputs)[k]), numel(t.sizes));
+    const Difference d = difference(model->outputs[k], as_floats(t, (*outputs)[k]), numel(t.sizes));
     json["outputs"].push_back({{"index", k},
                                {"name", model->names[k]},
                                {"sqnr_db", std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json()},

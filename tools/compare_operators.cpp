@@ -96,6 +96,14 @@ std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& optio
 
 }  // namespace
 
+// As --io has it.
+static std::string io_of(const ProgramFile& file) {
+  bool has_steps = false, has_floats = false;
+  for (const std::vector<PteTensor>* ports : {&file.summary.inputs, &file.summary.outputs})
+    for (const PteTensor& t : *ports) has_steps |= !t.steps.empty(), has_floats |= t.type == ScalarType::f32;
+  return !has_steps ? "float" : has_floats ? "model" : "int8";
+}
+
 std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptions& given, std::optional<CompiledModel>* model) {
   std::vector<std::string> targets{given.target};
   if (given.target.empty()) {
@@ -107,6 +115,7 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
       ModelOptions options = given;
       options.target = target;
       options.compile.npu.converter.path.clear();  // the program runs here
+      options.io = io_of(file);
       options.io_layout = way.layout;
       options.dialect = way.dialect;
       options.weights = way.weights;

@@ -105,8 +105,8 @@ std::vector<NamedPath> outputs_of(const ModelOptions& o) {
 std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_inputs) {
   std::vector<InputSpec> specs;
   for (const Port& p : graph.user_inputs())
-    specs.push_back(
-        {p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape), byte_input(byte_inputs, specs.size()) != nullptr});
+    specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape),
+                     byte_input(byte_inputs, specs.size()) != nullptr, p.steps});
   return specs;
 }
 
@@ -226,7 +226,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
   if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
   if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
-  options.int8_io = o.io == "int8";
+  options.ports = o.io == "model" ? PortTypes::model : o.io == "float" ? PortTypes::floats : PortTypes::steps;
   options.contiguous_io = o.io_layout == "contiguous";
   read_precisions(o, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

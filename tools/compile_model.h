@@ -18,7 +18,7 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
-  std::string io = "float", io_layout = "auto", observer = "auto", precision = "int8", format_conversion = "auto";
+  std::string io = "model", io_layout = "auto", observer = "auto", precision = "int8", format_conversion = "auto";
   std::string max_cost;             // "10%"; empty: no limit
   std::string target_db, max_loss;  // empty: no limit
   std::string weights;          // empty: packed, or plain for stock firmware

@@ -47,15 +47,16 @@ i64 equal_count(std::span<const i64> a, std::span<const i64> b) {
 }
 double share(i64 n, i64 of) { return of > 0 ? 100.0 * static_cast<double>(n) / static_cast<double>(of) : 0; }
 
-// Of each output that both have as numbers or as integers; int8 outputs are another scale.
+// Of each output that both have as numbers or as integers; int8 outputs without a scale are neither.
 std::vector<OutputAccuracy> accuracy_of_outputs(const FloatOutputs& model, const ProgramFile& file, const std::vector<std::vector<std::byte>>& found,
                                         i64 samples) {
   std::vector<OutputAccuracy> outputs;
   for (size_t o = 0; o < std::min(found.size(), model.outputs.size()); ++o) {
     const Port& port = model.graph.outputs[o];
     const bool is_number = model.graph.type(port.value).dtype == DType::f32;
-    const std::vector<float> values = as_floats(file.summary.outputs[o].type, found[o]);
-    if (is_number != (file.summary.outputs[o].type == ScalarType::f32) || values.size() != model.outputs[o].size()) continue;
+    const std::vector<float> values = as_floats(file.summary.outputs[o], found[o]);
+    const PteTensor& output = file.summary.outputs[o];
+    if (is_number != (output.type == ScalarType::f32 || !output.steps.empty()) || values.size() != model.outputs[o].size()) continue;
     Axes order(model.shapes[o].size());  // both are in the user's
     std::iota(order.begin(), order.end(), 0);
     OutputError error(model.shapes[o], order);
@@ -114,7 +115,7 @@ int evaluate(const EvaluateOptions& o) {
     return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics, nullptr, !o.is_stream);
   }();
   if (!outputs) return fail();
-  const std::vector<float> first = as_floats(file->summary.outputs[0].type, (*outputs)[0]);
+  const std::vector<float> first = as_floats(file->summary.outputs[0], (*outputs)[0]);
   const std::vector<i64> program_best = best_classes(first, classes);
   json["samples"] = samples;
   std::string summary = fmt::format("{}: {}\n", o.program, counted(samples, "sample"));

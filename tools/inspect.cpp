@@ -130,6 +130,10 @@ void tell_memory(const PteSummary& s, std::string& text, Json& json) {
       text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i, to_text(list[i].type, list[i].sizes, list[i].order),
                           list[i].offset, list[i].bytes);
       json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
+      if (const Quant& steps = list[i].steps; !steps.empty()) {
+        text += fmt::format("  a step stands for (step - {}) * {}\n", steps.zero_point[0], steps.scale[0]);
+        json[input ? "inputs" : "outputs"].back().update({{"scale", steps.scale[0]}, {"zero_point", steps.zero_point[0]}});
+      }
       if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {
         text += fmt::format("  {}\n", format_of(*map));
         json["inputs"].back()["stands_for"] = {{"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};

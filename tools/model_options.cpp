@@ -134,9 +134,9 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)").value("M").required();
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
-  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
+  verb.option("--io", o.io, "model (default): inputs and outputs as in the model, so a .tflite keeps its int8 tensors; float; int8: the quantized tensors")
       .value("KIND")
-      .one_of({"float", "int8"});
+      .one_of({"model", "float", "int8"});
   verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
                  "the plan may have so many bytes: operators are computed in bands of rows until it fits; least: as few as a tenth more "
                  "multiply-adds can reach; default: the target's memory")

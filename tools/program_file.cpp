@@ -14,6 +14,7 @@
 #include "data/storage_order.h"
 #include "kernels/common/arena_host.h"
 #include "report/status_text.h"
+#include "tensor/elements.h"
 #include "tools/profile_run.h"
 #include "tools/trust.h"
 #include "tools/verb.h"
@@ -55,10 +56,15 @@ bool ProgramFile::runs_off_chip(Diagnostics& diagnostics) const {
   return false;
 }
 
+// The quantized tensor that a port is; nothing for another one, or where the file does not say what its steps stand for.
+static std::optional<Type> steps_of(const PteTensor& port) {
+  return port.steps.empty() ? std::nullopt : std::optional<Type>({*dtype_of(port.type), port.sizes, port.steps});
+}
+
 std::vector<InputSpec> ProgramFile::inputs() const {
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < summary.inputs.size(); ++i)
-    specs.push_back({fmt::format("input{}", i), *dtype_of(summary.inputs[i].type), summary.inputs[i].sizes});
+    specs.push_back({fmt::format("input{}", i), *dtype_of(summary.inputs[i].type), summary.inputs[i].sizes, false, steps_of(summary.inputs[i])});
   return specs;
 }
 
@@ -67,6 +73,11 @@ std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ImageMap* map = inputs[i].dtype == DType::u8 ? byte_input(summary.byte_inputs, i) : nullptr;
     std::optional<std::vector<std::byte>> numbers;
+    if (!summary.inputs[i].steps.empty()) {
+      const std::vector<float> values = as_floats(summary.inputs[i], inputs[i].bytes);
+      const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+      numbers.emplace(bytes.begin(), bytes.end());
+    }
     if (map) numbers = numbers_of_bytes(inputs[i].bytes, inputs[i].shape, *map, path, none);
     if (!numbers) continue;
     inputs[i].bytes = std::move(*numbers);
@@ -159,8 +170,12 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
   return all;
 }
 
-std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes) {
-  Array array{element_of(*dtype_of(type)), {}, {bytes.begin(), bytes.end()}};
+std::vector<float> as_floats(const PteTensor& port, std::span<const std::byte> bytes) {
+  if (!port.steps.empty()) {
+    const DType dtype = *dtype_of(port.type);
+    return numbers_of(bytes.data(), {dtype, {static_cast<i64>(bytes.size()) / bytes_of(dtype)}, port.steps});
+  }
+  Array array{element_of(*dtype_of(port.type)), {}, {bytes.begin(), bytes.end()}};
   std::vector<float> values(static_cast<size_t>(array.elements()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(element_as_double(array, static_cast<i64>(i)));
   return values;

@@ -50,7 +50,7 @@ struct ProgramFile {
   bool runs_off_chip(Diagnostics& diagnostics) const;
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 
-  // The same data as the float model takes it: bytes become what they stand for.
+  // The same data as the float model takes it: bytes and steps become what they stand for.
   std::vector<InputSeries> as_numbers(std::vector<InputSeries> inputs) const;
 
   // One sample: from the user's order to the program's and back.
@@ -91,7 +91,7 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
                                                                RunSeconds* seconds, Needs* needs, Diagnostics& diagnostics,
                                                                HostProfile* profile = nullptr, bool resets_state = false);
 
-// Elements of an output as float32, whatever its type. int8 stays in steps.
-std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes);
+// Elements of an input or output as float32, whatever its type. int8 stays in steps where the file does not say what they stand for.
+std::vector<float> as_floats(const PteTensor& port, std::span<const std::byte> bytes);
 
 }  // namespace deuteron

@@ -100,6 +100,7 @@ class Walk {
       t.state = ModelTensor::State::there;
       t.value = graph().add_value(t.name, {has_steps ? DType::f32 : d, t.type.shape, {}});
       graph().inputs.push_back({t.value, t.name, all_axes(t.type)});
+      if (has_steps && !t.shifted) graph().inputs.back().steps = t.type;
       if (has_steps) graph().numerics = Numerics::tflite;
     }
   }
@@ -173,12 +174,14 @@ class Walk {
         continue;
       }
       ValueId v = t.value;
-      if (!t.type.quant.empty() && graph().type(v).dtype != DType::f32) {
+      const bool has_steps = !t.type.quant.empty() && graph().type(v).dtype != DType::f32;
+      if (has_steps) {
         // One that others read stays theirs. An input that is an output too has no maker, but its first reader's quantize.
         const Origin origin = t.maker >= 0 ? Origin{t.maker} : graph().nodes[Uses(graph()).producer[v]].origin;
         v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name, origin);
       }
       graph().outputs.push_back({v, t.name, all_axes(t.type)});
+      if (has_steps && !t.shifted) graph().outputs.back().steps = t.type;
     }
     if (entry_.outputs.empty()) error("has no outputs", "tflite.output.missing");
   }

@@ -64,7 +64,7 @@ inline void compile_and_run(Graph graph, Decisions& decisions) {
   CompileOptions options;
   options.threads = 1;
   const uint8_t flags = decisions.byte();
-  options.int8_io = flags & 1;
+  options.ports = flags & 1 ? PortTypes::steps : PortTypes::floats;
   options.contiguous_io = flags & 2;
   options.npu.fetch_constants = flags & 4;
   options.npu.profile = flags & 8;

@@ -138,7 +138,7 @@ constexpr Way kWays[] = {
      .choose = [](CompileOptions& o, const Compilation& usual) { o.max_ram = std::max<i64>(64, usual.plan.bytes * 2 / 3); },
      .may_fail = true},
     {.name = "--io-layout contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
-    {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.int8_io = true; }, .int8_only = true},
+    {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.ports = PortTypes::steps; }, .int8_only = true},
     {.name = "--fetch-constants-to-sram",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.fetch_constants = true; },
      .needs_npu = true},
