@@ -26,7 +26,7 @@ from torchao.quantization.pt2e import move_exported_model_to_eval, move_exported
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_qat_pt2e
 
 import deuteron
-from deuteron.quantizer import freeze_statistics
+from deuteron.executorch import freeze_statistics
 from deuteron.simulation import compare_layers
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

@@ -23,7 +23,7 @@ from ._sweep.sweep import evaluate, sweep
 from ._sweep.table import Row, Table
 
 if TYPE_CHECKING:
-    from .quantizer import Quantizer
+    from .executorch.quantizer import DeuteronQuantizer as Quantizer
 
 __all__ = [
     "Candidate",
@@ -70,7 +70,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name == "Quantizer":  # torch and torchao are read where it is asked for
-        from .quantizer import Quantizer
+        from .executorch.quantizer import DeuteronQuantizer as Quantizer
 
         return Quantizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ from torchao.quantization.pt2e import FakeQuantize, move_exported_model_to_eval,
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 
 import deuteron
-from deuteron.quantizer import _KEY, check, freeze_statistics
+from deuteron.executorch.quantizer import KEY, check, freeze_statistics
 from deuteron.simulation import compare_layers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,9 +38,11 @@ def test_annotations_are_the_plan(digits, target):
     quantizer = deuteron.Quantizer(target)
     plan = quantizer.plan(model)
     quantizer.annotate(quantizer.transform_for_annotation(model))
-    annotated = {n.name for n in model.graph.nodes if _KEY in n.meta and n.meta[_KEY].output_qspec is not None}
-    assert annotated == set(plan.values) & {n.name for n in model.graph.nodes}
-    assert {"x", "relu", "batch_norm_1", "hardswish", "add", "flatten", "dropout", "linear"} <= annotated
+    annotated = {n.name for n in model.graph.nodes if KEY in n.meta and n.meta[KEY].output_qspec is not None}
+    assert annotated == set(plan.values) & {n.name for n in model.graph.nodes if n.op == "call_function"}
+    conv2d = next(n for n in model.graph.nodes if n.name == "conv2d")
+    assert conv2d.meta[KEY].input_qspec_map[conv2d.args[0]] is not None  # the input is rounded where it is read
+    assert {"relu", "batch_norm_1", "hardswish", "add", "flatten", "dropout", "linear"} <= annotated
     assert not annotated & {"conv2d", "batch_norm"}  # inside conv2d + batch_norm + relu
     assert plan.values["flatten"].cluster != plan.values["add_1"].cluster  # the mean between them has parameters of its own
     assert plan.constants["c0.weight"].axis == 0 and plan.constants["c0.weight"].low == -127
