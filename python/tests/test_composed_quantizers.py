@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DeuteronQuantizer among other quantizers of ComposableQuantizer, and what its user leaves to them."""
+"""DeuteronQuantizer among other quantizers of ComposableQuantizer, and what its user leaves to
+them."""
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,7 +20,10 @@ QUANTIZE = torch.ops.quantized_decomposed.quantize_per_tensor.default
 class Network(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first, self.blocks = nn.Conv2d(2, 6, 3), nn.Sequential(nn.Conv2d(6, 6, 1), nn.Hardswish(), nn.Conv2d(6, 4, 3))
+        self.first, self.blocks = (
+            nn.Conv2d(2, 6, 3),
+            nn.Sequential(nn.Conv2d(6, 6, 1), nn.Hardswish(), nn.Conv2d(6, 4, 3)),
+        )
         self.scores = nn.Linear(4, 3)
 
     def forward(self, x):
@@ -41,7 +46,9 @@ def exported(samples):
 
 def xnnpack(qat=False):
     quantizers = pytest.importorskip("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
-    return quantizers.XNNPACKQuantizer().set_global(quantizers.get_symmetric_quantization_config(is_per_channel=True, is_qat=qat))
+    return quantizers.XNNPACKQuantizer().set_global(
+        quantizers.get_symmetric_quantization_config(is_per_channel=True, is_qat=qat)
+    )
 
 
 def cortex_m(qat=False):
@@ -62,7 +69,11 @@ def quantized(exported, quantizer, samples):
 
 
 def annotated(exported, quantizer):
-    return {n.name for n in quantizer.annotate(exported.module(check_guards=False)).graph.nodes if KEY in n.meta}
+    return {
+        n.name
+        for n in quantizer.annotate(exported.module(check_guards=False)).graph.nodes
+        if KEY in n.meta
+    }
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +96,20 @@ def test_any_place_among_others(exported, samples, other, ours_first):
 
 
 def test_training_behind_another_quantizer(exported, samples):
-    prepared = prepare_qat_pt2e(exported.module(check_guards=False), ComposableQuantizer([xnnpack(True), DeuteronQuantizer(TARGET, qat=True)]))
+    prepared = prepare_qat_pt2e(
+        exported.module(check_guards=False),
+        ComposableQuantizer([xnnpack(True), DeuteronQuantizer(TARGET, qat=True)]),
+    )
     assert deuteron.compile(converted(prepared, samples), target=TARGET).report.counts.portable == 0
 
 
 def test_what_is_annotated_stays(exported):
     model = exported.module(check_guards=False)
-    first = DeuteronQuantizer(TARGET, allow_float=True).set_global("float").set_module_name("first", "int8")
+    first = (
+        DeuteronQuantizer(TARGET, allow_float=True)
+        .set_global("float")
+        .set_module_name("first", "int8")
+    )
     first.annotate(first.transform_for_annotation(model))
     before = {n.name: n.meta[KEY] for n in model.graph.nodes if KEY in n.meta}
     assert set(before) == {"conv2d"}
@@ -103,12 +121,21 @@ def test_what_is_annotated_stays(exported):
 
 CHOICES = {  # what is said, and what is then not rounded
     "a module": (lambda q: q.set_module_name("blocks.2", "float"), {"conv2d_2"}),
-    "the longest name": (lambda q: q.set_module_name("blocks", "float").set_module_name("blocks.0", "int8"), {"hardswish", "conv2d_2"}),
+    "the longest name": (
+        lambda q: q.set_module_name("blocks", "float").set_module_name("blocks.0", "int8"),
+        {"hardswish", "conv2d_2"},
+    ),
     "a class": (lambda q: q.set_module_type(nn.Hardswish, None), {"hardswish"}),
     "an operator": (lambda q: q.set_operator_type(torch.ops.aten.softmax, "float"), {"softmax"}),
-    "a name before a class": (lambda q: q.set_module_type(nn.Conv2d, "float").set_module_name("first", "int8"), {"conv2d_1", "conv2d_2"}),
+    "a name before a class": (
+        lambda q: q.set_module_type(nn.Conv2d, "float").set_module_name("first", "int8"),
+        {"conv2d_1", "conv2d_2"},
+    ),
     "nodes": (lambda q: q.set_filter(lambda node: node.name != "hardswish"), {"hardswish"}),
-    "all but one": (lambda q: q.set_global("float").set_operator_type(torch.ops.aten.linear.default, "int8"), None),
+    "all but one": (
+        lambda q: q.set_global("float").set_operator_type(torch.ops.aten.linear.default, "int8"),
+        None,
+    ),
 }
 
 
@@ -123,5 +150,8 @@ def test_bad_choices(exported):
     with pytest.raises(ValueError, match='"int8" or "float", not \'int4\''):
         DeuteronQuantizer(TARGET).set_global("int4")
     with pytest.raises(deuteron.Error) as e:
-        prepare_pt2e(exported.module(check_guards=False), DeuteronQuantizer(TARGET).set_module_name("block", "float"))
+        prepare_pt2e(
+            exported.module(check_guards=False),
+            DeuteronQuantizer(TARGET).set_module_name("block", "float"),
+        )
     assert e.value.rule == "quantizer.module" and "blocks.0" in e.value.hint

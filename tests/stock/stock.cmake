@@ -5,10 +5,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   function(stock_runner name)
     add_executable(${name} tests/stock/stock_runner.cpp tests/stock/stock_kernels.cpp ${ARGN})
     set_target_properties(${name} PROPERTIES CXX_STANDARD 17 BUILD_RPATH ${STOCK_PACKAGE}/lib)
-    target_include_directories(${name} SYSTEM PRIVATE ${STOCK_PACKAGE}/include
-                               ${STOCK_PACKAGE}/include/executorch/runtime/core/portable_type/c10)
-    target_compile_definitions(${name} PRIVATE C10_USING_CUSTOM_GENERATED_MACROS)
-    target_link_libraries(${name} PRIVATE deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
+    target_link_libraries(${name} PRIVATE deuteron_backend deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
   endfunction()
   stock_runner(stock_runner tests/stock/stock_neutron.cpp)
   # The same with ExecuTorch's own delegate over our driver, from a checkout: cmake --preset release -DEXECUTORCH_CHECKOUT=DIR
@@ -39,6 +36,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   set_tests_properties(tracing PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME stock.runtime COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/check.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${FIXTURES})
+  add_test(NAME stock.delegate COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate.py
+           $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${FIXTURES} ${PROJECT_BINARY_DIR}/python)
+  set_tests_properties(stock.delegate PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME stock.state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/state.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner>)
   set_tests_properties(stock.state PROPERTIES LABELS release TIMEOUT 600)

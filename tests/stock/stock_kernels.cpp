@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers our kernels in the stock ExecuTorch runtime under their own names, so that its loader and executor run our files with them.
+// Registers our backend, and our kernels under their own names, in the stock ExecuTorch runtime, so that its loader and executor run our
+// files with them.
 #include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/executorch/backend.h"
 #include "runtime/kernel.h"
 
 namespace et = executorch::runtime;
@@ -142,6 +144,7 @@ void register_all(bool own_dialect, std::integer_sequence<int, kIndices...>) {
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
   for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
     if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0) continue;
+    if (et::registry_has_op_function(deuteron::kAllKernels.kernels[i]->name)) continue;  // of a library that was loaded before
     const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
     if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
   }
@@ -157,5 +160,6 @@ void register_our_kernels(const void* file, size_t bytes, bool own_dialect) {
     const std::string marker = std::string("deuteron:isa=") + deuteron::name_of(isa);
     if (std::search(file_begin, file_end, marker.begin(), marker.end()) != file_end) file_isa = isa;
   }
+  if (deuteron::register_executorch_backend() != et::Error::Ok) std::exit(2);
   register_all(own_dialect, std::make_integer_sequence<int, kMaxKernels>());
 }

@@ -3,12 +3,17 @@
 //   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
 // Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded program runs; outputs then have N steps too.
 // --stock-dialects: without the kernels of our own dialect, as stock firmware is.
+// --library=FILE: a backend of somebody else, which registers itself. --method-bytes=N: memory of the method, instead of as much as it wants.
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
+
+#ifdef __linux__
+#include <dlfcn.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -94,8 +99,19 @@ void run_step(et::Method& method, const et::MethodMeta& meta, std::vector<std::v
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool own_dialect = argc < 2 || std::string_view(argv[1]) != "--stock-dialects";
-  if (!own_dialect) ++argv, --argc;
+  bool own_dialect = true;
+  size_t method_bytes = 0;
+  for (; argc > 1 && std::string_view(argv[1]).substr(0, 2) == "--"; ++argv, --argc) {
+    const std::string option = argv[1];
+    if (option == "--stock-dialects") own_dialect = false;
+    if (option.rfind("--method-bytes=", 0) == 0) method_bytes = static_cast<size_t>(std::atol(option.c_str() + 15));
+#ifdef __linux__
+    if (option.rfind("--library=", 0) == 0 && !dlopen(option.c_str() + 10, RTLD_NOW | RTLD_GLOBAL)) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      return 2;
+    }
+#endif
+  }
   if (argc < 3) return 2;
   et::runtime_init();
   const std::vector<char> file = read_file(argv[1]);
@@ -112,7 +128,10 @@ int main(int argc, char** argv) {
     spans.emplace_back(planned.back().data(), planned.back().size());
   }
   et::HierarchicalAllocator planned_memory({spans.data(), spans.size()});
-  executorch::extension::MallocMemoryAllocator method_memory, temp_memory;
+  executorch::extension::MallocMemoryAllocator unbounded, temp_memory;
+  std::vector<uint8_t> bytes(method_bytes);
+  et::MemoryAllocator bounded(static_cast<uint32_t>(method_bytes), bytes.data());
+  et::MemoryAllocator& method_memory = method_bytes > 0 ? bounded : unbounded;
   et::MemoryManager memory(&method_memory, &planned_memory, &temp_memory);
   et::Method method = need(program.load_method("forward", &memory), "load_method");
 

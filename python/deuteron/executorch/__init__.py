@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deuteron in ExecuTorch's flow. torch, torchao and executorch are read where one of these names is asked for."""
+"""Deuteron in ExecuTorch's flow. torch, torchao and executorch are read where one of these names is
+asked for."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .backend import DeuteronBackend
+    from .partitioner import DeuteronPartitioner
     from .quantizer import DeuteronQuantizer, freeze_statistics
 
-_HOME = {"DeuteronQuantizer": "quantizer", "freeze_statistics": "quantizer"}
+_HOME = {
+    "DeuteronBackend": "backend",
+    "DeuteronPartitioner": "partitioner",
+    "DeuteronQuantizer": "quantizer",
+    "freeze_statistics": "quantizer",
+}
 
-__all__ = ["DeuteronQuantizer", "freeze_statistics"]
+__all__ = ["DeuteronBackend", "DeuteronPartitioner", "DeuteronQuantizer", "freeze_statistics"]
 
 
 def __dir__() -> list[str]:

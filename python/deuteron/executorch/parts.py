@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that a target may have only the parts of, taken apart in a graph of torch. Which ones is for the compiler to say."""
+"""Operators that a target may have only the parts of, taken apart in a graph of torch. Which ones
+is for the compiler to say."""
 
 from __future__ import annotations
 
@@ -13,13 +14,21 @@ Emit = Callable[..., Node]
 
 
 def layer_norm_parts(
-    emit: Emit, x: Node, shape: list[int], weight: Optional[Node] = None, bias: Optional[Node] = None, eps: float = 1e-5, _: bool = True
+    emit: Emit,
+    x: Node,
+    shape: list[int],
+    weight: Optional[Node] = None,
+    bias: Optional[Node] = None,
+    eps: float = 1e-5,
+    _: bool = True,
 ) -> Node:
     aten = torch.ops.aten
     axes = list(range(-len(shape), 0))
     deviation = emit(aten.sub.Tensor, x, emit(aten.mean.dim, x, axes, True))
     variance = emit(aten.mean.dim, emit(aten.pow.Tensor_Scalar, deviation, 2), axes, True)
-    y = emit(aten.mul.Tensor, deviation, emit(aten.rsqrt.default, emit(aten.add.Tensor, variance, eps)))
+    y = emit(
+        aten.mul.Tensor, deviation, emit(aten.rsqrt.default, emit(aten.add.Tensor, variance, eps))
+    )
     if weight is not None:
         y = emit(aten.mul.Tensor, y, weight)
     return y if bias is None else emit(aten.add.Tensor, y, bias)

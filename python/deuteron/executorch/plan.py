@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the compiler quantizes a model for a target, by the names of the model's graph. Needs torch."""
+"""How the compiler quantizes a model for a target, by the names of the model's graph. Needs
+torch."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _TRAINING = ("training", "train")  # arguments of operators that compute somethi
 
 
 class Value(NamedTuple):
-    """A value of the model that becomes integers. Values of one cluster have the same parameters."""
+    """A value of the model that becomes integers. Values of one cluster have the same
+    parameters."""
 
     name: str
     cluster: int
@@ -53,7 +55,9 @@ def as_evaluated(model: GraphModule) -> GraphModule:
     model = copy.deepcopy(model)
     for node in reversed(model.graph.nodes):
         set_in_training(node, False)
-        if node.op in ("call_function", "call_module") and not node.users:  # guards, and counters of batches
+        if (
+            node.op in ("call_function", "call_module") and not node.users
+        ):  # guards, and counters of batches
             model.graph.erase_node(node)
     model.recompile()
     return model
@@ -75,14 +79,25 @@ def plan_of(model: GraphModule, target: str) -> Plan:
     for node in evaluated.graph.nodes:
         if node.name in names and node.args and (operand := rows.get(node.args[0].name)):
             rows.setdefault(node.name, operand._replace(name=node.name))
-    parameters = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
+    parameters = {
+        **program.graph_signature.inputs_to_parameters,
+        **program.graph_signature.inputs_to_buffers,
+    }
     parameters |= program.graph_signature.inputs_to_lifted_tensor_constants
     weights: dict[str, Constant] = {}
     for row in (Constant(*c) for c in constants if c[0] in parameters):
         other = weights.setdefault(parameters[row.name], row)
         if other[2:] != row[2:]:
-            raise error("the model", f"reads `{parameters[row.name]}` in two ways", "quantizer.shared", "give each layer a parameter of its own")
-    floats = {own.get(name, name): f"{op} `{module or own.get(name, name)}`" for name, op, module in in_float}
+            raise error(
+                "the model",
+                f"reads `{parameters[row.name]}` in two ways",
+                "quantizer.shared",
+                "give each layer a parameter of its own",
+            )
+    floats = {
+        own.get(name, name): f"{op} `{module or own.get(name, name)}`"
+        for name, op, module in in_float
+    }
     return Plan(rows, weights, [own[name] for name in in_parts], floats)
 
 
@@ -92,12 +107,16 @@ def one_sample(x: Any) -> Any:
     order = list(range(x.dim()))
     if all(isinstance(stride, int) for stride in x.stride()):
         order.sort(key=lambda k: (-x.stride(k), k))
-    return torch.zeros([shape[k] for k in order], dtype=x.dtype).permute([order.index(k) for k in range(x.dim())])
+    return torch.zeros([shape[k] for k in order], dtype=x.dtype).permute(
+        [order.index(k) for k in range(x.dim())]
+    )
 
 
 def makes_tensor(node: Node) -> bool:
     value = node.meta.get("val")
-    return node.op == "call_function" and isinstance(value[0] if isinstance(value, (tuple, list)) else value, torch.Tensor)
+    return node.op == "call_function" and isinstance(
+        value[0] if isinstance(value, (tuple, list)) else value, torch.Tensor
+    )
 
 
 def original_names(model: GraphModule, program: Any) -> dict[str, str]:
@@ -105,9 +124,17 @@ def original_names(model: GraphModule, program: Any) -> dict[str, str]:
     lists = []
     lifted = {s.arg.name for s in program.graph_signature.input_specs if s.target is not None}
     for graph in (model.graph, program.graph):
-        lists.append([n for n in graph.nodes if makes_tensor(n) or (n.op == "placeholder" and n.name not in lifted)])
+        lists.append(
+            [
+                n
+                for n in graph.nodes
+                if makes_tensor(n) or (n.op == "placeholder" and n.name not in lifted)
+            ]
+        )
     pairs = list(zip(*lists))
-    if len(lists[0]) != len(lists[1]) or any(a.op != b.op or (a.op == "call_function" and a.target != b.target) for a, b in pairs):
+    if len(lists[0]) != len(lists[1]) or any(
+        a.op != b.op or (a.op == "call_function" and a.target != b.target) for a, b in pairs
+    ):
         raise InternalError("the export of the model has other operators than the model")
     return {b.name: a.name for a, b in pairs}
 
@@ -122,7 +149,9 @@ def describe(node: Node) -> str:
 
 def training_arguments(node: Node) -> list[int]:
     schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
-    return [] if schema is None else [k for k, a in enumerate(schema.arguments) if a.name in _TRAINING]
+    return (
+        [] if schema is None else [k for k, a in enumerate(schema.arguments) if a.name in _TRAINING]
+    )
 
 
 def node_argument(node: Node, at: int) -> object:

@@ -36,7 +36,11 @@ class Choices:
 
     def _named(self, node: Node) -> bool:
         modules = list(modules_of(node))
-        named = [name for name in self.names if any(path == name or path.startswith(name + ".") for path, _ in modules)]
+        named = [
+            name
+            for name in self.names
+            if any(path == name or path.startswith(name + ".") for path, _ in modules)
+        ]
         if named:
             return self.names[max(named, key=len)]
         for _, module_type in reversed(modules):  # the innermost one
@@ -50,7 +54,12 @@ class Choices:
         for name in self.names:
             if not any(path == name or path.startswith(name + ".") for path in there):
                 known = ", ".join(sorted(there)[:8]) or "none: it has no modules"
-                raise error(f"module `{name}`", "has no operator in the model", "quantizer.module", f"modules of the model: {known}")
+                raise error(
+                    f"module `{name}`",
+                    "has no operator in the model",
+                    "quantizer.module",
+                    f"modules of the model: {known}",
+                )
 
 
 def modules_of(node: Node) -> Iterator[tuple[str, str]]:

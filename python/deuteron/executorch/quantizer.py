@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DeuteronQuantizer: PT2E and quantization-aware training with the compiler's own rules. Needs torch and torchao."""
+"""DeuteronQuantizer: PT2E and quantization-aware training with the compiler's own rules. Needs
+torch and torchao."""
 
 from __future__ import annotations
 
@@ -28,19 +29,33 @@ from .._compile import ops
 from .._data import Path
 from .._diagnostics import error
 from .parts import PARTS, take_apart
-from .plan import Constant, Plan, Value, describe, node_argument, plan_of, quantized_already, set_in_training, training_arguments
+from .plan import (
+    Constant,
+    Plan,
+    Value,
+    describe,
+    node_argument,
+    plan_of,
+    quantized_already,
+    set_in_training,
+    training_arguments,
+)
 from .precision import Choices, Precision
 
 KEY = "quantization_annotation"
-_MATCHED = "quantizer_matched"  # CortexMQuantizer looks at this mark of its own and at no annotation, so behind us it would write over ours
+# CortexMQuantizer looks at this mark of its own and at no annotation, so behind us it would write
+# over ours
+_MATCHED = "quantizer_matched"
 _EPS = 2.0**-23  # the finest scale that the compiler takes
 
 
 class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
     """A PT2E quantizer that annotates a model as `deuteron.compile` quantizes it for `target`.
 
-    `qat`: for `prepare_qat_pt2e`; without, for `prepare_pt2e`. An operator that has no int8 form on the target is an error, unless
-    `allow_float`. It stands anywhere in a `ComposableQuantizer`: what is annotated already stays as it is.
+    `qat`: for `prepare_qat_pt2e`; without, for `prepare_pt2e`. An operator that has no int8 form on
+    the target is an error, unless
+    `allow_float`. It stands anywhere in a `ComposableQuantizer`: what is annotated already stays as
+    it is.
 
     >>> import deuteron, torch
     >>> from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -62,18 +77,24 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
         self._choices = Choices()
 
     def set_global(self, precision: Optional[Precision]) -> DeuteronQuantizer:
-        """Of every operator that nothing else names: "int8", or "float", which leaves it to other quantizers; None is "float" too."""
+        """Of every operator that nothing else names: "int8", or "float", which leaves it to other
+        quantizers; None is "float" too."""
         self._choices.set_global(precision)
         return self
 
     def set_operator_type(self, operator: Any, precision: Optional[Precision]) -> DeuteronQuantizer:
-        """Of an operator, as `torch.ops.aten.linear.default` or `torch.ops.aten.linear`. Modules count before it."""
+        """Of an operator, as `torch.ops.aten.linear.default` or `torch.ops.aten.linear`. Modules
+        count before it."""
         self._choices.operators[operator] = self._choices.checked(precision)
         return self
 
-    def set_module_type(self, module_type: type, precision: Optional[Precision]) -> DeuteronQuantizer:
+    def set_module_type(
+        self, module_type: type, precision: Optional[Precision]
+    ) -> DeuteronQuantizer:
         """Of the modules of a class, with all that is in them. Names count before it."""
-        self._choices.types[f"{module_type.__module__}.{module_type.__qualname__}"] = self._choices.checked(precision)
+        self._choices.types[f"{module_type.__module__}.{module_type.__qualname__}"] = (
+            self._choices.checked(precision)
+        )
         return self
 
     def set_module_name(self, name: str, precision: Optional[Precision]) -> DeuteronQuantizer:
@@ -100,7 +121,10 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
             if node.target in PARTS:
                 take_apart(model, node)
             elif not self.allow_float:
-                raise float_error(describe(node), f"has an int8 form on {self.target} only as the operators that it is made of")
+                raise float_error(
+                    describe(node),
+                    f"has an int8 form on {self.target} only as the operators that it is made of",
+                )
         model.graph.lint()
         model.recompile()
         return model
@@ -110,10 +134,16 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
         self._choices.check_names(model)
         plan = self.plan(model)
         ours = self._ours(model, plan)
-        in_float = [plan.in_float[n.name] for n in model.graph.nodes if n in ours and n.name in plan.in_float]
+        in_float = [
+            plan.in_float[n.name]
+            for n in model.graph.nodes
+            if n in ours and n.name in plan.in_float
+        ]
         if in_float and not self.allow_float:
             raise float_error(in_float[0], f"has no int8 form on {self.target}", len(in_float) - 1)
-        first: dict[object, Any] = {}  # of the values with the same parameters: a node, or an operand of one
+        first: dict[
+            object, Any
+        ] = {}  # of the values with the same parameters: a node, or an operand of one
         edges: dict[Node, Node] = {}
         for node in model.graph.nodes:
             row = plan.values.get(node.name)
@@ -124,7 +154,9 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
             inputs = self._inputs(node, plan, first, edges)
             output = self._shared(row, first, node) if row else None
             if output or any(inputs.values()):
-                node.meta[KEY] = QuantizationAnnotation(input_qspec_map=inputs, output_qspec=output, _annotated=True)
+                node.meta[KEY] = QuantizationAnnotation(
+                    input_qspec_map=inputs, output_qspec=output, _annotated=True
+                )
                 node.meta[_MATCHED] = True
         return model
 
@@ -132,15 +164,28 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
         """Nothing: the compiler has said what it takes."""
 
     def _ours(self, model: GraphModule, plan: Plan) -> set[Node]:
-        """What is to be annotated here. Operators that the compiler fuses, with no rounding between them, are it together or not at all."""
-        ours = {n for n in model.graph.nodes if n.op == "call_function" and KEY not in n.meta and self._choices.takes(n)}
-        fused = [n for n in model.graph.nodes if n.op == "call_function" and not (n.name in plan.values or n.name in plan.in_float)]
+        """What is to be annotated here. Operators that the compiler fuses, with no rounding between
+        them, are it together or not at all."""
+        ours = {
+            n
+            for n in model.graph.nodes
+            if n.op == "call_function" and KEY not in n.meta and self._choices.takes(n)
+        }
+        fused = [
+            n
+            for n in model.graph.nodes
+            if n.op == "call_function" and not (n.name in plan.values or n.name in plan.in_float)
+        ]
         pairs = [(n, user) for n in fused for user in n.users if user.op == "call_function"]
-        while torn := {end for pair in pairs for end in pair if end in ours and not ours.issuperset(pair)}:
+        while torn := {
+            end for pair in pairs for end in pair if end in ours and not ours.issuperset(pair)
+        }:
             ours -= torn
         return ours
 
-    def _inputs(self, node: Node, plan: Plan, first: dict[object, Any], edges: dict[Node, Node]) -> dict[Node, Any]:
+    def _inputs(
+        self, node: Node, plan: Plan, first: dict[object, Any], edges: dict[Node, Node]
+    ) -> dict[Node, Any]:
         inputs: dict[Node, Any] = {}
         for operand in node.all_input_nodes:
             if row := plan.values.get(operand.name):
@@ -148,13 +193,17 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
                     inputs[operand] = SharedQuantizationSpec(operand)
                 elif operand in edges:
                     inputs[operand] = SharedQuantizationSpec((operand, edges[operand]))
-                else:  # an input of the model, or what somebody else leaves in float: it is rounded where it is read
+                # an input of the model, or what somebody else leaves in float: it is rounded where
+                # it is read
+                else:
                     inputs[operand] = self._shared(row, first, (operand, node))
                     edges[operand] = node
             elif operand.op == "get_attr" and operand.target in plan.constants:
                 inputs[operand] = self._constant(plan.constants[operand.target])
             elif inputs and operand.op == "get_attr":
-                inputs[operand] = None  # a bias: its scale is that of the products, which int32 holds
+                inputs[operand] = (
+                    None  # a bias: its scale is that of the products, which int32 holds
+                )
         return inputs
 
     def _shared(self, row: Value, first: dict[object, Any], place: Any) -> Any:
@@ -168,7 +217,9 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
         dtype = getattr(torch, row.dtype)
         low, high = torch.iinfo(dtype).min, torch.iinfo(dtype).max
         if row.fixed:
-            return FixedQParamsQuantizationSpec(dtype, *row.fixed, quant_min=low, quant_max=high, qscheme=torch.per_tensor_affine)
+            return FixedQParamsQuantizationSpec(
+                dtype, *row.fixed, quant_min=low, quant_max=high, qscheme=torch.per_tensor_affine
+            )
         scheme = torch.per_tensor_symmetric if row.symmetric else torch.per_tensor_affine
         observer = MovingAverageMinMaxObserver if self.qat else HistogramObserver
         return QuantizationSpec(dtype, self._observer(observer), low, high, scheme)
@@ -178,10 +229,17 @@ class DeuteronQuantizer(Quantizer):  # type: ignore[misc]
         if row.axis < 0:
             scheme = torch.per_tensor_symmetric if row.symmetric else torch.per_tensor_affine
             observer = MovingAverageMinMaxObserver if self.qat else MinMaxObserver
-            return QuantizationSpec(dtype, self._observer(observer, averaging_constant=1.0), row.low, row.high, scheme)
+            return QuantizationSpec(
+                dtype, self._observer(observer, averaging_constant=1.0), row.low, row.high, scheme
+            )
         observer = MovingAveragePerChannelMinMaxObserver if self.qat else PerChannelMinMaxObserver
         return QuantizationSpec(
-            dtype, self._observer(observer, averaging_constant=1.0), row.low, row.high, torch.per_channel_symmetric, ch_axis=row.axis
+            dtype,
+            self._observer(observer, averaging_constant=1.0),
+            row.low,
+            row.high,
+            torch.per_channel_symmetric,
+            ch_axis=row.axis,
         )
 
     def _observer(self, observer: Any, **moving: float) -> Any:
@@ -201,17 +259,22 @@ def has_output(node: Node) -> bool:
 
 def float_error(where: str, what: str, others: int = 0) -> Exception:
     more = f", and {others} more operators" if others else ""
-    hint = "change the model, give allow_float=True, or leave it to another quantizer: set_module_name(NAME, \"float\")"
+    hint = 'change the model, give allow_float=True, or leave it to another quantizer: set_module_name(NAME, "float")'
     return error(where, f"stays in float: it {what}{more}", "quantizer.float", hint)
 
 
 def check(model: Any, qat: bool) -> None:
     if not isinstance(model, GraphModule):
-        raise TypeError(f"a quantizer takes the GraphModule of torch.export.export(model, inputs).module(), not {type(model).__name__}")
+        raise TypeError(
+            f"a quantizer takes the GraphModule of torch.export.export(model, inputs).module(), not {type(model).__name__}"
+        )
     for node in model.graph.nodes:
         if str(node.target).startswith("quantized_decomposed."):
             raise quantized_already(describe(node))
-        if not qat and (counts_batches(node) or any(node_argument(node, at) is True for at in training_arguments(node))):
+        if not qat and (
+            counts_batches(node)
+            or any(node_argument(node, at) is True for at in training_arguments(node))
+        ):
             raise error(
                 describe(node),
                 "is in training mode",
@@ -221,17 +284,25 @@ def check(model: Any, qat: bool) -> None:
 
 
 def counts_batches(node: Node) -> bool:
-    """Batch norm counts the batches of its training. The counter is left where PT2E has folded the batch norm itself into a convolution."""
-    return any(str(operand.target).endswith("num_batches_tracked") for operand in node.all_input_nodes)
+    """Batch norm counts the batches of its training. The counter is left where PT2E has folded the
+    batch norm itself into a convolution."""
+    return any(
+        str(operand.target).endswith("num_batches_tracked") for operand in node.all_input_nodes
+    )
 
 
 def freeze_statistics(prepared: GraphModule) -> None:
-    """For the last epochs of training: ranges of activations and the statistics of batch norm stay as they are.
+    """For the last epochs of training: ranges of activations and the statistics of batch norm stay
+    as they are.
 
-    Weights go on being measured as they are trained. Training then sees what the program will compute.
+    Weights go on being measured as they are trained. Training then sees what the program will
+    compute.
     """
     for part in prepared.modules():
-        if isinstance(part, FakeQuantize) and getattr(part.activation_post_process, "averaging_constant", 1.0) != 1.0:
+        if (
+            isinstance(part, FakeQuantize)
+            and getattr(part.activation_post_process, "averaging_constant", 1.0) != 1.0
+        ):
             part.disable_observer()
     for node in prepared.graph.nodes:
         if "batch_norm" in str(node.target):

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DeuteronPartitioner: which parts of an edge program the target computes in int8. Needs torch and
+executorch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional
+
+import torch
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from .._compile import analyze, ops
+from .._data import Path
+from .._diagnostics import Diagnostic, Error
+from .._options import words_of
+from .aten import as_aten
+from .backend import DeuteronBackend, sources_of, specs_of
+
+_READ = ("aten::", "quantized_decomposed::", "dim_order_ops::")
+_NAMED = re.compile(r"`(\w+)`")
+
+
+class LeftOver(NamedTuple):
+    """An operator that the partitioner leaves to others."""
+
+    operator: str  #: as "aten.atan2.default `aten_atan2_default`"
+    rule: str
+    reason: str
+    measured: str = ""
+    limit: str = ""
+
+    def __str__(self) -> str:
+        measured = f": {self.measured}, limit {self.limit}" if self.measured else ""
+        return f"{self.operator}: {self.reason}{measured}  [{self.rule}]"
+
+
+class Report(list[LeftOver]):
+    """What the last program's partitioning left to others."""
+
+    def __str__(self) -> str:
+        alike: dict[tuple[str, str], list[LeftOver]] = {}
+        for one in self:
+            alike.setdefault((one.operator.partition(" ")[0], one.rule), []).append(one)
+        lines = [
+            f"{first}" + (f", and {len(more)} more such operators" if more else "")
+            for first, *more in alike.values()
+        ]
+        return "\n".join(lines) or "nothing is left"
+
+
+class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
+    """Gives `DeuteronBackend` the largest parts of a program that `target` computes in int8,
+    whoever has quantized it.
+
+    `options` are those of `deuteron.compile`. `float="portable"`: also what stays in float, with
+    our portable kernels. It composes with other
+    partitioners: what an earlier one has taken stays taken. `report` says what is left to others,
+    and why.
+
+    >>> from deuteron.executorch import DeuteronPartitioner
+    >>> DeuteronPartitioner("cortex-m56")
+    Traceback (most recent call last):
+        ...
+    deuteron._diagnostics.Error: cortex-m56: error: there is no such target...
+    """
+
+    def __init__(self, target: Path, *, float: Optional[str] = None, **options: Any) -> None:
+        super().__init__()
+        if float not in (None, "portable"):
+            raise ValueError(f'float is "portable" or None, not {float!r}')
+        ops(target)  # a target that is not known is said here, and so is an option
+        words_of("compile", options, ())
+        self.target = str(target)
+        self.options = options
+        self.with_float = float == "portable"
+        self.report = Report()
+        self._data: dict[str, Any] = {}
+
+    def ops_to_not_decompose(
+        self, ep: ExportedProgram
+    ) -> tuple[list[Any], Optional[Callable[[Node], bool]]]:
+        """Operators that are taken wherever they stand: as they are they cost one kernel, and in
+        parts perhaps several."""
+        self._data = {**ep.state_dict, **ep.constants}  # which partition() does not see
+        places = self._places(ep)
+        taken: dict[Any, bool] = {}
+        for node in ep.graph.nodes:
+            if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+                taken[node.target] = taken.get(node.target, True) and node in places.computed
+        return [target for target, always in taken.items() if always], None
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        places = self._places(exported_program)
+        graph = exported_program.graph_module
+        spec = DelegationSpec(DeuteronBackend.__name__, specs_of(self.target, self.options))
+        tags: dict[str, DelegationSpec] = {}
+        for part in CapabilityBasedPartitioner(
+            graph, _Takes(places.left), allows_single_node_partition=True
+        ).propose_partitions():
+            nodes = set(part.nodes)
+            if nodes & places.computed and any(
+                map(is_rounding, nodes)
+            ):  # without ranges the compiler has nothing to go by
+                tag = f"deuteron_{len(tags)}"
+                tags[tag] = spec
+                for node in nodes:
+                    node.meta["delegation_tag"] = tag
+        tag_constant_data(exported_program)
+        tag_mutated_buffer(exported_program)
+        self.report = Report(
+            places.left.get(n) or idle(n, n in places.computed or not places.computed)
+            for n in graph.graph.nodes
+            if is_left(n)
+        )
+        return PartitionResult(exported_program, tags)
+
+    def _places(self, program: ExportedProgram) -> _Places:
+        """Asks the compiler. What it cannot read is left out, and it is asked again."""
+        left = {
+            n: foreign(n) for n in program.graph.nodes if n.op == "call_function" and is_foreign(n)
+        }
+        if not any(map(is_rounding, program.graph.nodes)):
+            return _Places(left, set())
+        while (made := as_aten(program, left.__contains__, self._data)) is not None:
+            try:
+                result = analyze(made.program, target=self.target, **self.options).json
+            except Error as e:
+                unread = {
+                    made.nodes[name]: d
+                    for d in e.diagnostics
+                    if d.severity == "error"
+                    for name in _NAMED.findall(d.where)
+                    if name in made.nodes
+                }
+                unread = {
+                    n: d for n, d in unread.items() if n.op == "call_function" and n not in left
+                }
+                if not unread:
+                    raise
+                left |= {n: left_over(n, d) for n, d in unread.items()}
+                continue
+            return self._read(result, made.nodes, left)
+        return _Places(left, set())
+
+    def _read(
+        self, result: dict[str, Any], nodes: dict[str, Node], left: dict[Node, LeftOver]
+    ) -> _Places:
+        computed: set[Node] = set()
+        in_float: dict[Node, LeftOver] = {}
+        for row in result["operators"]:
+            here = [nodes[name] for name in sources_of(row) if name in nodes]
+            if row["placement"] == "portable" and not self.with_float:
+                in_float |= {
+                    n: LeftOver(describe(n), "target.portable", row["reason"]) for n in here
+                }
+            else:
+                computed |= {n for n in here if n.op == "call_function"}
+        for d in result["diagnostics"]:
+            for name in _NAMED.findall(d["where"]) + sources_of({"source": d["where"]}):
+                if nodes.get(name) in in_float:
+                    in_float[nodes[name]] = left_over(
+                        nodes[name], Diagnostic(**{k: v for k, v in d.items() if k != "fix"})
+                    )
+        return _Places(left | in_float, computed - in_float.keys())
+
+
+class _Places(NamedTuple):
+    left: dict[Node, LeftOver]
+    computed: set[Node]  #: what kernels of the target compute; the rest moves data, or is folded
+
+
+class _Takes(OperatorSupportBase):  # type: ignore[misc]
+    def __init__(self, left: dict[Node, LeftOver]) -> None:
+        super().__init__()
+        self.left = left
+
+    def is_node_supported(self, submodules: Any, node: Node) -> bool:
+        return node.op == "call_function" and node not in self.left
+
+
+def name_of(node: Node) -> str:
+    return str(getattr(getattr(node.target, "_schema", None), "name", ""))
+
+
+def is_rounding(node: Node) -> bool:
+    return name_of(node).startswith("quantized_decomposed::")
+
+
+def is_foreign(node: Node) -> bool:
+    if name_of(node).startswith(_READ):
+        return False
+    return "getitem" not in str(node.target) or is_foreign(node.args[0])
+
+
+def is_left(node: Node) -> bool:
+    return (
+        node.op == "call_function"
+        and "delegation_tag" not in node.meta
+        and not is_rounding(node)
+        and "getitem" not in str(node.target)
+    )
+
+
+def idle(node: Node, in_float: bool) -> LeftOver:
+    if in_float:
+        return LeftOver(
+            describe(node),
+            "executorch.not_quantized",
+            "has no quantize and no dequantize beside it, so it is in float",
+        )
+    return LeftOver(
+        describe(node),
+        "executorch.idle",
+        "moves or folds data, and no part that is taken is beside it",
+    )
+
+
+def foreign(node: Node) -> LeftOver:
+    if "call_delegate" in str(node.target):
+        return LeftOver(describe(node), "executorch.taken", "another backend has it")
+    return LeftOver(describe(node), "executorch.operator", "is no operator of torch")
+
+
+def left_over(node: Node, said: Diagnostic) -> LeftOver:
+    return LeftOver(describe(node), said.rule, said.what, said.measured, said.limit)
+
+
+def describe(node: Node) -> str:
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return f"`{node.name}`"
+    return f"{schema.name.replace('::', '.')}.{schema.overload_name or 'default'} `{node.name}`"

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executorch/backend.h"
+
+#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
+#include <executorch/runtime/platform/log.h>
+
+#include <cstring>
+#include <new>
+
+#include "runtime/deuteron.h"
+#include "runtime/executorch/copy.h"
+
+namespace deuteron {
+namespace {
+
+namespace et = executorch::runtime;
+
+constexpr size_t kAlignment = 16;  // of a program and its memories
+constexpr int kMaxTargetName = 64;
+
+struct LoadedPart {
+  Program program;
+  char target[kMaxTargetName];
+};
+
+et::Error error_of(Code code) {
+  switch (code) {
+    case Code::ok:
+      return et::Error::Ok;
+    case Code::wrong_isa:
+      return et::Error::DelegateInvalidCompatibility;
+    case Code::missing_kernel:
+    case Code::missing_backend:
+      return et::Error::OperatorMissing;
+    case Code::unsupported:
+      return et::Error::NotSupported;
+    case Code::out_of_memory:
+      return et::Error::MemoryAllocationFailed;
+    case Code::bad_input:
+      return et::Error::InvalidArgument;
+    case Code::delegate_failed:
+      return et::Error::Internal;
+    default:
+      return et::Error::InvalidProgram;
+  }
+}
+
+const char* advice_on(Code code) {
+  switch (code) {
+    case Code::wrong_isa:
+      return "compile it for this core, or run the firmware that it was made for";
+    case Code::missing_kernel:
+    case Code::missing_backend:
+      return "link it: the table given to register_executorch_backend lacks it";
+    case Code::out_of_memory:
+      return "give the method allocator more";
+    default:
+      return "compile the model again";
+  }
+}
+
+et::Error told(const Status& s, const char* target) {
+  if (s.ok()) return et::Error::Ok;
+  ET_LOG(Error,
+         "DeuteronBackend: the part for %s does not run: %s %s: %s (call %d, argument %d, %u bytes "
+         "needed); this firmware is %s; %s",
+         target, name_of(s.code), s.op ? s.op : "",
+         s.detail ? s.detail
+         : s.step ? s.step
+                  : "",
+         static_cast<int>(s.instruction), s.argument, static_cast<unsigned>(s.bytes_needed),
+         name_of(kBuildIsa), advice_on(s.code));
+  return error_of(s.code);
+}
+
+void name_target(et::ArrayRef<et::CompileSpec> specs, char (&target)[kMaxTargetName]) {
+  std::strncpy(target, "an unknown target", kMaxTargetName);
+  for (const et::CompileSpec& spec : specs) {
+    if (std::strcmp(spec.key, "target") != 0) continue;
+    const size_t bytes =
+        spec.value.nbytes < kMaxTargetName ? spec.value.nbytes : kMaxTargetName - 1;
+    std::memcpy(target, spec.value.buffer, bytes);
+    target[bytes] = 0;
+  }
+}
+
+// Null, and a line in the log, where the method allocator has not so many bytes left.
+void* taken(et::BackendInitContext& context, size_t bytes, size_t alignment, const char* what) {
+  et::MemoryAllocator* const allocator = context.get_runtime_allocator();
+  void* const memory = allocator ? allocator->allocate(bytes > 0 ? bytes : 1, alignment) : nullptr;
+  if (!memory)
+    ET_LOG(Error, "DeuteronBackend: the method allocator lacks %u bytes for %s",
+           static_cast<unsigned>(bytes), what);
+  return memory;
+}
+
+bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int argument) {
+  bool alike = static_cast<int>(theirs.scalar_type()) == static_cast<int>(ours.type) &&
+               theirs.dim() == ours.rank;
+  for (int d = 0; alike && d < ours.rank; ++d) alike = theirs.size(d) == ours.sizes[d];
+  if (!alike)
+    ET_LOG(Error,
+           "DeuteronBackend: argument %d has type %d, rank %d and %d elements; the part was "
+           "compiled for type %d, rank %d and %d",
+           argument, static_cast<int>(theirs.scalar_type()), static_cast<int>(theirs.dim()),
+           static_cast<int>(theirs.numel()), static_cast<int>(ours.type), ours.rank,
+           static_cast<int>(ours.numel));
+  return alike;
+}
+
+class PartsBackend final : public et::BackendInterface {
+ public:
+  explicit PartsBackend(const KernelTable& kernels) : kernels_(kernels) {}
+
+  bool is_available() const override { return true; }
+
+  // All checks are here: a part that has come through can fail later only where a delegate of ours
+  // does.
+  et::Result<et::DelegateHandle*> init(et::BackendInitContext& context,
+                                       et::FreeableBuffer* processed,
+                                       et::ArrayRef<et::CompileSpec> specs) const override {
+    auto* const delegate = static_cast<LoadedPart*>(
+        taken(context, sizeof(LoadedPart), alignof(LoadedPart), "a handle"));
+    if (!delegate) return et::Error::MemoryAllocationFailed;
+    new (delegate) LoadedPart();
+    name_target(specs, delegate->target);
+    const File file{processed->data(), processed->size()};
+    if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0) {
+      ET_LOG(Error,
+             "DeuteronBackend: the part for %s does not lie at a multiple of 16: keep delegates in "
+             "segments (extract_delegate_segments), "
+             "and the file at a multiple of 16",
+             delegate->target);
+      return et::Error::InvalidArgument;
+    }
+    Needs needs;
+    if (const et::Error error = told(measure(file, kernels_, &needs), delegate->target);
+        error != et::Error::Ok)
+      return error;
+    const Memory tables{taken(context, needs.tables_bytes, kAlignment, "tables"),
+                        needs.tables_bytes};
+    const Memory planned{taken(context, needs.planned_bytes, kAlignment, "planned memory"),
+                         needs.planned_bytes};
+    if (!tables.data || !planned.data) return et::Error::MemoryAllocationFailed;
+    const et::Error error =
+        told(delegate->program.load(file, kernels_, tables, planned), delegate->target);
+    if (error != et::Error::Ok) return error;
+    return static_cast<et::DelegateHandle*>(delegate);
+  }
+
+  et::Error execute(et::BackendExecutionContext& context, et::DelegateHandle* handle,
+                    et::Span<et::EValue*> args) const override {
+    const auto& delegate = *static_cast<const LoadedPart*>(handle);
+    auto& program = const_cast<Program&>(delegate.program);
+    const int32_t inputs = program.input_count(), all = inputs + program.output_count();
+    if (args.size() != static_cast<size_t>(all)) {
+      ET_LOG(Error, "DeuteronBackend: %d arguments, the part for %s has %d",
+             static_cast<int>(args.size()), delegate.target, static_cast<int>(all));
+      return et::Error::InvalidProgram;
+    }
+    for (int32_t i = 0; i < all; ++i) {
+      if (!args[i]->isTensor() ||
+          !is_alike(i < inputs ? program.input(i) : program.output(i - inputs), args[i]->toTensor(),
+                    i))
+        return et::Error::InvalidArgument;
+    }
+    for (int32_t i = 0; i < inputs; ++i) copy_in(program.input(i), args[i]->toTensor());
+    if (const et::Error error = told(run(context, program), delegate.target);
+        error != et::Error::Ok)
+      return error;
+    for (int32_t i = inputs; i < all; ++i)
+      copy_out(program.output(i - inputs), args[i]->toTensor());
+    return et::Error::Ok;
+  }
+
+  void destroy(et::DelegateHandle* handle) const override {
+    if (handle) static_cast<LoadedPart*>(handle)->program.unload();
+  }
+
+ private:
+  // With a tracer an event for each call, whose number is the delegate's debug id.
+  static Status run(et::BackendExecutionContext& context, const Program& program) {
+    et::EventTracer* const tracer = context.event_tracer();
+    if (!tracer) return program.run();
+    Status status;
+    for (int32_t k = 0; status.ok() && k < program.instruction_count(); ++k) {
+      const et::EventTracerEntry entry = et::event_tracer_start_profiling_delegate(
+          tracer, nullptr, static_cast<et::DebugHandle>(k));
+      status = program.run_one(k);
+      et::event_tracer_end_profiling_delegate(tracer, entry);
+    }
+    return status;
+  }
+
+  KernelTable kernels_;
+};
+
+}  // namespace
+
+executorch::runtime::Error register_executorch_backend(const KernelTable& kernels) {
+  alignas(PartsBackend) static uint8_t memory[sizeof(
+      PartsBackend)];  // never destroyed, so nothing is registered for the end of the program
+  if (const et::Error error = told(start_backends(kernels), "this firmware");
+      error != et::Error::Ok)
+    return error;
+  return et::register_backend({"DeuteronBackend", new (memory) PartsBackend(kernels)});
+}
+
+}  // namespace deuteron
