@@ -13,7 +13,6 @@
 
 #include "backends/neutron_delegate/payload.h"
 #include "boards/board.h"
-#include "boards/symbols.h"
 #include "report/status_text.h"
 #include "targets/nearest.h"
 
@@ -52,13 +51,6 @@ class Words {
   std::string_view rest_;
 };
 
-std::string during(const BoardReport& a) {
-  if (!a.booted) return "before the runner started";
-  if (!a.loaded) return "while the program was loaded";
-  if (!a.entered.empty()) return fmt::format("in call {}", a.entered);
-  return "while the program ran";
-}
-
 std::string reason_of_fault(uint32_t cfsr) {
   struct Bit {
     int bit;
@@ -87,7 +79,7 @@ std::string reason_of_fault(uint32_t cfsr) {
 
 constexpr const char* kReportIt = "this is a fault of the runtime or of a kernel: please report it with the program file";
 
-Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image, const BoardReport& a) {
+Diagnostic describe_fault(std::string_view board, const NameFunction& name_function, const BoardReport& a) {
   Words words(a.trouble);
   words.next();
   const std::string_view kind = words.next();
@@ -97,7 +89,7 @@ Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image
   if (a.trouble.ends_with("stack overflowed"))
     return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow",
                          kReportIt);
-  const std::string function = function_at(image, pc), caller = function_at(image, lr);
+  const std::string function = name_function ? name_function(pc) : "", caller = name_function ? name_function(lr) : "";
   return board_trouble(board,
                        fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, CFSR {:#010x}, HFSR {:#010x}", kind,
                                    during(a), reason_of_fault(cfsr), pc, function.empty() ? "" : " `" + function + "`", lr,
@@ -136,7 +128,9 @@ Diagnostic describe_status(std::string_view board, BoardExit end, const BoardRep
   std::string fix = code == "missing_backend" || code == "delegate_failed" ? advice_for(code) : "";
   if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
   if (code == "missing_kernel") fix = "no kernel of that name is built in; `deuteron ops` lists what is";
-  if (code == "missing_backend" && op == kNeutronBackendId)
+  if (code == "missing_backend" && op == kNeutronBackendId && is_behind_probe(board))
+    fix = "the NPU wants its vendor's driver: `deuteron firmware` writes a project with it";
+  else if (code == "missing_backend" && op == kNeutronBackendId)
     fix = fmt::format("take a board with this NPU ({}), or compile the program for another target", list_of(boards_with_npu(), "qemu:"));
   return board_trouble(board, what, (end == BoardExit::run_failed ? "board.run." : "board.load.") + code, fix);
 }
@@ -155,23 +149,35 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
     total += std::stoull(w);
   }
   const bool is_largest = board == largest_board().name;
+  const uint64_t wanted = program + planned + tables;
+  const std::string on_chip =
+      fmt::format("{} bytes are missing: a smaller model, or its constants in flash: `--flash` and `flash=` of --memory",
+                  wanted > total ? wanted - total : bytes);
   Diagnostic d = board_trouble(
       board,
       fmt::format("{} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})",
                   part == "planned" ? "its planned memory" : fmt::format("the {}", part), bytes, program, planned, tables, regions),
       "board.memory",
-      is_largest ? "take a smaller model: no emulated board has more memory"
+      is_behind_probe(board) ? on_chip
+      : is_largest ? "take a smaller model: no emulated board has more memory"
                  : fmt::format("{} has the most memory: {} MB", largest_board().name, largest_board().memory_mb));
-  d.measured = fmt::format("{} bytes", program + planned + tables);
+  d.measured = fmt::format("{} bytes", wanted);
   d.limit = fmt::format("{} bytes", total);
   return d;
 }
 
 }  // namespace
 
+std::string during(const BoardReport& a) {
+  if (!a.booted) return "before the runner started";
+  if (!a.loaded) return "while the program was loaded";
+  if (!a.entered.empty()) return fmt::format("in call {}", a.entered);
+  return "while the program ran";
+}
+
 Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix) {
   Diagnostic d;
-  d.where = fmt::format("qemu:{}", board);
+  d.where = is_behind_probe(board) ? std::string(board) : fmt::format("qemu:{}", board);
   d.what = std::move(what);
   d.rule = std::move(rule);
   d.fix = std::move(fix);
@@ -231,7 +237,35 @@ bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
   return false;
 }
 
-Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, const ProcessEnd& end, const BoardReport& a,
+std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function, BoardExit exit, const BoardReport& a) {
+  switch (exit) {
+    case BoardExit::fault:
+      return describe_fault(board, name_function, a);
+    case BoardExit::load_failed:
+    case BoardExit::run_failed:
+      return describe_status(board, exit, a);
+    case BoardExit::does_not_fit:
+      return describe_memory(board, a);
+    case BoardExit::stack_overflow:
+      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", kReportIt);
+    case BoardExit::bad_job:
+      return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
+                           "`deuteron inspect` shows what the program takes");
+    case BoardExit::no_clock: {
+      Words words(a.trouble);
+      words.next();
+      const std::string clock(words.next());
+      return board_trouble(board, fmt::format("the profile's clock {}: {}", clock, words.rest()), "profile.clock",
+                           "choose a clock that the board has");
+    }
+    case BoardExit::file_error:
+      return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble, "board.file");
+    default:
+      return std::nullopt;
+  }
+}
+
+Diagnostic describe_end(std::string_view board, const NameFunction& name_function, const ProcessEnd& end, const BoardReport& a,
                         const EmulateOptions& options, double limit_seconds) {
   const std::string text = a.emulator_text.empty() ? "" : ": " + a.emulator_text;
   if (end.start_error == ENOENT)
@@ -252,31 +286,8 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
                          "board.emulator", "an image has the files of its job, and nothing else of the host");
   if (end.signal != 0)
     return board_trouble(board, fmt::format("the emulator was ended by signal {} {}{}", end.signal, during(a), text), "board.emulator");
-  switch (static_cast<BoardExit>(end.exit_code)) {
-    case BoardExit::fault:
-      return describe_fault(board, image, a);
-    case BoardExit::load_failed:
-    case BoardExit::run_failed:
-      return describe_status(board, static_cast<BoardExit>(end.exit_code), a);
-    case BoardExit::does_not_fit:
-      return describe_memory(board, a);
-    case BoardExit::stack_overflow:
-      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", kReportIt);
-    case BoardExit::bad_job:
-      return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
-                           "`deuteron inspect` shows what the program takes");
-    case BoardExit::no_clock: {
-      Words words(a.trouble);
-      words.next();
-      const std::string clock(words.next());
-      return board_trouble(board, fmt::format("the profile's clock {}: {}", clock, words.rest()), "profile.clock",
-                           "choose a clock that the board has");
-    }
-    case BoardExit::file_error:
-      return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble, "board.file");
-    default:
-      return board_trouble(board, fmt::format("the emulator ended with code {} {}{}", end.exit_code, during(a), text), "board.emulator");
-  }
+  if (const std::optional<Diagnostic> d = describe_exit(board, name_function, static_cast<BoardExit>(end.exit_code), a)) return *d;
+  return board_trouble(board, fmt::format("the emulator ended with code {} {}{}", end.exit_code, during(a), text), "board.emulator");
 }
 
 }  // namespace deuteron

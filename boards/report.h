@@ -2,6 +2,8 @@
 // What the runner on a board says, line by line, and what the user is told when a run does not end well.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,12 +28,24 @@ struct BoardReport {
 // True when the board has got further by a call or a sample.
 bool take_line(std::string_view line, BoardReport& report, EmulatedRun& run);
 
+std::string during(const BoardReport& report);  // "while the program was loaded"
+
+// `gdb:HOST:PORT`: a board on somebody's desk, and not an emulated one.
+inline bool is_behind_probe(std::string_view board) { return board.starts_with("gdb:"); }
+
 Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix = {});
 
 Diagnostic no_board(std::string_view name);  // a name that no board has
 
-// For a run that did not end with exit code 0. `image`: the board's ELF file, to name functions.
-Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, const ProcessEnd& end, const BoardReport& report,
+// Names the function of the runner that an address lies in; "": none.
+using NameFunction = std::function<std::string(uint32_t)>;
+
+// For a run that did not end with exit code 0. `board`: an emulated one, or `gdb:HOST:PORT`.
+Diagnostic describe_end(std::string_view board, const NameFunction& name_function, const ProcessEnd& end, const BoardReport& report,
                         const EmulateOptions& options, double limit_seconds);
+
+// The same for what the runner itself says at its end. Nothing: it says nothing of the kind.
+std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function, BoardExit exit,
+                                        const BoardReport& report);
 
 }  // namespace deuteron

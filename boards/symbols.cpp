@@ -25,6 +25,8 @@ std::string text_at(std::span<const uint8_t> elf, uint64_t offset) {
   return s;
 }
 
+}  // namespace
+
 std::string demangle(const std::string& name) {
   int status = 0;
   char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
@@ -32,8 +34,6 @@ std::string demangle(const std::string& name) {
   std::free(plain);
   return result;
 }
-
-}  // namespace
 
 std::string function_at(std::span<const uint8_t> elf, uint32_t address) {
   Elf32_Ehdr header;
