@@ -22,7 +22,8 @@ std::span<const Board> all_boards() {
                       std::string_view(b.npu) == "neutron",
                       b.memory_mb,
                       b.flags,
-                      {b.begin, b.end}});
+                      {b.begin, b.end},
+                      {b.parts, b.parts_end}});
     }
     std::stable_partition(list.begin(), list.end(), [](const Board& board) { return board.emulated; });
     return list;

@@ -18,6 +18,7 @@ struct Board {
   uint32_t memory_mb;              // for programs and tensors
   std::string_view flags;          // of the cross compiler, with spaces between them
   std::span<const uint8_t> image;  // the runner, an ELF file; empty: built without the cross compiler
+  std::span<const uint8_t> parts;  // the runner for chips with this core, not linked yet (boards/place_image.h)
 };
 std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner

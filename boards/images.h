@@ -9,6 +9,7 @@ struct deuteron_board {
   unsigned memory_mb;
   const char* flags;                /* of the compiler, with spaces between them */
   const unsigned char *begin, *end; /* the runner, an ELF file; null: not emulated, or built without the cross compiler */
+  const unsigned char *parts, *parts_end; /* the runner for chips with this core, a relocatable ELF file; null likewise */
 };
 extern const struct deuteron_board deuteron_boards[];
 extern const int deuteron_board_count;

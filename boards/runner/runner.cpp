@@ -169,13 +169,19 @@ Counts run_by_step(Running& r, Steps steps) {
 Trace tracer;
 
 Status start_trace(const Job& job) {
-  constexpr uint64_t kHz = 1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
+#ifdef DEUTERON_PROBE
+  const uint64_t hz = deuteron_clock_hz;
+#else
+  constexpr uint64_t hz = 1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
+#endif
   const JobClock which = job.profile_clock;
-  tracer = Trace(which == JobClock::dwt       ? dwt_clock(kHz)
-                 : which == JobClock::pmu     ? pmu_clock(kHz)
-                 : which == JobClock::systick ? systick_clock(kHz, job.clock_argument)
+  tracer = Trace(which == JobClock::dwt       ? dwt_clock(hz)
+                 : which == JobClock::pmu     ? pmu_clock(hz)
+                 : which == JobClock::systick ? systick_clock(hz, job.clock_argument)
                                               : board_clock());
+#ifndef DEUTERON_PROBE  // no delegate is there
   tracer.delegate_events = neutron_events;
+#endif
   return tracer.start();
 }
 
@@ -274,10 +280,10 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
   if (!read_all(in, expected, 4 * job.inputs) || !read_all(in, padding, (16 - header % 16) % 16))
     return file_error("the job file is too short");
   const uint32_t program_bytes = (job.program_bytes + 15) & ~15u;
-  void* file = take(program_bytes);
+  void* file = job.program_at != 0 ? reinterpret_cast<void*>(job.program_at) : take(program_bytes);
   Needs needs;
   if (!file) return does_not_fit("program", program_bytes, job.program_bytes, needs);
-  if (!read_all(in, file, program_bytes)) return file_error("the job file ends within the program");
+  if (job.program_at == 0 && !read_all(in, file, program_bytes)) return file_error("the job file ends within the program");
 
   static Program program;
   Status status = start_backends(kAllKernels);

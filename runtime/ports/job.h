@@ -42,7 +42,7 @@ struct Job {
   uint32_t profile_events = 0;  // room for so many events; 0: no profile
   JobClock profile_clock = JobClock::board;
   uint32_t clock_argument = 0;  // systick: what it counts down from
-  uint32_t reserved = 0;
+  uint32_t program_at = 0;      // the program lies there already, and not in the job; 0: in the job
 };
 static_assert(sizeof(Job) == 48, "the same on both sides");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1.
+// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1; behind a debug probe the host has a breakpoint instead.
 #include "runtime/ports/semihosting.h"
 
 namespace deuteron {
@@ -9,12 +9,17 @@ enum : uint32_t { kOpen = 0x01, kWrite0 = 0x04, kWrite = 0x05, kRead = 0x06, kGe
 constexpr uint32_t kApplicationExit = 0x20026;
 constexpr uint32_t kModeRead = 1, kModeWrite = 5;  // "rb", "wb"
 
+#ifdef DEUTERON_PROBE
+extern "C" int32_t deuteron_host_call(uint32_t number, const void* block);  // boards/probe/probe.cpp
+int32_t call(uint32_t number, const void* block) { return deuteron_host_call(number, block); }
+#else
 int32_t call(uint32_t number, const void* block) {
   register uint32_t r0 asm("r0") = number;
   register const void* r1 asm("r1") = block;
   asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
   return static_cast<int32_t>(r0);
 }
+#endif
 
 uint32_t length(const char* s) {
   uint32_t n = 0;

@@ -128,7 +128,7 @@ void fault_report(const uint32_t* frame, uint32_t) {
   const uintptr_t data_address = cfsr & 0x80 ? at(kMmfar) : 0;
   const bool in_guard =
       data_address >= reinterpret_cast<uintptr_t>(&stack_guard) && data_address < reinterpret_cast<uintptr_t>(&stack_limit);
-  line.text((cfsr & kNotStacked) || in_guard || stack_overflowed() ? " stack overflowed" : " stack good").print();
+  line.text((cfsr & kNotStacked) || in_guard || frame < &stack_limit || stack_overflowed() ? " stack overflowed" : " stack good").print();
   end_board(BoardExit::fault);
 }
 

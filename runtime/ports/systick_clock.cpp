@@ -39,6 +39,7 @@ Clock systick_clock(uint64_t hz, uint32_t reload) {
   at(kReload) = reload;
   at(kValue) = 0;
   at(kControl) = kEnable | kInterrupt | kProcessorClock;
+  for (uint32_t turns = 0; at(kValue) == 0 && turns < 1u << 20; turns++) {}  // until it has loaded: emulated ones take their time
   return {systick_now, 64, hz, "cycles", "SysTick"};
 }
 
