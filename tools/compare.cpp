@@ -11,11 +11,11 @@
 
 #include "tools/compare_operators.h"
 #include "tools/compile_model.h"
-#include "tools/ends.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/run_on_board.h"
 #include "tools/trust.h"
 
 namespace deuteron {
@@ -27,6 +27,7 @@ struct CompareOptions {
   int threads = 0;
   double timeout = 0;
   ImageMap image;
+  Where where;
   ModelOptions given;  // that the program was compiled with
 };
 
@@ -68,12 +69,14 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
 }
 
 int compare(const CompareOptions& o) {
+  if (const std::string problem = check_where(o.where); !problem.empty()) return refuse_usage(problem);
   Diagnostics diagnostics;
   std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--verify-key", o.verify_key}};
   add_paths(read, "--inputs", o.inputs);
   add_paths(read, "--calibrate", o.calibrate);
   if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"model", o.model}, {"program", o.program}, {"outputs", Json::array()}};
+  if (!o.where.is_host()) json["on"] = o.where.on;
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
@@ -84,11 +87,7 @@ int compare(const CompareOptions& o) {
       run_float_model(o.model, o.given.input_shapes, o.given.part, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
   if (!model) return fail();
   RunSeconds seconds;
-  Needs needs;
-  const auto outputs = [&] {
-    const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
-    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
-  }();
+  const auto outputs = run_anywhere(*file, o.where, o.timeout, *inputs, samples, &seconds, false, o.json, diagnostics);
   if (!outputs) return fail();
   if (model->outputs.size() != outputs->size()) {
     diagnostics.add({Severity::error, o.model, "the model has another number of outputs than the program",
@@ -141,6 +140,7 @@ void add_compare(CommandLine& line) {
   verb.option("--target", o->given.target, "what the program was compiled for; default: the targets that have its kernels").value("T");
   add_accuracy_options(verb, o->given);
   add_npu_options(verb, o->given);
+  add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
+#include "boards/gdb_line.h"
 #include "boards/watched_process.h"
 #include "data/temporary_path.h"
 #include "tools/verb.h"
@@ -37,6 +38,7 @@ void end_in_order_on_signals() {
     int number = 0;
     if (sigwait(&watched, &number) != 0) return;
     remove_temporary_paths();
+    release_stopped_processors();
     std::fprintf(stderr, "deuteron: ended by signal %d (%s)\n", number, sigdescr_np(number));
     ::_exit(128 + number);
   }).detach();
@@ -86,6 +88,7 @@ TimeLimit::TimeLimit(double seconds, std::function<int()> finish) {
     if (ended_.wait_for(lock, std::chrono::duration<double>(std::min(seconds, 1e8)), [this] { return done_; })) return;
     const int code = finish();
     remove_temporary_paths();
+    release_stopped_processors();
     std::fflush(nullptr);
     ::_exit(code);
   });

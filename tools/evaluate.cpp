@@ -11,11 +11,11 @@
 
 #include "data/labels.h"
 #include "report/output_accuracy.h"
-#include "tools/ends.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/run_on_board.h"
 #include "tools/trust.h"
 
 namespace deuteron {
@@ -28,6 +28,7 @@ struct EvaluateOptions {
   int threads = 0;
   double timeout = 0;
   bool is_stream = false;
+  Where where;
   ImageMap image;
 };
 
@@ -89,12 +90,14 @@ void add_accuracy(const FloatOutputs& model, const ProgramFile& file, const std:
 
 int evaluate(const EvaluateOptions& o) {
   if (o.labels.empty() && o.model.empty()) return refuse_usage("--labels or --model is required");
+  if (const std::string problem = check_where(o.where); !problem.empty()) return refuse_usage(problem);
   Diagnostics diagnostics;
   std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--labels", o.labels}};
   add_paths(read, "--inputs", o.inputs);
   read.push_back({"--verify-key", o.verify_key});
   if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"program", o.program}};
+  if (!o.where.is_host()) json["on"] = o.where.on;
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
@@ -109,11 +112,7 @@ int evaluate(const EvaluateOptions& o) {
   if (!o.labels.empty() && !(labels = read_labels(o.labels, samples, classes, diagnostics))) return fail();
 
   RunSeconds seconds;
-  Needs needs;
-  const auto outputs = [&] {
-    const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
-    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics, nullptr, !o.is_stream);
-  }();
+  const auto outputs = run_anywhere(*file, o.where, o.timeout, *inputs, samples, &seconds, !o.is_stream, o.json, diagnostics);
   if (!outputs) return fail();
   const std::vector<float> first = as_floats(file->summary.outputs[0], (*outputs)[0]);
   const std::vector<i64> program_best = best_classes(first, classes);
@@ -167,6 +166,7 @@ void add_evaluate(CommandLine& line) {
   add_state(verb, o->states);
   verb.flag("--stream", o->is_stream,
             "a program with state: the samples are the steps of one sequence, in order; without it each begins with the initial state");
+  add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron run: a program on this machine or on an emulated board. deuteron profile: the same, for the times alone.
+// deuteron run: a program on this machine, on an emulated board or on a chip. deuteron profile: the same, for the times alone.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -20,13 +20,15 @@
 #include "tools/output_paths.h"
 #include "tools/profile_run.h"
 #include "tools/program_file.h"
+#include "tools/run_on_board.h"
 #include "tools/trust.h"
 
 namespace deuteron {
 namespace {
 
 struct RunOptions {
-  std::string program, output_dir, on = "host", json;
+  std::string program, output_dir, json;
+  Where where;
   std::string profile, clock = "board", runner;  // where the profile goes; boards: what times it, another image of the runner
   std::string verify_key;                        // "": who made the program does not matter
   std::string cycles;                            // boards: of which core; "": none
@@ -104,7 +106,7 @@ std::string check_clock(const std::string& text) {
 
 bool add_cycles(RunResult& r, const CoreModel& core, const RunOptions& o, const EmulatedRun& run, const EmulateOptions& options,
                 Diagnostics& diagnostics) {
-  const std::span<const uint8_t> image = options.image.empty() ? find_board(emulated_boards(), o.on.substr(5))->image : options.image;
+  const std::span<const uint8_t> image = options.image.empty() ? find_board(emulated_boards(), o.where.board())->image : options.image;
   const std::optional<CycleEstimate> estimate = estimate_cycles(core, image, run, diagnostics);
   if (!estimate) return false;
   r.figures["estimated_cycles"] = json_of(core, *estimate);
@@ -113,71 +115,73 @@ bool add_cycles(RunResult& r, const CoreModel& core, const RunOptions& o, const 
   return true;
 }
 
-std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
-                                      Diagnostics& diagnostics) {
-  const std::string board = o.on.substr(5);
-  std::vector<Sample> stored(static_cast<size_t>(samples));
-  for (i64 s = 0; s < samples; ++s)
-    for (const std::vector<std::byte>& bytes : file.stored_inputs(inputs, s)) {
-      const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-      stored[s].emplace_back(data, data + bytes.size());
-    }
+// How to run it there. nullopt: with a diagnostic.
+std::optional<EmulateOptions> options_for_board(const ProgramFile& file, const RunOptions& o, i64 samples, bool& hides_kernels,
+                                                Diagnostics& diagnostics) {
   EmulateOptions options;
   options.timeout_seconds = o.timeout;
-  bool hides_kernels = false;
-  if (!o.profile.empty()) {
-    const std::unique_ptr<HostProgram> here = HostProgram::load(file, diagnostics);
-    if (!here) return std::nullopt;
-    const uint64_t all = std::min<uint64_t>(events_of_run(here->program()) * static_cast<uint64_t>(samples), UINT32_MAX);
-    options.profile_events = o.profile_events > 0 ? o.profile_events : static_cast<uint32_t>(all);
-    hides_kernels = hides_npu_kernels(here->program());
-    choose_clock(o.clock, options);
+  if (o.profile.empty()) return options;
+  const std::unique_ptr<HostProgram> here = HostProgram::load(file, diagnostics);
+  if (!here) return std::nullopt;
+  const uint64_t all = std::min<uint64_t>(events_of_run(here->program()) * static_cast<uint64_t>(samples), UINT32_MAX);
+  options.profile_events = o.profile_events > 0 ? o.profile_events : static_cast<uint32_t>(all);
+  hides_kernels = hides_npu_kernels(here->program());
+  choose_clock(o.clock, options);
+  return options;
+}
+
+// What the user is told of it, in the JSON and in a line.
+void describe_run(RunResult& r, const RunOptions& o, const BoardRun& there, i64 samples) {
+  const EmulatedRun& run = there.run;
+  const uint64_t first = run.instructions.empty() ? 0 : run.instructions[0], npu = run.npu_instructions.empty() ? 0 : run.npu_instructions[0];
+  r.figures = {{"planned_bytes", run.planned_bytes}, {"tables_bytes", run.tables_bytes}, {"stack_used_bytes", run.stack_used_bytes}};
+  const std::string memory = fmt::format("planned memory {} bytes, tables {} bytes, stack {} bytes", run.planned_bytes, run.tables_bytes,
+                                         run.stack_used_bytes);
+  if (o.where.is_emulated()) {
+    r.figures.update({{"instructions", first},
+                      {"instructions_by_sample", run.instructions},
+                      {"npu_simulation_instructions", npu},
+                      {"load_instructions", run.load_instructions},
+                      {"emulation_seconds", run.seconds}});
+    const std::string simulation = npu > 0 ? fmt::format(", beside {} that simulate the NPU", npu) : "";
+    r.summary = fmt::format("{} on {}: {} instructions each (first sample){}, {} to load; {}", counted(samples, "sample"), o.where.on, first,
+                            simulation, run.load_instructions, memory);
+    return;
   }
+  r.figures.update({{"core", there.core}, {"seconds_on_board", run.seconds}});
+  std::string time = "nothing counts cycles there";
+  if (first > 0) {
+    r.figures.update({{"clock", there.clock},
+                      {"cycles", first},
+                      {"cycles_by_sample", run.instructions},
+                      {"load_cycles", run.load_instructions}});
+    time = fmt::format("{} cycles each (first sample, {}), {} to load", first, there.clock, run.load_instructions);
+  }
+  r.summary = fmt::format("{} on {}, a {}: {}; {}", counted(samples, "sample"), o.where.on, there.core, time, memory);
+}
+
+std::optional<RunResult> run_there(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
+                                   Diagnostics& diagnostics) {
+  bool hides_kernels = false;
+  std::optional<EmulateOptions> options = options_for_board(file, o, samples, hides_kernels, diagnostics);
+  if (!options) return std::nullopt;
   const CoreModel* core = nullptr;
-  if (!o.cycles.empty() && !(core = core_for(board, o.cycles, diagnostics))) return std::nullopt;
-  options.count_blocks = core != nullptr;
+  if (!o.cycles.empty() && !(core = core_for(o.where.board(), o.cycles, diagnostics))) return std::nullopt;
+  options->count_blocks = core != nullptr;
   std::optional<std::vector<std::byte>> runner;
   if (!o.runner.empty()) {
     if (!(runner = read_file(o.runner, diagnostics))) return std::nullopt;
-    options.image = {reinterpret_cast<const uint8_t*>(runner->data()), runner->size()};
+    options->image = {reinterpret_cast<const uint8_t*>(runner->data()), runner->size()};
   }
-  EmulatedRun run = run_emulated(board, {reinterpret_cast<const uint8_t*>(file.bytes.data()), file.bytes.size()}, stored, options);
-  if (!run.ok) {
-    Diagnostic d = run.error;
-    d.where = file.path + " on " + d.where;
-    return diagnostics.add(std::move(d)), std::nullopt;
-  }
+  std::optional<BoardRun> there = run_on_board(file, o.where, *options, inputs, samples, diagnostics);
+  if (!there) return std::nullopt;
   RunResult r;
-  r.outputs.resize(file.summary.outputs.size());
-  for (const auto& sample : run.outputs)
-    for (size_t o = 0; o < r.outputs.size(); ++o) {
-      const PteTensor& t = file.summary.outputs[o];
-      if (static_cast<i64>(sample[o].size()) != t.bytes) {
-        diagnostics.add({Severity::error, file.path, fmt::format("the board gave output {} of another size", o),
-                         std::to_string(sample[o].size()), std::to_string(t.bytes), "board.output", ""});
-        return std::nullopt;
-      }
-      const std::vector<std::byte> user = file.user_output(o, std::as_bytes(std::span(sample[o])));
-      r.outputs[o].insert(r.outputs[o].end(), user.begin(), user.end());
-    }
-  r.figures = {{"planned_bytes", run.planned_bytes},
-               {"tables_bytes", run.tables_bytes},
-               {"stack_used_bytes", run.stack_used_bytes},
-               {"instructions", run.instructions.empty() ? 0 : run.instructions[0]},
-               {"instructions_by_sample", run.instructions},
-               {"npu_simulation_instructions", run.npu_instructions.empty() ? 0 : run.npu_instructions[0]},
-               {"load_instructions", run.load_instructions},
-               {"emulation_seconds", run.seconds}};
-  const uint64_t npu = run.npu_instructions.empty() ? 0 : run.npu_instructions[0];
-  const std::string simulation = npu > 0 ? fmt::format(", beside {} that simulate the NPU", npu) : "";
-  r.summary = fmt::format(
-      "{} on qemu:{}: {} instructions each (first sample){}, {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
-      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], simulation, run.load_instructions,
-      run.planned_bytes, run.tables_bytes, run.stack_used_bytes);
-  if (core && !add_cycles(r, *core, o, run, options, diagnostics)) return std::nullopt;
+  r.outputs = std::move(there->outputs);
+  describe_run(r, o, *there, samples);
+  if (core && !add_cycles(r, *core, o, there->run, *options, diagnostics)) return std::nullopt;
   if (!o.profile.empty()) {
-    r.profile = std::move(run.profile);
-    describe_profile(r, run.profile_events, run.profile_dropped, hides_kernels, file.path, diagnostics);
+    r.profile = std::move(there->run.profile);
+    describe_profile(r, there->run.profile_events, there->run.profile_dropped, hides_kernels, file.path, diagnostics);
   }
   return r;
 }
@@ -240,11 +244,13 @@ bool check_paths(const RunOptions& o, size_t outputs, Diagnostics& diagnostics) 
 int run(const RunOptions& o) {
   Diagnostics diagnostics;
   if (!check_paths(o, 0, diagnostics)) return finish("", diagnostics, {}, "");
-  if (!o.cycles.empty() && o.on == "host") return refuse_usage("--cycles is for emulated boards: --on qemu:BOARD");
+  if (const std::string problem = check_where(o.where); !problem.empty()) return refuse_usage(problem);
+  if (!o.cycles.empty() && !o.where.is_emulated()) return refuse_usage("--cycles is for emulated boards: --on qemu:BOARD");
+  if (!o.runner.empty() && !o.where.is_emulated()) return refuse_usage("--runner is for emulated boards: --on qemu:BOARD");
   if (!o.cycles.empty() && !o.profile.empty()) return refuse_usage("--cycles and --profile run a program in different ways: give one");
-  if (o.resets_state && o.on != "host")
+  if (o.resets_state && !o.where.is_host())
     return refuse_usage("--reset-state is for the host; a board's program goes on from sample to sample");
-  Json json = {{"program", o.program}, {"on", o.on}};
+  Json json = {{"program", o.program}, {"on", o.where.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
@@ -258,7 +264,7 @@ int run(const RunOptions& o) {
   const bool keeps_outputs = !o.output_dir.empty();
   if (keeps_outputs && !folder.make(o.output_dir, diagnostics)) return fail();
   const std::optional<RunResult> result =
-      o.on == "host" ? run_here(*file, o, *inputs, samples, diagnostics) : run_on_board(*file, o, *inputs, samples, diagnostics);
+      o.where.is_host() ? run_here(*file, o, *inputs, samples, diagnostics) : run_there(*file, o, *inputs, samples, diagnostics);
   if (!result) return fail();
   Json list = Json::array();
   if (keeps_outputs && !write_outputs(*file, *result, samples, series, o.output_dir, list, diagnostics)) return fail();
@@ -279,10 +285,7 @@ int run(const RunOptions& o) {
 void add_run_options(Verb& verb, RunOptions* o) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
-  verb.option("--on", o->on, "host (default), " + list_of(emulated_boards(), "qemu:")).value("WHERE").check([](const std::string& where) {
-    return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
-                                                                               : "`" + where + "` is neither `host` nor `qemu:BOARD`";
-  });
+  add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
       .value("N")

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "boards/chip_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace deuteron {
+namespace {
+
+// "128K", "0x20000"
+std::optional<uint64_t> bytes_in(std::string_view text) {
+  uint64_t unit = 1;
+  if (text.ends_with('K') || text.ends_with('k')) unit = 1024, text.remove_suffix(1);
+  else if (text.ends_with('M') || text.ends_with('m')) unit = 1024 * 1024, text.remove_suffix(1);
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  uint64_t v = 0;
+  const auto [end, e] = std::from_chars(text.data(), text.data() + text.size(), v, base);
+  if (e != std::errc() || end != text.data() + text.size() || v > UINT32_MAX) return std::nullopt;
+  return v * unit;
+}
+
+}  // namespace
+
+std::optional<ChipMemory> parse_memory(std::string_view text, std::string& problem) {
+  ChipMemory memory;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const size_t equals = item.find('='), plus = item.find('+');
+    const std::string_view kind = item.substr(0, equals);
+    const bool is_whole = equals != item.npos && plus != item.npos && equals < plus &&
+                          (kind == "ram" || kind == "flash");
+    const std::optional<uint64_t> base = is_whole
+                                             ? bytes_in(item.substr(equals + 1, plus - equals - 1))
+                                             : std::nullopt,
+                                  bytes = is_whole ? bytes_in(item.substr(plus + 1)) : std::nullopt;
+    if (!base || !bytes || *bytes < 1024 || *base + *bytes > UINT64_C(0xe0000000) ||
+        *base % 4 != 0 || *bytes % 4 != 0) {
+      problem = fmt::format("`{}` is no memory: ram=0x20000000+128K, flash=0x08000000+512K", item);
+      return std::nullopt;
+    }
+    (kind == "ram" ? memory.ram : memory.flash)
+        .push_back({static_cast<uint32_t>(*base), static_cast<uint32_t>(*bytes)});
+  }
+  if (memory.ram.empty()) problem = "it has no RAM: ram=0x20000000+128K";
+  else if (memory.ram.size() > 4) problem = "at most 4 regions of RAM";
+  else return memory;
+  return std::nullopt;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--on gdb: on QEMU's models of real chips, by its GDB server: the host's bits, the same counts as on an emulated board, and one diagnostic for
+whatever goes wrong on the way.
+
+    gdb_boards.py DEUTERON SOURCE_DIR FIXTURES [--pulls N] [--faults N]
+
+Without FIXTURES only the model that the repository carries is run. --pulls and --faults: how often the cable is pulled and how many lines are
+noisy; the defaults take seconds. Standard library only."""
+import argparse
+import json
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import checks
+from checks import check
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("tool")
+arguments.add_argument("source")
+arguments.add_argument("fixtures", nargs="?", default="")
+arguments.add_argument("--pulls", type=int, default=1)
+arguments.add_argument("--faults", type=int, default=2)
+given = arguments.parse_args()
+TOOL, SOURCE, FIXTURES = pathlib.Path(given.tool).resolve(), pathlib.Path(given.source).resolve(), pathlib.Path(given.fixtures)
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_gdb_"))
+if not shutil.which("qemu-system-arm"):
+    print("left out: boards behind a GDB server (`qemu-system-arm` is not installed)")
+    sys.exit(77)
+
+# Firmware of the chip's own, which a run must leave running: a loop. Vectors, then `b .`.
+def firmware(at):
+    file = where / f"firmware_{at:x}.bin"
+    file.write_bytes(struct.pack("<II", 0x20000400, at + 0x41) + bytes(56) + struct.pack("<H", 0xE7FE) * 8)
+    return file
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Machine:
+    """QEMU with its GDB server; `at`: where its firmware begins."""
+
+    def __init__(self, name, at=0):
+        self.port, self.at = free_port(), at
+        load = ["-kernel", firmware(at)] if at == 0 else ["-device", f"loader,file={firmware(at)},addr={at:#x}"]
+        self.process = subprocess.Popen(["qemu-system-arm", "-M", name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
+                                         "-serial", "null", "-parallel", "null", "-icount", "shift=0,sleep=off",
+                                         "-gdb", f"tcp:127.0.0.1:{self.port}", *map(str, load)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    s.sendall(b"$D#44")
+                    time.sleep(0.05)
+                    return
+            time.sleep(0.05)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def runs_firmware(self):
+        """Whether it runs, and where: by another client."""
+        def ask(s, packet):
+            s.sendall(b"$" + packet + b"#%02x" % (sum(packet) % 256))
+            text = b""
+            while b"+$" not in text or b"#" not in text[text.index(b"+$"):-2]:  # what comes before was not asked for
+                text += s.recv(4096)
+            s.sendall(b"+")
+            return text[text.index(b"+$") + 2:text.index(b"#", text.index(b"+$"))]
+
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as s:
+            pcs = []
+            ask(s, b"?")
+            registers = ask(s, b"g")
+            pcs.append(struct.unpack("<I", bytes.fromhex(registers[120:128].decode()))[0])
+            ask(s, b"D")
+        return all(self.at + 0x40 <= pc < self.at + 0x50 for pc in pcs)
+
+
+def run(*command, code=0, seconds=60):
+    """What it prints; one diagnostic where it must fail."""
+    begin = time.monotonic()
+    done = subprocess.run([str(c) for c in (TOOL, *command)], capture_output=True, text=True, timeout=seconds)
+    text = done.stdout + done.stderr
+    check(done.returncode == code, f"{' '.join(map(str, command))}: exit {done.returncode}, must be {code}\n{text[-2000:]}")
+    if code == 1:
+        check(text.count(": error: ") == 1, f"{' '.join(map(str, command))}: not one diagnostic\n{text[-2000:]}")
+    return text, time.monotonic() - begin
+
+
+class Model:
+    def __init__(self, name, path, samples, *options):
+        self.name, self.path, self.samples, self.options = name, path, samples, options
+        self.programs = {}
+
+    def program(self, target):
+        """Compiled once, with the outputs of the host."""
+        if target not in self.programs:
+            file, folder = where / f"{self.name}.{target}.pte", where / f"{self.name}.{target}.host"
+            run("compile", self.path, "--target", target, *self.options, "-o", file)
+            run("run", file, "--input", self.samples, "-o", folder)
+            self.programs[target] = (file, outputs(folder))
+        return self.programs[target]
+
+
+def outputs(folder):
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def first_samples(path, count, to):
+    data = path.read_bytes()
+    length = int.from_bytes(data[8:10], "little") + 10
+    header = data[10:length].decode()
+    shape = tuple(int(n) for n in header[header.index("(") + 1:header.index(")")].split(",") if n.strip())
+    each = 4
+    for extent in shape[1:]:
+        each *= extent
+    own = header.replace(header[header.index("("):header.index(")") + 1], str((count, *shape[1:]))).rstrip("\n ")
+    own += " " * (len(header) - 1 - len(own)) + "\n"
+    to.write_bytes(data[:8] + len(own).to_bytes(2, "little") + own.encode() + data[length:length + count * each])
+    return to
+
+
+CALIBRATE = SOURCE / "models" / "digits_cnn" / "calibrate.npy"
+DIGITS = Model("digits", SOURCE / "models" / "digits_cnn" / "float.pt2", first_samples(CALIBRATE, 2, where / "digits.npy"), "--calibrate", CALIBRATE)
+MODELS = [DIGITS]
+for name in ("hello_sine", "dscnn_kws"):
+    folder = FIXTURES / "models" / name
+    if given.fixtures and (folder / "qdq.pt2").exists():
+        (where / name).mkdir()
+        first = sorted((folder / "inputs").iterdir())[:2]
+        for file in first:
+            shutil.copy(file, where / name)
+        MODELS.append(Model(name, folder / "qdq.pt2", where / name))
+
+# name of QEMU, target, --memory, further options, firmware's place, which models fit, nanoseconds of a cycle (0: QEMU has no clock for SysTick)
+MACHINES = [
+    ("netduinoplus2", "cortex-m4", "ram=0x20000000+128K", [], 0, {"digits", "hello_sine"}, 1e3 / 168),
+    ("netduino2", "cortex-m3", "ram=0x20000000+128K", [], 0, {"digits", "hello_sine"}, 0),
+    ("lm3s6965evb", "cortex-m3", "ram=0x20000000+64K,flash=0+256K", ["--flash"], 0, {"digits", "dscnn_kws"}, 0),
+    ("microbit", "cortex-m0+", "ram=0x20000000+16K,flash=0+256K", ["--flash"], 0, {"digits", "hello_sine"}, 0),
+    ("mps2-an386", "cortex-m4", "ram=0x20000000+1M,ram=0x21000000+16M", [], 0, {"dscnn_kws"}, 40),
+    ("mps2-an500", "cortex-m7", "ram=0x20000000+1M", [], 0, {"dscnn_kws"}, 40),
+    ("mps2-an505", "cortex-m33", "ram=0x38000000+4M", [], 0x10000000, {"digits", "dscnn_kws"}, 50),
+    ("mps3-an547", "cortex-m55", "ram=0x30000000+512K", [], 0x10000000, {"digits", "dscnn_kws"}, 0),
+]
+
+
+def instructions(program, samples):
+    report = where / "qemu.json"
+    board = {"cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m7": "mps2-an386"}
+    target = program.name.split(".")[1]
+    run("run", program, "--input", samples, "-o", where / "qemu", "--on", f"qemu:{board[target]}", "--json", report)
+    return json.loads(report.read_text())["instructions_by_sample"]
+
+
+def on_every_machine():
+    for name, target, memory, options, at, models, nanoseconds in MACHINES:
+        with Machine(name, at) as machine:
+            for model in MODELS:
+                if model.name not in models:
+                    continue
+                program, expected = model.program(target)
+                folder, report = where / f"{name}.{model.name}", where / "run.json"
+                run("run", program, "--input", model.samples, "-o", folder, "--on", f"gdb:127.0.0.1:{machine.port}", "--memory", memory, *options,
+                    "--json", report)
+                check(outputs(folder) == expected, f"{name}, {model.name}: other outputs than the host's")
+                cycles = json.loads(report.read_text()).get("cycles_by_sample", [0])
+                if nanoseconds:
+                    for found, wanted in zip(cycles, instructions(program, model.samples)):
+                        check(abs(found * nanoseconds / wanted - 1) < 0.005,
+                              f"{name}, {model.name}: {found} cycles of {nanoseconds} instructions, {wanted} instructions on the emulated board")
+                if "--flash" not in options:
+                    check(machine.runs_firmware(), f"{name}, {model.name}: its own firmware does not run afterwards")
+    print(f"{sum(len(m[5] & {model.name for model in MODELS}) for m in MACHINES)} runs on {len(MACHINES)} machines")
+
+
+class Line:
+    """Between the tool and the server. `change(byte, number)` gives what becomes of a byte of either way, None: from here on silence;
+    or raises ConnectionError."""
+
+    def __init__(self, port, change):
+        self.change, self.count, self.lock = change, 0, threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.to = port
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        client, _ = self.listener.accept()
+        server = socket.create_connection(("127.0.0.1", self.to))
+        for s in (client, server):
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        pipes = [threading.Thread(target=self.pipe, args=a, daemon=True) for a in ((client, server), (server, client))]
+        for p in pipes:
+            p.start()
+        pipes[0].join()
+        for s in (client, server):
+            s.close()
+
+    def pipe(self, source, to):
+        try:
+            while data := source.recv(65536):
+                out = bytearray()
+                for byte in data:
+                    with self.lock:
+                        self.count += 1
+                        changed = self.change(byte, self.count)
+                    if changed is None:
+                        break
+                    out += changed
+                to.sendall(out)
+        except OSError:
+            pass
+        for s in (source, to):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def noisy(seed, one_in):
+    rng = random.Random(seed)
+
+    def change(byte, _):
+        if rng.random() * one_in >= 1:
+            return bytes([byte])
+        return rng.choice([b"", bytes([byte, byte]), bytes([byte ^ 1 << rng.randrange(8)])])
+    return change
+
+
+def pulled(at):
+    return lambda byte, number: bytes([byte]) if number < at else None
+
+
+def through_a_bad_line():
+    program, expected = DIGITS.program("cortex-m4")
+    memory = ["--memory", "ram=0x20000000+128K"]
+    with Machine("netduinoplus2") as machine:
+        def once(port, code=None):
+            folder = where / "noisy"
+            shutil.rmtree(folder, ignore_errors=True)
+            begin = time.monotonic()
+            done = subprocess.run([str(c) for c in (TOOL, "run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"gdb:127.0.0.1:{port}", *memory)],
+                                  capture_output=True, text=True, timeout=120)
+            text = done.stdout + done.stderr
+            if done.returncode == 0:
+                check(outputs(folder) == expected, f"a bad line gives other outputs\n{text}")
+            else:
+                check(done.returncode == 1 and text.count(": error: ") == 1, f"a bad line: exit {done.returncode}\n{text}")
+            check(code is None or done.returncode == code, f"exit {done.returncode}, must be {code}\n{text}")
+            return done.returncode, time.monotonic() - begin, text
+
+        line = Line(machine.port, lambda byte, _: bytes([byte]))
+        once(line.port, 0)
+        total, good = line.count, 0
+        for seed in range(given.faults):
+            good += once(Line(machine.port, noisy(seed, 10000)).port)[0] == 0
+        once(machine.port, 0)
+        print(f"{good} of {given.faults} runs over a line that spoils a byte in 10000 gave the result, the others one diagnostic")
+        rng, slowest = random.Random(1), 0
+        for _ in range(given.pulls):
+            _, seconds, text = once(Line(machine.port, pulled(rng.randrange(1, total))).port)
+            slowest = max(slowest, seconds)
+            check(seconds < 12, f"a pulled cable is noticed after {seconds:.1f} s\n{text}")
+            once(machine.port, 0)
+        print(f"{given.pulls} pulled cables: one diagnostic each, the slowest after {slowest:.1f} s, and the next run works")
+
+        def dies(byte, number):
+            if number == total // 2:
+                raise ConnectionError
+            return bytes([byte])
+        _, _, text = once(Line(machine.port, dies).port, 1)
+        check("[gdb.lost]" in text, text)
+        once(machine.port, 0)
+        check(machine.runs_firmware(), "its own firmware does not run afterwards")
+
+
+def what_is_refused():
+    m4, _ = DIGITS.program("cortex-m4")
+    m3, _ = DIGITS.program("cortex-m3")
+    common = ["--input", DIGITS.samples, "-o", where / "refused", "--on"]
+    with Machine("netduino2") as machine:
+        on = f"gdb:127.0.0.1:{machine.port}"
+        for program, memory, words in (
+                (m4, "ram=0x20000000+128K", ["Cortex-M3 r", "for the instruction set dsp", "--target cortex-m3", "[gdb.core]"]),
+                (m3, "ram=0x20000000+16K", ["does not fit into RAM", "bytes are missing", "[gdb.memory]"]),
+                (m3, "ram=0x20000000+1M", ["at 0x200ffffc", "is there memory (`--memory`)", "[gdb.read]"]),
+                (m3, "ram=0x20000000+92K", ["does not fit into the board's memory", "bytes are missing", "[board.memory]"])):
+            text, _ = run("run", program, *common, on, "--memory", memory, code=1)
+            check(all(word in text for word in words), f"{words}\n{text}")
+            check(machine.runs_firmware(), f"{words}: its own firmware does not run afterwards")
+        # A run that is broken off leaves the processor running.
+        stopped = subprocess.Popen([str(c) for c in (TOOL, "run", m3, *common, on, "--memory", "ram=0x20000000+128K")], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(0.15)
+        stopped.send_signal(signal.SIGINT)
+        stopped.wait(timeout=10)
+        time.sleep(0.3)
+        run("run", m3, *common, on, "--memory", "ram=0x20000000+128K")
+        check(machine.runs_firmware(), "after a run that was broken off: its own firmware does not run")
+    # No GDB server: one that says something else, one that ends the connection, one that says nothing.
+    for answer, rule, seconds in ((b"HTTP/1.0 400 Bad Request\r\n\r\n", "says `HTTP/1.0 400", 8), (None, "[gdb.lost]", 2), (b"", "[gdb.no_server]", 8)):
+        listener = socket.create_server(("127.0.0.1", 0))
+
+        def serve():
+            s, _ = listener.accept()
+            if answer is None:
+                s.close()
+                return
+            s.sendall(answer)
+            time.sleep(10)
+        threading.Thread(target=serve, daemon=True).start()
+        text, took = run("run", m4, *common, f"gdb:127.0.0.1:{listener.getsockname()[1]}", "--memory", "ram=0x20000000+128K", code=1)
+        check(rule in text and took < seconds, f"{rule} after {took:.1f} s\n{text}")
+    text, _ = run("run", m4, *common, f"gdb:127.0.0.1:{free_port()}", "--memory", "ram=0x20000000+128K", code=1)
+    check("[gdb.connect]" in text, text)
+
+
+def every_verb():
+    program, _ = DIGITS.program("cortex-m4")
+    with Machine("mps2-an386") as machine:
+        there = ["--on", f"gdb:127.0.0.1:{machine.port}", "--memory", "ram=0x20000000+1M"]
+        run("profile", program, "--input", DIGITS.samples, "-o", where / "gdb.etdp", *there)
+        run("profile", program, "--input", DIGITS.samples, "-o", where / "qemu.etdp", "--on", "qemu:mps2-an386")
+        names = []
+        for trace in ("gdb.etdp", "qemu.etdp"):
+            report = where / "trace.json"
+            run("inspect", where / trace, "--json", report)
+            names.append(json.dumps(json.loads(report.read_text()), sort_keys=True).count("quantized_depthwise_conv2d"))
+        check(names[0] == names[1] and names[0] > 0, f"the profiles name other kernels: {names}")
+        for verb in (["evaluate", program, "--inputs", DIGITS.samples, "--model", DIGITS.path],
+                     ["compare", DIGITS.path, program, "--inputs", DIGITS.samples, "--calibrate", CALIBRATE]):
+            here, _ = run(*verb)
+            check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
+
+
+for program_target in ("cortex-m4", "cortex-m3"):
+    DIGITS.program(program_target)
+# Half of it waits for servers that are silent.
+waits = [threading.Thread(target=part) for part in (through_a_bad_line, what_is_refused)]
+for part in waits:
+    part.start()
+on_every_machine()
+every_verb()
+for part in waits:
+    part.join()
+print(checks.verdict())
+checks.leave(1 if checks.failed else 0, where)
