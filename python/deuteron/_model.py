@@ -62,6 +62,14 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
             "give example_inputs=(x,): a tuple of tensors of the shapes that the program will take",
         )
     check_prepared(name, module)
+    check_evaluated(torch, name, module)
+    if is_tensor(example_inputs):
+        example_inputs = (example_inputs,)
+    named = dict(example_inputs) if isinstance(example_inputs, Mapping) else None
+    return torch.export.export(module, () if named is not None else tuple(example_inputs), named)
+
+
+def check_evaluated(torch: Any, name: str, module: Any) -> None:
     # The operators of a graph say for themselves whether they train; its modules have a flag that says nothing, and no eval().
     is_graph = isinstance(module, torch.fx.GraphModule) and all(node.op != "call_module" or not node.users for node in module.graph.nodes)
     training = [] if is_graph else [path or name for path, part in module.named_modules() if part.training]
@@ -72,10 +80,6 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
             "model.training",
             "call model.eval() first: dropout and batch norm compute something else in training",
         )
-    if is_tensor(example_inputs):
-        example_inputs = (example_inputs,)
-    named = dict(example_inputs) if isinstance(example_inputs, Mapping) else None
-    return torch.export.export(module, () if named is not None else tuple(example_inputs), named)
 
 
 def check_prepared(name: str, module: Any) -> None:

@@ -141,10 +141,11 @@ void register_all(bool own_dialect, std::integer_sequence<int, kIndices...>) {
     std::fprintf(stderr, "%d kernels, room for %d\n", static_cast<int>(deuteron::kAllKernels.count), kMaxKernels);
     std::exit(2);
   }
+  const bool others = !et::get_registered_kernels().empty();  // of a library that was loaded before
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
   for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
     if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0) continue;
-    if (et::registry_has_op_function(deuteron::kAllKernels.kernels[i]->name)) continue;  // of a library that was loaded before
+    if (others && et::registry_has_op_function(deuteron::kAllKernels.kernels[i]->name)) continue;
     const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
     if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
   }

@@ -5,6 +5,7 @@ executorch."""
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
@@ -18,7 +19,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .._compile import analyze, ops
 from .._data import Path
-from .._diagnostics import Diagnostic, Error
+from .._diagnostics import DeuteronWarning, Diagnostic, Error
 from .._options import words_of
 from .aten import as_aten
 from .backend import DeuteronBackend, sources_of, specs_of
@@ -81,6 +82,7 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         self.options = options
         self.with_float = float == "portable"
         self.report = Report()
+        self.parts = 0  # of the last program; without those that only round
         self._data: dict[str, Any] = {}
 
     def ops_to_not_decompose(
@@ -100,18 +102,21 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         places = self._places(exported_program)
         graph = exported_program.graph_module
         spec = DelegationSpec(DeuteronBackend.__name__, specs_of(self.target, self.options))
+        takes = _Takes(places.left)
+        finder = CapabilityBasedPartitioner(graph, takes, allows_single_node_partition=True)
         tags: dict[str, DelegationSpec] = {}
-        for part in CapabilityBasedPartitioner(
-            graph, _Takes(places.left), allows_single_node_partition=True
-        ).propose_partitions():
+        self.parts = 0
+        for part in finder.propose_partitions():
             nodes = set(part.nodes)
-            if nodes & places.computed and any(
-                map(is_rounding, nodes)
-            ):  # without ranges the compiler has nothing to go by
+            rounding = set(filter(is_rounding, nodes))
+            # Without a quantize or dequantize the compiler has no ranges to go by.
+            if rounding and nodes & places.computed:
+                self.parts += bool(nodes & places.computed - rounding)
                 tag = f"deuteron_{len(tags)}"
                 tags[tag] = spec
                 for node in nodes:
                     node.meta["delegation_tag"] = tag
+        self.parts = len(tags)
         tag_constant_data(exported_program)
         tag_mutated_buffer(exported_program)
         self.report = Report(
@@ -130,7 +135,9 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
             return _Places(left, set())
         while (made := as_aten(program, left.__contains__, self._data)) is not None:
             try:
-                result = analyze(made.program, target=self.target, **self.options).json
+                with warnings.catch_warnings():  # what they say is in the report
+                    warnings.simplefilter("ignore", DeuteronWarning)
+                    result = analyze(made.program, target=self.target, **self.options).json
             except Error as e:
                 unread = {
                     made.nodes[name]: d

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes of ExecuTorch for our targets, and what is said where one cannot be followed."""
+import contextlib
+import warnings
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torchao.quantization.pt2e import qat_utils
+
+import deuteron
+
+export_module = pytest.importorskip("executorch.export")
+export, ExportRecipe = export_module.export, export_module.ExportRecipe
+# noqa: E402
+from deuteron.executorch import DeuteronPartitioner, DeuteronRecipeType, get_imxrt700cm_recipe
+from deuteron.executorch import compile as compile_whole  # noqa: E402
+from deuteron.executorch import version  # noqa: E402
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.scores = nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.scores(F.hardswish(self.norm(self.conv(x))).mean((2, 3)))
+
+
+@pytest.fixture(scope="module")
+def network():
+    torch.manual_seed(0)
+    return Network().eval()
+
+
+@pytest.fixture(scope="module")
+def samples():
+    torch.manual_seed(1)
+    return torch.rand(4, 1, 6, 5)
+
+
+def parts_of(session):
+    module = session.get_edge_program_manager().exported_program().graph_module
+    calls = [n for n in module.graph.nodes if "call_delegate" in str(n.target)]
+    return [getattr(module, n.args[0].target).backend_id for n in calls]
+
+
+@contextlib.contextmanager
+def patterns_of_conv2d_alone():
+    """torchao looks for batch norms behind four kinds of convolutions and exports each pattern."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_fuse_conv_bn_qat_helper", "_fold_conv_bn_qat_helper"):
+            whole = getattr(qat_utils, name)
+
+            def helper(m, conv, *more, whole=whole, **named):
+                return whole(m, conv, *more, **named) if conv is F.conv2d else m
+
+            patch.setattr(qat_utils, name, helper)
+        yield
+
+
+def test_a_recipe_for_each_target():
+    assert len(DeuteronRecipeType) == len(deuteron.targets())
+    names = {r.name for r in DeuteronRecipeType}
+    assert {"CORTEX_M55_INT8", "CORTEX_M0PLUS_INT8", "CORTEX_M33_NODSP_INT8"} <= names
+    with pytest.raises(ValueError, match="imxrt700cm-neutron-then-cortex-m"):
+        get_imxrt700cm_recipe("imxrt701")
+
+
+def test_calibrated_by_a_recipe(network, samples):
+    seen = []
+
+    def calibration():
+        for x in samples:
+            seen.append(x)
+            yield (x[None],)
+
+    recipe = ExportRecipe.get_recipe(
+        DeuteronRecipeType.CORTEX_M55_INT8, calibration_inputs_fn=calibration
+    )
+    session = export(network, [(samples[:1],)], recipe)
+    assert parts_of(session) == ["DeuteronBackend"]
+    assert len(seen) == len(samples)
+    assert str(recipe.lowering_recipe.partitioners[0].report) == "nothing is left"
+
+
+def test_parts_of_the_npu_then_of_the_cpu(network, samples):
+    """The recipe of a chip from those of its two backends; what one takes the other leaves
+    alone."""
+    session = export(
+        network, [(samples[:1],)], get_imxrt700cm_recipe("imxrt700cm-neutron-then-cortex-m")
+    )
+    assert set(parts_of(session)) == {"DeuteronBackend"}
+    assert len(session.get_pte_buffer()) > 0
+
+
+def test_trained_by_a_recipe(network, samples):
+    trained = []
+
+    def train(model):
+        optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+        for _ in range(2):
+            model(samples).square().mean().backward()
+            optimizer.step()
+        trained.append(model)
+
+    recipe = get_imxrt700cm_recipe(is_qat=True, train_fn=train)
+    with patterns_of_conv2d_alone():
+        session = export(network, [(samples[:2],)], recipe)
+    network.eval()
+    assert trained and parts_of(session) == ["DeuteronBackend"]
+
+
+def test_one_call(network, samples, tmp_path):
+    made = compile_whole(network, (samples[:1],), target="cortex-m4", calibration=samples)
+    made.save(tmp_path / "network.pte")
+    assert (tmp_path / "network.pte").read_bytes()[4:8] == b"ET12"
+    assert str(made.report) == "nothing is left" and made.etrecord is not None
+
+
+class Angles(nn.Module):
+    def forward(self, x):
+        return torch.atan2(x, x)
+
+
+BAD = {  # what is given, and the rule of what is said
+    "in training": (lambda n, x: compile_whole(n.train(), (x,), target="cortex-m55"), "model.training"),
+    "no samples": (lambda n, x: compile_whole(n, (x,), target="cortex-m55", calibration=[]), "calibration.empty"),
+    "no inputs": (lambda n, x: compile_whole(n, target="cortex-m55"), "model.example_inputs"),
+    "no int8": (lambda n, x: compile_whole(Angles().eval(), (x,), target="cortex-m55"), "executorch.nothing"),
+    "no training": (lambda n, x: get_imxrt700cm_recipe(is_qat=True), "recipe.train_fn"),
+    "no target": (lambda n, x: DeuteronPartitioner("cortex-m56"), "target.unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(network, samples, case):
+    ask, rule = BAD[case]
+    try:
+        with pytest.raises(deuteron.Error) as e:
+            ask(network, samples[:1])
+    finally:
+        network.eval()
+    assert e.value.rule == rule
+    assert len(e.value.diagnostics) == 1
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="portable"):
+        DeuteronPartitioner("cortex-m55", float="fast")
+    with pytest.raises(TypeError, match="max_ram"):
+        DeuteronPartitioner("cortex-m55", max_ran=1)
+
+
+def test_another_version_is_named(monkeypatch):
+    monkeypatch.setattr(version.importlib.metadata, "version", lambda name: "1.4.0")
+    with pytest.warns(deuteron.DeuteronWarning, match=r"1\.4\.0 is not known here.*1\.5"):
+        version.check_version.__wrapped__()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monkeypatch.setattr(version.importlib.metadata, "version", lambda name: "1.5.7")
+        version.check_version.__wrapped__()
