@@ -12,6 +12,8 @@ namespace deuteron {
 std::string form_name(const Op& op);
 
 // Passes that take operators apart ask this first.
-bool keeps_exact_form(const RuleContext& context, const Op& op);
+bool keeps_exact_form(const RuleContext& context, const Node& node);
+// One of the functions that are a table on the CPU though the NPU has them.
+bool is_table(const FormDecision& forms, const Node& node);
 
 }  // namespace deuteron

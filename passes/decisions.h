@@ -54,8 +54,13 @@ SlimmedFilters slimmed_filters(const Slimming& slimming);  // passes/slim.cpp
 
 // Operators that keep an exact form beside the NPU: passes/choose_forms.cpp.
 struct FormDecision {
-  std::vector<std::string> exact;         // "layer_norm", "log"
-  std::optional<double> npu_db, exact_db;  // signal to noise on samples held out, with the NPU's forms of all and with these
+  std::vector<std::string> exact;  // "layer_norm", "log"
+  std::vector<Origin> tables;      // too coarse on the NPU: passes/fixed_steps.h
+  // Signal to noise on samples held out, with the NPU's forms of all and with these; of the part of
+  // an output that gains most, if its gain decided.
+  std::optional<double> npu_db, exact_db;
+  bool of_a_part = false;
+  bool empty() const { return exact.empty() && tables.empty(); }
 };
 
 // passes/quantize_post_training.cpp

@@ -26,12 +26,13 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
 }
 
 static std::optional<Patch> in_parts_unless_exact(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
-  return keeps_exact_form(context, g.nodes[root].op) ? std::nullopt : in_parts(g, uses, root);
+  return keeps_exact_form(context, g.nodes[root]) ? std::nullopt : in_parts(g, uses, root);
 }
 
 // Where a convolution pools its results itself, as the NPU's do, a pool stays one, unless that costs accuracy.
 static std::optional<Patch> pool_to_mean_beside(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
-  return keeps_exact_form(context, g.nodes[root].op) ? pool_to_mean(g, uses, root) : pool_to_mean_beside_npu(g, uses, root);
+  const bool is_exact = keeps_exact_form(context, g.nodes[root]);
+  return is_exact ? pool_to_mean(g, uses, root) : pool_to_mean_beside_npu(g, uses, root);
 }
 
 // What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of. A quantized model has no

@@ -80,7 +80,8 @@ bool are_taken(const PointProgram& program, const Type& x, const NpuLimits& limi
 
 static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
-  if (!has_program(node.op) || bounds_of(node.op) || keeps_exact_form(context, node.op)) return std::nullopt;
+  if (!has_program(node.op) || bounds_of(node.op)) return std::nullopt;
+  if (keeps_exact_form(context, node)) return std::nullopt;
   if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::vector<NpuCheck> checks = npu_checks(g, node, *context.target, context.options->npu);
   if (passed(checks) || checks.back().rule == "neutron.exclude" || checks.back().rule == "neutron.constant") return std::nullopt;
@@ -97,9 +98,21 @@ static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, c
   return b.replace_root(values.back());
 }
 
+// sigmoid(x)   becomes   pointwise(x, sigmoid), where the NPU's fixed steps are too coarse
+// A table on the CPU, exact to half a step: that of the NPU's own function has the NPU's bits.
+static std::optional<Patch> table_form(const Graph& g, const Uses&, NodeId root,
+                                       const RuleContext& context) {
+  const Node& node = g.nodes[root];
+  if (!is_table(context.decided->forms, node) || g.type(node.outputs[0]).dtype != DType::f32 ||
+      !npu_takes(g, node, *context.target, context.options->npu))
+    return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(b.add(Pointwise{*program_of(node.op)}, node.inputs));
+}
+
 void npu_forms(PassContext& pass) {
   if (!pass.target.npu) return;
-  static constexpr Rule kRules[] = {npu_form};
+  static constexpr Rule kRules[] = {npu_form, table_form};
   rewrite(pass.graph, is_quantized(pass.graph) ? quantized_npu_rules() : kRules, pass.rules());
 }
 

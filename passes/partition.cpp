@@ -71,8 +71,10 @@ class Partitioner {
       if (is_quantize_or_dequantize(node.op)) continue;
       std::vector<NpuCheck>& checks = decided_.nodes[n].checks;
       checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
-      if (passed(checks)) on_npu_[n] = makes_int8(node);
-      else if (keeps_exact_form(pass_.rules(), node.op)) keep_on_cpu(static_cast<NodeId>(n), exact_form());
+      if (is_table(pass_.result.forms, node)) keep_on_cpu(static_cast<NodeId>(n), exact_form());
+      else if (passed(checks)) on_npu_[n] = makes_int8(node);
+      else if (keeps_exact_form(pass_.rules(), node))
+        keep_on_cpu(static_cast<NodeId>(n), exact_form());
       else keep_on_cpu(static_cast<NodeId>(n), checks.back());
     }
   }

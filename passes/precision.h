@@ -16,4 +16,7 @@ LayerPrecision precision_of(const PassContext& pass, const Graph& g, const Node&
 // With a limit beside --precision int4: whether the search may choose it.
 bool is_int4_layer(const PassContext& pass, const Graph& g, const Node& node);
 
+// How the float graph of a compilation is quantized; `pass` must outlive it.
+QuantizeOptions quantize_options(const PassContext& pass);
+
 }  // namespace deuteron

@@ -82,6 +82,29 @@ static FloatPorts float_ports(const PassContext& pass) {
   return ports;
 }
 
+// Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
+QuantizeOptions quantize_options(const PassContext& pass) {
+  QuantizeOptions options = pass.options.quantize;
+  if (pass.target.npu)
+    options.runs_on_npu = [&pass](const Graph& g, const Node& node) {
+      if (keeps_exact_form(pass.rules(), node)) return false;
+      return npu_takes(g, node, pass.target, pass.options.npu);
+    };
+  options.float_ports = float_ports(pass);
+  options.may_use_float = pass.options.may_use_float && pass.options.ports != PortTypes::steps &&
+                          pass.target.has_backend("cortex_m");
+  if (pass.options.precision == NetworkPrecision::int16) options.precision = Precision::int16;
+  if (!pass.options.layers.empty())
+    options.precision_of = [&pass](const Graph& g, const Node& n) {
+      return precision_of(pass, g, n);
+    };
+  if (has_int4_weights(pass.options) && !searches_int4_layers(pass.options))
+    options.has_int4_weights = [&pass](const Graph& g, const Node& n) {
+      return is_int4_layer(pass, g, n);
+    };
+  return options;
+}
+
 static void note_scores(PassContext& pass) {
   const Graph& g = pass.graph;
   const std::vector<bool> scores = open_ended_scores(g);
@@ -115,20 +138,8 @@ void quantize_post_training(PassContext& pass) {
   }
   check_precision(pass);
   if (pass.diagnostics.has_errors()) return;
-  // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
-  QuantizeOptions options = pass.options.quantize;
-  if (pass.target.npu)
-    options.runs_on_npu = [&](const Graph& g, const Node& node) {
-      return !keeps_exact_form(pass.rules(), node.op) && npu_takes(g, node, pass.target, pass.options.npu);
-    };
-  options.float_ports = float_ports(pass);
-  options.may_use_float = pass.options.may_use_float && pass.options.ports != PortTypes::steps && pass.target.has_backend("cortex_m");
+  const QuantizeOptions options = quantize_options(pass);
   if (options.may_use_float) note_scores(pass);
-  if (pass.options.precision == NetworkPrecision::int16) options.precision = Precision::int16;
-  if (!pass.options.layers.empty())
-    options.precision_of = [&](const Graph& g, const Node& n) { return precision_of(pass, g, n); };
-  if (has_int4_weights(pass.options) && !searches_int4_layers(pass.options))
-    options.has_int4_weights = [&](const Graph& g, const Node& n) { return is_int4_layer(pass, g, n); };
   std::optional<MixedPrecision> mixed;
   if (pass.options.precision == NetworkPrecision::mixed) mixed = mixed_precision(pass);
   std::optional<WeightLimits> int4;

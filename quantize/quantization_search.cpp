@@ -57,7 +57,8 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
 std::string of_borders(int scaled) { return scaled > 0 ? ", channels at the borders scaled" : ""; }
 
 // Held out, with histogram ranges and no search.
-double plain_value(const Graph& graph, const Seen& seen, const QuantizeOptions& options, Yardstick& yardstick) {
+Score plain_score(const Graph& graph, const Seen& seen, const QuantizeOptions& options,
+                  Yardstick& yardstick) {
   QuantizationCandidate plain;
   plain.graph = std::make_shared<const Graph>(graph);
   plain.seen = std::make_shared<const Seen>(seen);
@@ -65,7 +66,7 @@ double plain_value(const Graph& graph, const Seen& seen, const QuantizeOptions& 
   plain.options.observer = Observer::histogram;
   plain.options.margin = kMargin;
   measure(plain, yardstick);
-  return plain.score.value;
+  return std::move(plain.score);
 }
 
 // What is seen once the borders are scaled, where that is worth its calls.
@@ -81,7 +82,8 @@ std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const Qua
   if (!seen_scaled) return std::nullopt;
   yardstick.note_observing();
   yardstick.expect_answers_of(graph);
-  if (plain_value(own, *seen_scaled, options, yardstick) < plain_value(graph, *seen, options, yardstick) + kWorthIt) {
+  const double of_scaled = plain_score(own, *seen_scaled, options, yardstick).value;
+  if (of_scaled < plain_score(graph, *seen, options, yardstick).value + kWorthIt) {
     scaled = 0;
     return seen;
   }
@@ -385,13 +387,15 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   return choice;
 }
 
-std::optional<double> plain_value(const Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads) {
+std::optional<Score> plain_score(Graph graph, const Samples& samples,
+                                 const QuantizeOptions& options, int threads) {
   Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
   Diagnostics silent;
-  const std::optional<Seen> seen = yardstick.observe(graph, silent);
+  int scaled = 0;
+  const std::optional<Seen> seen = observe_scaled(graph, yardstick, options, scaled, silent);
   if (!seen) return std::nullopt;
   yardstick.expect_answers_of(graph);
-  return plain_value(graph, *seen, options, yardstick);
+  return plain_score(graph, *seen, options, yardstick);
 }
 
 }  // namespace deuteron

@@ -10,6 +10,7 @@
 #include "quantize/insert_quantization.h"
 #include "quantize/precision_search.h"
 #include "quantize/weight_search.h"
+#include "quantize/yardstick.h"
 
 namespace deuteron {
 
@@ -39,7 +40,9 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                                          Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr,
                                                          const WeightLimits* int4 = nullptr);
 
-// dB on samples held out, with histogram ranges and no search: what tells forms of a network apart. Nothing, when calibration fails.
-std::optional<double> plain_value(const Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads);
+// On samples held out, with histogram ranges and no search but for scales at the borders: what
+// tells forms of a network apart. Nothing, when calibration fails.
+std::optional<Score> plain_score(Graph graph, const Samples& samples,
+                                 const QuantizeOptions& options, int threads);
 
 }  // namespace deuteron

@@ -101,8 +101,11 @@ Json prefer(const Preference& p) {
 }
 
 Json exact_forms(const FormDecision& f) {
-  if (f.exact.empty()) return nullptr;
-  return {{"operators", f.exact}, {"sqnr_db", *f.exact_db}, {"sqnr_db_as_npu", *f.npu_db}};
+  if (f.empty()) return nullptr;
+  return {{"operators", f.exact},
+          {"tables", f.tables.size()},
+          {"sqnr_db", *f.exact_db},
+          {"sqnr_db_as_npu", *f.npu_db}};
 }
 
 // Every operator that could be on either side: what each would take, alone.

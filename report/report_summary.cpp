@@ -188,9 +188,14 @@ class Summary {
 
   void choice() {
     const FormDecision& forms = c_.forms;
-    if (!forms.exact.empty())
-      line("choice", fmt::format("{} in the exact form: {:.1f} dB on data held out, {:.1f} with the NPU's form (--prefer npu takes it)",
-                                 fmt::join(forms.exact, ", "), *forms.exact_db, *forms.npu_db));
+    std::vector<std::string> exact = forms.exact;
+    const auto tables = static_cast<i64>(forms.tables.size());
+    if (tables > 0) exact.push_back(counted(tables, "function") + " of sigmoid or tanh");
+    const char* part = forms.of_a_part ? " in a part of an output" : "";
+    if (!exact.empty())
+      line("choice", fmt::format("{} in the exact form: {:.1f} dB{} on data held out, {:.1f} with "
+                                 "the NPU's form (--prefer npu takes it)",
+                                 fmt::join(exact, ", "), *forms.exact_db, part, *forms.npu_db));
     const Preference& p = c_.partition.preference;
     if (!p.chosen) return;
     line("choice",

@@ -165,6 +165,7 @@ class ExactForms:
     """Operators that keep an exact form, since the NPU's costs accuracy; signal to noise on samples held out, with these and without."""
 
     operators: list[str]
+    tables: int  # functions of sigmoid and tanh beside these
     sqnr_db: float
     sqnr_db_as_npu: float
 
