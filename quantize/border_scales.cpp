@@ -9,6 +9,7 @@
 #include "quantize/border_outputs.h"
 #include "quantize/channel_lines.h"
 #include "quantize/channel_sizes.h"
+#include "quantize/split_layers.h"
 
 namespace deuteron {
 
@@ -48,8 +49,8 @@ class BorderScales {
   }
   int scale_inputs() {
     int changed = 0;
-    for (size_t i = 0; i < g_.user_inputs().size(); ++i)
-      while (scale_input(g_.inputs[i].value)) ++changed;
+    for (const ValueId v : sources())
+      while (scale_input(v)) ++changed;
     return changed;
   }
 
@@ -85,7 +86,34 @@ class BorderScales {
 
   // ---- inputs
 
-  Chain empty_chain(ValueId v, NodeId first) const { return {v, v, {{1}, {0}}, {seen_.step(v)}, g_.nodes[first].origin, first}; }
+  // Of a float input, or of a part of one or one in another order, which is moved in float where
+  // that pays: the input.
+  std::optional<ValueId> input_of(const Uses& uses, ValueId v) const {
+    for (; uses.producer[v] >= 0; v = g_.nodes[uses.producer[v]].inputs[0]) {
+      const Node& node = g_.nodes[uses.producer[v]];
+      const Values values = facts_of(node.op).values;
+      const bool only_moves = is_movement(node.op) && node.inputs.size() == 1 &&
+                              (values == Values::moved || values == Values::same);
+      if (!only_moves || g_.type(v).elements() > kMostInFloat || !seen_.of(v)) return std::nullopt;
+    }
+    return is_float_input(v) ? std::optional(v) : std::nullopt;
+  }
+  // The inputs first.
+  std::vector<ValueId> sources() const {
+    const Uses uses(g_);
+    std::vector<ValueId> all;
+    for (const Port& port : g_.user_inputs()) all.push_back(port.value);
+    for (const Node& node : g_.nodes)
+      if (node.outputs.size() == 1 && input_of(uses, node.outputs[0]))
+        all.push_back(node.outputs[0]);
+    return all;
+  }
+
+  // Rounded with all of the input.
+  Chain empty_chain(const Uses& uses, ValueId v, NodeId first) const {
+    const double step = seen_.step(input_of(uses, v).value_or(v));
+    return {v, v, {{1}, {0}}, {step}, g_.nodes[first].origin, first};
+  }
 
   // False: what the node makes is no line of the chain's end.
   bool extend(Chain& chain, const Node& node) const {
@@ -105,15 +133,15 @@ class BorderScales {
     return true;
   }
   Chain lines_from(const Uses& uses, ValueId x, NodeId first) const {
-    Chain chain = empty_chain(x, first);
+    Chain chain = empty_chain(uses, x, first);
     for (NodeId n = first; n >= 0 && extend(chain, g_.nodes[n]);)
       n = uses.has_single_reader(chain.end) ? uses.readers[chain.end][0] : -1;
     return chain;
   }
 
   bool scale_input(ValueId v) {
-    if (!is_float_input(v)) return false;
     const Uses uses(g_);
+    if (!input_of(uses, v)) return false;
     std::vector<ValueId> ends;
     for (const NodeId first : uses.readers[v]) {
       if (is_float_by_channel(g_.nodes[first].op)) continue;
@@ -121,14 +149,15 @@ class BorderScales {
       const bool is_read = !uses.readers[chain.end].empty() || uses.output_uses[chain.end] > 0;
       if (!is_read || std::ranges::find(ends, chain.end) != ends.end()) continue;
       ends.push_back(chain.end);
-      if (scale_for_layers(uses, chain) || scale_moved(uses, chain) || take_function(uses, chain) || take_lines(chain)) return true;
+      if (scale_for_layers(uses, chain) || take_function(uses, chain)) return true;
+      if (take_lines(uses, chain)) return true;
     }
     return false;
   }
 
   bool lines_are_finer(const Chain& chain) const {
     const double shared = seen_.step(chain.end);
-    return chain.end != chain.from && shared > 0 && std::ranges::max(chain.rounding) >= kCoarse * shared;
+    return shared > 0 && std::ranges::max(chain.rounding) >= kCoarse * shared;
   }
   // Each channel has a size of its own: only layers read it, or those of its readers that do.
   bool scale_for_layers(const Uses& uses, const Chain& chain) {
@@ -152,23 +181,17 @@ class BorderScales {
       if (sums_channels(g_, node, end)) node.inputs[0] = u, read_sized(g_, node, sizes);
     return true;
   }
-  // The lines are computed in float.
-  bool take_lines(const Chain& chain) {
+  // The lines are computed in float; without lines it is a slice.
+  bool take_lines(const Uses& uses, const Chain& chain) {
     if (!lines_are_finer(chain)) return false;
-    const ValueId u = sized_end(chain, unchanged_sizes(), chain.first);
-    for (Node& node : g_.nodes) std::ranges::replace(node.inputs, chain.end, u);
+    const bool is_empty = chain.end == chain.from;
+    const NodeId at = is_empty ? uses.readers[chain.end][0] : chain.first;
+    const ValueId u = sized_end(chain, unchanged_sizes(), at);
+    for (Node& node : g_.nodes)
+      if (!is_float_by_channel(node.op)) std::ranges::replace(node.inputs, chain.end, u);
     for (Port& port : g_.outputs)
       if (port.value == chain.end) port.value = u;
     return true;
-  }
-  // The same of an input that lies in another order for them: it is moved in float.
-  bool scale_moved(const Uses& uses, const Chain& chain) {
-    const Node& node = g_.nodes[chain.first];
-    if (chain.end != chain.from || !is_movement(node.op) || node.inputs.size() != 1) return false;
-    const ValueId y = node.outputs[0];
-    if (g_.type(y).elements() > kMostInFloat || seen_.step(chain.from) == 0 || !uses.has_single_reader(y)) return false;
-    const Chain moved = lines_from(uses, y, uses.readers[y][0]);
-    return scale_for_layers(uses, moved) || take_function(uses, moved) || take_lines(moved);
   }
   // A function of each element behind the lines stays in float where the steps of its operand would be too coarse for it.
   bool take_function(const Uses& uses, const Chain& chain) {
@@ -235,13 +258,24 @@ class BorderScales {
     return count > 0 ? std::sqrt(sum / count) : 0;
   }
 
+  // What is moved of an input, once more before node `at`, which becomes another: what else reads
+  // it may be int8.
+  ValueId moved_again(const Uses& uses, ValueId v, NodeId& at) {
+    if (uses.producer[v] < 0) return v;
+    Node move = g_.nodes[uses.producer[v]];
+    move.inputs[0] = moved_again(uses, move.inputs[0], at);
+    move.outputs[0] = g_.add_value(g_.values[v].name, Type(g_.type(v)));
+    g_.nodes.insert(g_.nodes.begin() + at++, move);
+    return move.outputs[0];
+  }
   // The end of the chain, its channels of these sizes, from before node `at` on.
   ValueId sized_end(const Chain& chain, const ChannelSizes& sizes, NodeId at) {
     const Shape shape = g_.type(chain.end).shape;
-    const ValueId u = add_affine(g_, chain.from, chain.line, sizes, at, chain.origin);
+    const ValueId from = moved_again(Uses(g_), chain.from, at);
+    const ValueId u = add_affine(g_, from, chain.line, sizes, at, chain.origin);
     if (g_.type(u).shape == shape) return u;
     const ValueId y = g_.add_value(g_.values[u].name, Type{DType::f32, shape, {}});
-    g_.nodes.insert(g_.nodes.begin() + at + 1, Node{Reshape{shape}, {u}, {y}, chain.origin});
+    g_.nodes.insert(g_.nodes.begin() + at + 1, Node{reshape_to(shape), {u}, {y}, chain.origin});
     return y;
   }
 
@@ -272,10 +306,10 @@ class BorderScales {
   // ---- concatenations that layers read
 
   std::optional<Chain> chain_to(const Uses& uses, ValueId v) const {
-    for (const Port& port : g_.user_inputs()) {
-      if (!is_float_input(port.value)) continue;
-      for (const NodeId first : uses.readers[port.value]) {
-        Chain chain = port.value == v ? empty_chain(v, first) : lines_from(uses, port.value, first);
+    for (const ValueId x : sources()) {
+      if (!input_of(uses, x)) continue;
+      for (const NodeId first : uses.readers[x]) {
+        Chain chain = x == v ? empty_chain(uses, v, first) : lines_from(uses, x, first);
         if (chain.end == v) return chain;
       }
     }
@@ -368,11 +402,14 @@ class BorderScales {
 }  // namespace
 
 int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
-  BorderScales borders(g, observations, ports);
-  int changed = borders.scale_sums();
+  std::vector<Observation> seen = observations;
+  int changed = 0;
+  while (const int split = split_layers(g, seen)) changed += split;
+  BorderScales borders(g, seen, ports);
+  changed += borders.scale_sums();
   changed += borders.scale_concats();
   changed += borders.scale_inputs();
-  changed += scale_outputs(g, observations, ports);
+  changed += scale_outputs(g, seen, ports);
   if (changed > 0) remove_dead(g, "computed with the numbers of the border");
   return changed;
 }

@@ -16,6 +16,8 @@ struct FloatPorts {
 
 //   x -> lines -> linear        becomes    affine(x) -> linear with other weights
 //   x -> lines                  becomes    affine(x), where the lines' result is finer than the steps of x
+//   x -> slices                 becomes    affine(slice), where the steps of x are coarse for it
+//   layer -> slices             becomes    a layer for each slice (quantize/split_layers.h)
 //   x -> lines -> function      becomes    function(affine(x)) -> affine, for a short input whose steps the function would show
 //   concat(a, ..) -> linear     becomes    concat of operands of one size -> linear with other weights; float inputs and layers that make
 //                                          operands get an affine and other weights, any other a product with a number

@@ -203,5 +203,29 @@ TEST(BorderScales, NothingIsChangedForPortsThatAreSteps) {
   EXPECT_EQ(scale_borders(g, *seen, {}), 0);
 }
 
+// concat(linear(x[.., :4]), x[.., 4:]) -> linear: each part of one input has its own steps.
+TEST(BorderScales, SlicesOfAnInputAreQuantizedByThemselves) {
+  const std::vector<float> mean{0, 0, 0, 0, 500, 150, 25, 20000};
+  const std::vector<float> size{1, 1, 1, 1, 500, 150, 25, 20000};
+  std::vector<float> inverse(5, 1);
+  for (size_t c = 4; c < 8; ++c) inverse.push_back(1 / size[c]);
+  for (const bool is_sum : {false, true}) {
+    TestGraph t;
+    const ValueId x = t.input("x", {1, 8});
+    const ValueId small = t.node("small", Slice{.axis = 1, .start = 0, .count = 4}, {x});
+    const ValueId large = t.node("large", Slice{.axis = 1, .start = 4, .count = 4}, {x});
+    const ValueId f = t.node("f", Linear{}, {small, t.constant("w", {5, 4}, random_floats(20, 1))});
+    const std::vector<float> fan(inverse.begin() + 5, inverse.end());
+    if (is_sum) {
+      const ValueId w = t.constant("v", {5, 4}, scaled(random_floats(20, 2), fan));
+      t.output(t.node("y", Add{}, {f, t.node("h", Linear{}, {large, w})}));
+    } else {
+      const ValueId w = t.constant("v", {3, 9}, scaled(random_floats(27, 2), inverse));
+      t.output(t.node("y", Linear{}, {t.node("cat", Concat{1}, {f, large}), w}));
+    }
+    EXPECT_GE(scale(t, in_units(mean, size, 1), 32), 1);
+  }
+}
+
 }  // namespace
 }  // namespace deuteron

@@ -83,6 +83,8 @@ std::optional<ChannelLine> line_of(const Graph& g, const Node& node, ValueId x) 
   return std::visit([&](const auto& op) { return line(g, node, x, op); }, node.op);
 }
 
+Op reshape_to(const Shape& shape) { return Reshape{shape}; }
+
 bool is_plain_sum(const Op& op) {
   const Add* add = std::get_if<Add>(&op);
   return add && add->bounds.none();

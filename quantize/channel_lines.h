@@ -14,6 +14,9 @@ std::optional<ChannelLine> line_of(const Graph& graph, const Node& node, ValueId
 // second(first(x)); nothing, where their channels do not fit each other.
 std::optional<ChannelLine> composed(const ChannelLine& first, const ChannelLine& second);
 
+// Another shape for the same elements.
+Op reshape_to(const Shape& shape);
+
 // Of two operands, without bounds.
 bool is_plain_sum(const Op& op);
 

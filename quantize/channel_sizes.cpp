@@ -128,6 +128,30 @@ static void set_parameters(Graph& g, Node& layer, std::vector<float> weight, std
   layer.inputs = {layer.inputs[0], w, g.add_value(name + ".bias", of_bias, constant_of(std::move(bias)))};
 }
 
+Node layer_of_channels(Graph& g, const Node& layer, const std::vector<i64>& channels,
+                       ValueId result) {
+  const GraphValue weight = g.values[layer.inputs[1]];
+  const std::span<const float> all = weight.constant->as<float>();
+  const std::vector<float> biases = bias_of(g, layer);
+  const size_t row = all.size() / biases.size();
+  std::vector<float> rows, bias;
+  for (const i64 c : channels) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(c) * row);
+    rows.insert(rows.end(), from, from + static_cast<std::ptrdiff_t>(row));
+    bias.push_back(biases[static_cast<size_t>(c)]);
+  }
+  Type type = weight.type;
+  type.shape[0] = static_cast<i64>(channels.size());
+  Node part{layer.op, {layer.inputs[0]}, {result}, layer.origin};
+  part.inputs.push_back(g.add_value(weight.name, type, constant_of(std::move(rows))));
+  if (layer.inputs.size() > 2) {
+    const Type of_bias{DType::f32, {type.shape[0]}, {}};
+    const std::string name = weight.name + ".bias";
+    part.inputs.push_back(g.add_value(name, of_bias, constant_of(std::move(bias))));
+  }
+  return part;
+}
+
 // x = u / times - add
 void read_sized(Graph& g, Node& layer, const ChannelSizes& sizes) {
   std::vector<float> weight = numbers(g, layer.inputs[1]), bias = bias_of(g, layer);

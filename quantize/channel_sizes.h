@@ -56,6 +56,10 @@ bool is_padded(const Node& node);
 // A layer with float constants whose output channels can be scaled, and moved where it has no bounds.
 bool makes_channels(const Graph& graph, const Node& node);
 
+// The layer with these of its output channels alone, which makes `result`.
+Node layer_of_channels(Graph& graph, const Node& layer, const std::vector<i64>& channels,
+                       ValueId result);
+
 // How many times coarser a result of the layer is for `now` than for `own`, steps of each channel of what it reads.
 double coarser(const Graph& graph, const Node& layer, const std::vector<double>& now, const std::vector<double>& own);
 
