@@ -8,6 +8,7 @@
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "passes/call_node.h"
+#include "passes/compilation.h"
 #include "passes/float_calls.h"
 #include "passes/pass.h"
 #include "quantize/recurrent.h"
@@ -92,8 +93,21 @@ static void write_states(Graph& g, bool for_stock) {
   write_early(g);
 }
 
+// Beside an NPU our own numbers are rounded as the NPU does, so that they do not depend on the
+// side. A float model has none yet: where no part of it is on the NPU once it is partitioned, they
+// are rounded once.
+static bool rounds_once_beside_npu(const PassContext& pass) {
+  const bool has_delegate = std::ranges::any_of(pass.graph.nodes, [](const Node& node) {
+    const KernelCall* call = call_of(node.op);
+    return call && call->delegate;
+  });
+  const bool is_partitioned = !pass.result.partition.nodes.empty();
+  return is_partitioned && !has_delegate && !pass.result.quantization.model_was_quantized;
+}
+
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
+  const bool rounds_once = rounds_once_beside_npu(pass);
   const bool for_stock = pass.target.options.is_for_stock();
   Homes homes;
   homes.resize(g.values.size());
@@ -103,7 +117,8 @@ void lower(PassContext& pass) {
     std::vector<const Constant*> data;
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-    const Rounding rounding = rounding_of(g, node, pass.target);
+    Rounding rounding = rounding_of(g, node, pass.target);
+    if (rounds_once && rounding == Rounding::tflite) rounding = Rounding::once;
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
     // Numbers without steps: float32, and the integers and masks that portable kernels move.
