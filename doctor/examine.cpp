@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "doctor/advice.h"
-#include "frontends/pt2_archive/source_names.h"
+#include "frontends/pt2/file/source_names.h"
 #include "ir/source_names.h"
 #include "ops/families.h"
 #include "passes/memories.h"

@@ -10,11 +10,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "frontends/onnx/file/open.h"
 #include "frontends/onnx/import.h"
 #include "frontends/pt2/import.h"
 #include "frontends/tflite/import.h"
 #include "ir/text.h"
-#include "onnx/open.h"
 #include "tensor/axes.h"
 #include "tensor/limits.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes .onnx files of a text, for golden tests. Standard library only; messages and numbers come from onnx/onnx.proto.
+"""Makes .onnx files of a text, for golden tests. Standard library only; messages and numbers come from frontends/onnx/file/onnx.proto.
 
     opset 17                                      and `ir 8`: what stands there unless the text says otherwise; `opset com.microsoft 1` adds one
     input x : FLOAT[1,3,n,?]                      a size, a name, or nothing known; `FLOAT` alone has no shape
@@ -16,7 +16,7 @@ import pathlib
 import re
 import struct
 
-SCHEMA = re.sub(r"//.*", "", (pathlib.Path(__file__).resolve().parent.parent / "onnx" / "onnx.proto").read_text())
+SCHEMA = re.sub(r"//.*", "", (pathlib.Path(__file__).resolve().parent.parent / "frontends/onnx/file/onnx.proto").read_text())
 
 
 def numbers_of(kind):

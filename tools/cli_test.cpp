@@ -19,9 +19,9 @@
 
 #include "data/npy.h"
 #include "data/storage_order.h"
+#include "frontends/tflite/file/writer.h"
 #include "targets/target.h"
 #include "tests/paths.h"
-#include "tflite/writer.h"
 
 namespace deuteron {
 namespace {

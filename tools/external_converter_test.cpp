@@ -13,7 +13,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron_model/test_machine.h"
-#include "tflite/writer.h"
+#include "frontends/tflite/file/writer.h"
 #include "tools/watched_tool.h"
 
 namespace deuteron::neutron {

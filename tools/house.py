@@ -35,7 +35,7 @@ BOUNDS = {
 }
 
 NPU_FILES = re.compile(r"^(backends/neutron|passes/npu|ops/npu|ops/\w+/npu|targets/.*neutron)")
-GENERATED = re.compile(r"_generated\.h$|^build/|^frontends/(torch_schema/torch_schemas|pt2_examples/torch_examples)\.inc$")  # by commands
+GENERATED = re.compile(r"_generated\.h$|^build/|^frontends/pt2/(schema/torch_schemas|examples/torch_examples)\.inc$")  # by commands
 
 
 # ---------------------------------------------------------------------------------------------------------------------- reading
@@ -212,7 +212,7 @@ def operators(tree):
 
 
 # An operator has a row in each front end, which is what a front end is: those are not counted.
-FRONT_END_ROWS = re.compile(r"^frontends/\w+_operators/")
+FRONT_END_ROWS = re.compile(r"^frontends/\w+/operators/")
 
 
 def named_outside(tree, folder, pattern):

@@ -84,7 +84,7 @@ class Figures(unittest.TestCase):
                     "kernels/prelu/bind.cpp": "call.args[0];\n"}, 2)
 
     def test_a_long_file(self):
-        made = {"frontends/torch_schema/torch_schemas.inc": "\n" * 1000}
+        made = {"frontends/pt2/schema/torch_schemas.inc": "\n" * 1000}
         self.check("lines of the longest product file", 3, {"ir/a.h": "\n" * 451, "tests/a.h": "\n" * 1000, **made}, 451)
 
     def test_a_long_function(self):

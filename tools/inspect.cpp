@@ -10,10 +10,10 @@
 
 #include "data/read_file.h"
 #include "firmware/isa_called.h"
+#include "frontends/onnx/file/open.h"
 #include "frontends/onnx/summary.h"
 #include "frontends/pt2/summary.h"
 #include "frontends/tflite/summary.h"
-#include "onnx/open.h"
 #include "ops/kernel_call/called_kernels.h"
 #include "report/program_map.h"
 #include "report/status_text.h"
@@ -131,7 +131,7 @@ void tell_memory(const PteSummary& s, std::string& text, Json& json) {
                           list[i].offset, list[i].bytes);
       json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
       if (const Quant& steps = list[i].steps; !steps.empty()) {
-        text += fmt::format("  a step stands for (step - {}) * {}\n", steps.zero_point[0], steps.scale[0]);
+        text += fmt::format("  a step stands for (step {} {}) * {}\n", steps.zero_point[0] < 0 ? '+' : '-', std::abs(steps.zero_point[0]), steps.scale[0]);
         json[input ? "inputs" : "outputs"].back().update({{"scale", steps.scale[0]}, {"zero_point", steps.zero_point[0]}});
       }
       if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "calibrate/each_sample.h"
-#include "frontends/pt2_examples/examples.h"
+#include "frontends/pt2/examples/examples.h"
 #include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"

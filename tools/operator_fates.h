@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of each operator of torch on a target: every example (frontends/pt2_examples/) goes the whole way that a model goes.
+// What becomes of each operator of torch on a target: every example (frontends/pt2/examples/) goes the whole way that a model goes.
 #pragma once
 #include <string>
 #include <string_view>

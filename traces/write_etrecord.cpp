@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "frontends/torch_schema/torch_schema.h"
+#include "frontends/pt2/schema/torch_schema.h"
 #include "runtime/etdump.h"
 
 namespace deuteron {

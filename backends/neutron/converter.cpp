@@ -12,7 +12,7 @@
 #include "backends/neutron/lowering.h"
 #include "backends/neutron/place.h"
 #include "backends/neutron/read_tflite.h"
-#include "tflite/open.h"
+#include "frontends/tflite/file/open.h"
 
 namespace deuteron::neutron {
 namespace {

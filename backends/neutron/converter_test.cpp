@@ -10,7 +10,7 @@
 #include "backends/neutron/run_extracted.h"
 #include "backends/neutron_model/test_machine.h"
 #include "base/test_diagnostics.h"
-#include "tflite/writer.h"
+#include "frontends/tflite/file/writer.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "backends/neutron/converter.h"
-#include "tflite/open.h"
+#include "frontends/tflite/file/open.h"
 
 namespace deuteron::neutron {
 namespace {

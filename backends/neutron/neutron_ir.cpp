@@ -8,10 +8,10 @@
 
 #include "backends/neutron/forms.h"
 #include "base/check.h"
+#include "frontends/tflite/file/tflite_generated.h"
 #include "ops/common/bounds.h"
 #include "ops/gather/mirrored_ends.h"
 #include "ops/unary/functions.h"
-#include "tflite/tflite_generated.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/neutron/operation.h"
-#include "tflite/tflite_generated.h"
+#include "frontends/tflite/file/tflite_generated.h"
 #include "ops/op.h"
 
 namespace deuteron::neutron {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/neutron/operation_def.h"
-#include "tflite/open.h"
+#include "frontends/tflite/file/open.h"
 
 namespace deuteron::neutron {
 

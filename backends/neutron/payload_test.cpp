@@ -12,7 +12,7 @@
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/microcode.h"
 #include "base/test_diagnostics.h"
-#include "tflite/writer.h"
+#include "frontends/tflite/file/writer.h"
 
 namespace deuteron::neutron {
 namespace {

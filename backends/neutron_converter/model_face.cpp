@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "tflite/open.h"
+#include "frontends/tflite/file/open.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -2,7 +2,7 @@
 // A part of an ONNX model (data/model_part.h).
 #pragma once
 #include "data/model_part.h"
-#include "onnx/model.h"
+#include "frontends/onnx/file/model.h"
 
 namespace deuteron::onnx {
 

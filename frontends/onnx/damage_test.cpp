@@ -2,9 +2,9 @@
 // Files with every field overwritten: an answer each time, never a crash. tests/fuzz/onnx_fuzz.cpp looks for more.
 #include <gtest/gtest.h>
 
+#include "frontends/onnx/file/writer.h"
 #include "frontends/onnx/import.h"
 #include "ir/verify.h"
-#include "onnx/writer.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -48,6 +48,21 @@ TEST(OnnxDamage, ManyMessagesInFewBytes) {
   std::string nodes;
   for (i64 k = 0; k < 4'100'000; ++k) nodes += std::string("\x0a\x00", 2);
   EXPECT_FALSE(imports(Writer().number(1, 8).text(7, nodes).message(8, Writer().number(2, 17)).bytes()));
+}
+
+std::string rule_of(const std::string& bytes) {
+  Diagnostics diagnostics;
+  import_onnx(std::as_bytes(std::span(bytes)), "net.onnx", {}, diagnostics);
+  return diagnostics.list().empty() ? "" : diagnostics.list()[0].rule;
+}
+
+TEST(OnnxDamage, WhatNoFileOfTheCommandLineHas) {
+  EXPECT_EQ(rule_of(""), "onnx.file.size");
+  const Writer dense = tensor_of("w", {2}, std::vector<float>{1, 2});
+  EXPECT_EQ(rule_of(model_of(Writer().message(15, Writer().message(1, dense)))), "onnx.tensor.sparse");
+  Writer elsewhere;  // its elements are in another file, and this model comes from none
+  elsewhere.number(1, 2).number(2, 1).text(8, "w").message(13, Writer().text(1, "location").text(2, "w.bin")).number(14, 1);
+  EXPECT_EQ(rule_of(model_of(Writer().message(5, elsewhere))), "onnx.external.folder");
 }
 
 }  // namespace

@@ -11,14 +11,14 @@
 #include <numeric>
 
 #include "data/mapped_file.h"
+#include "frontends/onnx/call/fold.h"
 #include "frontends/onnx/cut.h"
+#include "frontends/onnx/file/open.h"
 #include "frontends/onnx/inputs.h"
+#include "frontends/onnx/operators/import_table.h"
+#include "frontends/onnx/operators/steps.h"
 #include "frontends/onnx/scope.h"
-#include "frontends/onnx_call/fold.h"
-#include "frontends/onnx_operators/import_table.h"
-#include "frontends/onnx_operators/steps.h"
 #include "ir/minus_infinity.h"
-#include "onnx/open.h"
 
 namespace deuteron {
 namespace onnx {

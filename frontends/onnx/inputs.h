@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inputs of an ONNX model, with the sizes that are fixed for the program.
 #pragma once
+#include "frontends/onnx/call/state.h"
 #include "frontends/onnx/import.h"
-#include "frontends/onnx_call/state.h"
 
 namespace deuteron::onnx {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "onnx/model.h"
+#include "frontends/onnx/file/model.h"
 
 namespace deuteron::onnx {
 

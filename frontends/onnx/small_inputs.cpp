@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "frontends/onnx_operators/import_table.h"
+#include "frontends/onnx/operators/import_table.h"
 
 namespace deuteron::onnx {
 namespace {

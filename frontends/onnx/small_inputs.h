@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "frontends/onnx_call/state.h"
+#include "frontends/onnx/call/state.h"
 
 namespace deuteron::onnx {
 

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "data/mapped_file.h"
-#include "frontends/onnx_operators/import_table.h"
-#include "onnx/open.h"
+#include "frontends/onnx/file/open.h"
+#include "frontends/onnx/operators/import_table.h"
 
 namespace deuteron {
 namespace onnx {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-#include "frontends/onnx_operators/import_table.h"
+#include "frontends/onnx/operators/import_table.h"
 #include "tests/paths.h"
 
 namespace deuteron::onnx {

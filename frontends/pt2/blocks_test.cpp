@@ -2,7 +2,7 @@
 // Blocks under torch.no_grad() and torch.autocast: graphs that an operator calls.
 #include <cmath>
 
-#include "frontends/pt2_operators/test_run.h"
+#include "frontends/pt2/operators/test_run.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2/file/program.h"
 #include "ir/graph.h"
 
 namespace deuteron::pt2 {

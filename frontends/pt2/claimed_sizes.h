@@ -2,8 +2,8 @@
 // Tensors as large as the file that speaks of them warrants.
 #pragma once
 #include "base/diagnostic.h"
-#include "frontends/pt2_archive/archive.h"
-#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2/file/archive.h"
+#include "frontends/pt2/file/program.h"
 
 namespace deuteron::pt2 {
 

@@ -2,7 +2,7 @@
 // A part of an exported program (data/model_part.h).
 #pragma once
 #include "data/model_part.h"
-#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2/file/program.h"
 
 namespace deuteron::pt2 {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2/file/program.h"
 
 namespace deuteron::pt2 {
 

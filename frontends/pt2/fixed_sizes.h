@@ -3,7 +3,7 @@
 #pragma once
 #include "base/diagnostic.h"
 #include "data/input_shapes.h"
-#include "frontends/pt2_archive/open_sizes.h"
+#include "frontends/pt2/file/open_sizes.h"
 
 namespace deuteron::pt2 {
 

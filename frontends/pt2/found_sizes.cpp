@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontends/pt2_archive/open_sizes.h"
+#include "frontends/pt2/file/open_sizes.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -2,7 +2,7 @@
 // Sizes that follow from the elements of constants: the walk over the nodes finds them at the node that makes them, and needs them behind
 // it.
 #pragma once
-#include "frontends/pt2_call/import_state.h"
+#include "frontends/pt2/call/import_state.h"
 
 namespace deuteron::pt2 {
 

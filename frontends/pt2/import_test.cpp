@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontends/pt2_operators/test_run.h"
+#include "frontends/pt2/operators/test_run.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/pt2_operators/import_table.h"
-#include "frontends/pt2_operators/view_writes.h"
+#include "frontends/pt2/operators/import_table.h"
+#include "frontends/pt2/operators/view_writes.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -5,8 +5,8 @@
 // when it is read next. And when a view is written, the tensor behind all of its views becomes a new one, in which the view's elements are
 // replaced; where they lie, the views' operators say when they are given the numbers of the elements.
 #pragma once
+#include "frontends/pt2/call/call.h"
 #include "frontends/pt2/changed_buffers.h"
-#include "frontends/pt2_call/call.h"
 
 namespace deuteron::pt2 {
 

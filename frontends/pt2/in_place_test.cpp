@@ -2,7 +2,7 @@
 // Operators in place on tensors and on views of them, as torch computes them.
 #include <numeric>
 
-#include "frontends/pt2_operators/test_run.h"
+#include "frontends/pt2/operators/test_run.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -14,7 +14,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "torch_schema"))
+sys.path.insert(0, str(HERE / "schema"))
 import make_schemas
 
 SAMPLES = 3  # of each operator

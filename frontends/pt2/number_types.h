@@ -2,7 +2,7 @@
 // Types of numbers that the program computes in another type.
 #pragma once
 #include "base/diagnostic.h"
-#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2/file/program.h"
 
 namespace deuteron::pt2 {
 

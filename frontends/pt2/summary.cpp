@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "frontends/pt2_archive/archive.h"
-#include "frontends/pt2_archive/program.h"
-#include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2/file/archive.h"
+#include "frontends/pt2/file/program.h"
+#include "frontends/pt2/file/storage_order.h"
+#include "frontends/pt2/operators/import_table.h"
 
 namespace deuteron {
 namespace {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/pt2_archive/source_names.h"
-#include "frontends/pt2_archive/storage_order.h"
+#include "frontends/pt2/file/source_names.h"
+#include "frontends/pt2/file/storage_order.h"
 #include "tests/paths.h"
 
 namespace deuteron {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/pt2/file/program.h"
 #include "frontends/pt2/import.h"
-#include "frontends/pt2_archive/program.h"
 #include "tensor/type.h"
 
 namespace deuteron::pt2 {

@@ -2,7 +2,7 @@
 // Where a model begins and ends: one of its subgraphs, or a part of it (data/model_part.h).
 #pragma once
 #include "data/model_part.h"
-#include "tflite/open.h"
+#include "frontends/tflite/file/open.h"
 
 namespace deuteron::tflite {
 

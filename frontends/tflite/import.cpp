@@ -11,7 +11,7 @@
 
 #include "data/mapped_file.h"
 #include "frontends/tflite/entry.h"
-#include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite/operators/import_table.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"

@@ -7,9 +7,9 @@
 
 #include <cstring>
 
+#include "frontends/tflite/file/writer.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "tflite/writer.h"
 
 namespace deuteron::tflite {
 namespace {

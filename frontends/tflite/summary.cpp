@@ -8,8 +8,8 @@
 #include <map>
 
 #include "data/mapped_file.h"
-#include "frontends/tflite_call/tensors.h"
-#include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite/call/tensors.h"
+#include "frontends/tflite/operators/import_table.h"
 
 namespace deuteron {
 namespace tflite {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-#include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite/operators/import_table.h"
 #include "tests/paths.h"
 
 namespace deuteron::tflite {

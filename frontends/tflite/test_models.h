@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tflite/writer.h"
+#include "frontends/tflite/file/writer.h"
 
 namespace deuteron::tflite {
 

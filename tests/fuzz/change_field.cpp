@@ -16,7 +16,7 @@
 #include <flatbuffers/reflection.h>
 
 #include "emit/program_generated.h"
-#include "tflite/tflite_generated.h"
+#include "frontends/tflite/file/tflite_generated.h"
 #include "traces/etdump_generated.h"
 #pragma GCC diagnostic pop
 

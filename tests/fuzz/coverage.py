@@ -17,9 +17,9 @@ import sys
 # The files that a target is for. backends/neutron/forms.cpp and neutron_ir.cpp write Neutron IR, which the target `compile` makes them do.
 READERS = {
     "pte": r"runtime/(?!test_|ports/|etdump|trace)[^/]*\.(cpp|h)$",
-    "pt2": r"frontends/(pt2|pt2_archive|pt2_call)/",
-    "tflite": r"frontends/(tflite|tflite_call|tflite_operators)/|tflite/(?!writer)",
-    "onnx": r"frontends/(onnx|onnx_call|onnx_operators)/|onnx/(?!writer)",
+    "pt2": r"frontends/pt2/(?!operators|schema|examples)",
+    "tflite": r"frontends/tflite/(?!file/writer)",
+    "onnx": r"frontends/onnx/(?!file/writer)",
     "text": r"ir/(cursor|parse|text_|print|verify)",
     "neutron": r"backends/neutron_model/|backends/neutron/kernels/[^/]+/(check|kernel)\.cpp",
     "neutron_ir": r"backends/neutron/(?!neutron_ir|forms|kernel_selection)[^/]*\.cpp|backends/neutron/kernels/[^/]+/operation\.cpp|backends/neutron_delegate/payload",
@@ -33,7 +33,7 @@ READERS = {
     "selection": r"firmware/kernel_list|backends/neutron/kernel_selection",
     "command_line": r"tools/(command_line|options)\.cpp|data/option_number",
     "compile": r"passes/|rewrite/|quantize/|memory/",
-    "operators": r"frontends/(pt2_operators|torch_schema)/",
+    "operators": r"frontends/pt2/(operators|schema)/",
     "networks": r"passes/|rewrite/|quantize/|memory/",
 }
 

@@ -33,7 +33,7 @@ set(etdump_MORE ${PROJECT_SOURCE_DIR}/tests/traces)  # traces and records: each 
 set(etrecord_MORE ${etdump_MORE})
 
 # The schemas of flatbuffers as data, for tests/fuzz/change_field.cpp.
-foreach(schema emit/program tflite/tflite traces/etdump)
+foreach(schema emit/program frontends/tflite/file/tflite traces/etdump)
   cmake_path(GET schema FILENAME name)
   set(${name}_BFBS ${PROJECT_BINARY_DIR}/generated/${name}.bfbs)
   add_custom_command(OUTPUT ${${name}_BFBS}

@@ -8,12 +8,12 @@
 #include "backends/neutron/converter.h"
 #include "backends/neutron_model/test_machine.h"
 #include "base/check.h"
+#include "frontends/tflite/file/writer.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "targets/target.h"
 #include "tests/fuzz/random_network.h"
-#include "tflite/writer.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "onnx/writer.h"
+#include "frontends/onnx/file/writer.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;

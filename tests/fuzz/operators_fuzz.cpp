@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks of a few of torch's operators: the fuzzer's bytes choose them and arguments of the kinds that torch's schemas have. Shapes of
 // results are what the import says that they are. What is imported goes through every pass, the loader and a run.
+#include "frontends/pt2/operators/import_table.h"
+#include "frontends/pt2/schema/torch_schema.h"
 #include "frontends/pt2/test_archive.h"
-#include "frontends/pt2_operators/import_table.h"
-#include "frontends/torch_schema/torch_schema.h"
 #include "ir/verify.h"
 #include "tests/fuzz/compile_and_run.h"
 

@@ -58,7 +58,7 @@ output y""",
 
 
 def examples(text):
-    """(target, text) of frontends/pt2_examples/torch_examples.inc."""
+    """(target, text) of frontends/pt2/examples/torch_examples.inc."""
     parts = re.split(r"^# (\S+)\n", re.sub(r'^.*R"torch\(|\)torch".*$', "", text, flags=re.M), flags=re.M)
     for target, example in zip(parts[1::2], parts[2::2]):
         example = re.sub(r"^(parameter .* : f\d+\[[\d,]*\])$", r"\1 0.5", example, flags=re.M)

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "backends/neutron/converter.h"
-#include "tflite/open.h"
-#include "tflite/writer.h"
+#include "frontends/tflite/file/open.h"
+#include "frontends/tflite/file/writer.h"
 #include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron {

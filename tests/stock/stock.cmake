@@ -26,7 +26,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
            $<TARGET_FILE:deuteron> $<TARGET_FILE:pte_seeds> ${FIXTURES} $<TARGET_FILE:stock_runner> ${UPSTREAM_RUNNER})
   set_tests_properties(stock.neutron PROPERTIES LABELS release TIMEOUT 300)
   add_test(NAME stock.schemas COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python
-           ${PROJECT_SOURCE_DIR}/frontends/torch_schema/make_schemas.py --check)
+           ${PROJECT_SOURCE_DIR}/frontends/pt2/schema/make_schemas.py --check)
   set_tests_properties(stock.schemas PROPERTIES LABELS release TIMEOUT 300)
   add_test(NAME stock.inspector COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/inspector.py
            $<TARGET_FILE:deuteron> ${FIXTURES})
