@@ -2,6 +2,7 @@
 #include "boards/chip_memory.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,6 +26,18 @@ std::optional<uint64_t> bytes_in(std::string_view text) {
 }  // namespace
 
 std::optional<ChipMemory> parse_memory(std::string_view text, std::string& problem) {
+  if (const Chip* chip = find_chip(text); chip && !text.empty())
+    return ChipMemory{chip->ram, chip->flash, chip->clock_hz};
+  if (!text.empty() && text.find_first_of("=+,") == text.npos) {
+    const std::vector<std::string> several = chips_called(text);
+    problem = several.empty() ? fmt::format(
+                                    "there is no chip `{}` (`deuteron targets --chips`); "
+                                    "ram=0x20000000+128K says it too",
+                                    text)
+                              : fmt::format("`{}` is the beginning of several chips' names: {}",
+                                            text, fmt::join(several, ", "));
+    return std::nullopt;
+  }
   ChipMemory memory;
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "targets/builtin.h"
+#include "targets/chips.h"
 #include "targets/extend.h"
 #include "targets/nearest.h"
 
@@ -79,6 +80,11 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
     // The `f` of `m4f` says that there is a unit for floats, which no kernel of ours needs.
     if (t.name == wanted || (t.name + "f" == wanted && t.isa != Isa::scalar)) return std::move(t);
     known.push_back(t.name);
+  }
+  if (const Chip* chip = find_chip(name)) return parse_target(recipe_of(*chip), "boards/chips.txt", diagnostics);
+  if (const std::vector<std::string> chips = chips_called(name); !chips.empty()) {
+    diagnostics.error(where, "is the beginning of several chips' names", "target.chips", fmt::format("chips: {}", fmt::join(chips, ", ")));
+    return std::nullopt;
   }
   if (is_among(builtin_bases(), name)) {
     diagnostics.error(where, "is a base, which other files extend, and no target of its own", "target.base",

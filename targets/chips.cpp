@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/chips.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.h"
+#include "targets/builtin.h"
+
+namespace deuteron {
+namespace {
+
+// The columns of a row, without the spaces around them.
+std::vector<std::string_view> columns_of(std::string_view row) {
+  std::vector<std::string_view> columns;
+  while (true) {
+    const size_t end = row.find('|');
+    std::string_view c = row.substr(0, end);
+    while (c.starts_with(' ')) c.remove_prefix(1);
+    while (c.ends_with(' ')) c.remove_suffix(1);
+    columns.push_back(c);
+    if (end == row.npos) return columns;
+    row.remove_prefix(end + 1);
+  }
+}
+
+uint32_t number_of(std::string_view text) {
+  uint32_t unit = 1, v = 0;
+  if (text.ends_with('K')) unit = 1024, text.remove_suffix(1);
+  else if (text.ends_with('M')) unit = 1024 * 1024, text.remove_suffix(1);
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v, base);
+  DEUTERON_CHECK(error == std::errc() && end == text.data() + text.size(),
+                 fmt::format("chips.txt: `{}` is no number", text));
+  return v * unit;
+}
+
+std::vector<ChipRegion> regions_of(std::string_view text) {
+  std::vector<ChipRegion> regions;
+  while (!text.empty() && text != "-") {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    regions.push_back(
+        {number_of(item.substr(0, item.find('+'))), number_of(item.substr(item.find('+') + 1))});
+  }
+  return regions;
+}
+
+std::string lower(std::string_view text) {
+  std::string s(text);
+  for (char& c : s) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return s;
+}
+
+}  // namespace
+
+std::span<const Chip> all_chips() {
+  static const std::vector<Chip> chips = [] {
+    std::vector<Chip> list;
+    std::string_view text = builtin_chips();
+    while (!text.empty()) {
+      const std::string_view row = text.substr(0, text.find('\n'));
+      text.remove_prefix(std::min(text.size(), row.size() + 1));
+      if (row.empty() || row.starts_with('#')) continue;
+      const std::vector<std::string_view> c = columns_of(row);
+      DEUTERON_CHECK(c.size() == 7, fmt::format("chips.txt: `{}` must have 7 columns", row));
+      list.push_back({std::string(c[0]), std::string(c[1]), regions_of(c[2]), regions_of(c[3]),
+                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), std::string(c[5]),
+                      std::string(c[6])});
+    }
+    return list;
+  }();
+  return chips;
+}
+
+std::vector<std::string> chips_called(std::string_view beginning) {
+  std::vector<std::string> names;
+  for (const Chip& c : all_chips())
+    if (c.name.starts_with(lower(beginning))) names.push_back(c.name);
+  return names;
+}
+
+const Chip* find_chip(std::string_view name) {
+  const std::vector<std::string> names = chips_called(name);
+  for (const Chip& c : all_chips())
+    if (c.name == lower(name) || (names.size() == 1 && c.name == names[0])) return &c;
+  return nullptr;
+}
+
+std::string text_of(std::span<const ChipRegion> regions) {
+  std::string text;
+  for (const ChipRegion& r : regions)
+    text += fmt::format(
+        "{}{:#010x}+{}", text.empty() ? "" : ",", r.base,
+        r.bytes % 1024 == 0 ? fmt::format("{}K", r.bytes / 1024) : std::to_string(r.bytes));
+  return text.empty() ? "-" : text;
+}
+
+std::string recipe_of(const Chip& chip) {
+  const auto largest = [](std::span<const ChipRegion> regions) {
+    return std::ranges::max_element(regions, {}, &ChipRegion::bytes)->bytes;
+  };
+  std::string text = fmt::format(
+      "format = 1\nname = \"{}\"\ndescription = \"{}: {}, RAM {}, flash {}\"\nextends = [\"{}\"]\n",
+      chip.name, chip.name, chip.core, text_of(chip.ram), text_of(chip.flash),
+      chip.core == "cortex-m0+" ? "cortex-m0plus" : chip.core);
+  if (chip.clock_hz != 0) text += fmt::format("\n[cpu]\nclock_hz = {}\n", chip.clock_hz);
+  text += fmt::format("\n[[memory]]\nname = \"ram\"\nbytes = {}\nholds = [\"activations\"]\n",
+                      largest(chip.ram));
+  if (!chip.flash.empty())
+    text += fmt::format("\n[[memory]]\nname = \"flash\"\nbytes = {}\nholds = [\"constants\"]\n",
+                        largest(chip.flash));
+  return text;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chips that people own: the rows of boards/chips.txt.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace deuteron {
+
+struct ChipRegion {
+  uint32_t base = 0, bytes = 0;
+  bool operator==(const ChipRegion&) const = default;
+};
+
+struct Chip {
+  std::string name;                    // "stm32f446re"
+  std::string core;                    // a target: "cortex-m4"
+  std::vector<ChipRegion> ram, flash;  // code may run from the first RAM
+  uint32_t clock_hz = 0;               // after reset; 0: not known
+  std::string source;                  // where the figures are from, as chips.txt says
+  std::string ran;                     // "emulated", "never run"
+};
+
+std::span<const Chip> all_chips();
+// In any case of letters, and cut short where it is still one chip's. Null: there is none, or there
+// are several.
+const Chip* find_chip(std::string_view name);
+std::vector<std::string> chips_called(std::string_view beginning);
+
+// "0x20000000+128K,0x10000000+64K"; "-": none.
+std::string text_of(std::span<const ChipRegion> regions);
+// A target file: its core, its largest RAM for tensors, its flash for constants.
+std::string recipe_of(const Chip& chip);
+
+}  // namespace deuteron

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of boards/chips.txt is a target that can be compiled for, and a memory that a program
+// can be put into.
+#include "targets/chips.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+TEST(Chips, EveryRowIsATarget) {
+  EXPECT_GE(all_chips().size(), 30u);
+  for (const Chip& c : all_chips()) {
+    Diagnostics diagnostics;
+    const std::optional<Target> t = find_target(c.name, diagnostics);
+    ASSERT_TRUE(t.has_value()) << c.name << ": " << format_diagnostic(diagnostics.list().front());
+    const std::optional<Target> core = find_target(c.core, diagnostics);
+    ASSERT_TRUE(core.has_value()) << c.name;
+    EXPECT_EQ(t->isa, core->isa) << c.name;
+    EXPECT_EQ(t->clock_hz, c.clock_hz) << c.name;
+    EXPECT_EQ(t->memories.size(), c.flash.empty() ? 1u : 2u) << c.name;
+    EXPECT_TRUE(c.ran == "emulated" || c.ran == "protocol only" || c.ran == "never run") << c.name;
+    EXPECT_FALSE(c.source.empty()) << c.name;
+  }
+}
+
+TEST(Chips, RegionsAreWholeAndApart) {
+  for (const Chip& c : all_chips()) {
+    std::vector<ChipRegion> all = c.ram;
+    all.insert(all.end(), c.flash.begin(), c.flash.end());
+    ASSERT_FALSE(c.ram.empty()) << c.name;
+    std::ranges::sort(all, {}, &ChipRegion::base);
+    for (size_t k = 0; k < all.size(); ++k) {
+      EXPECT_GE(all[k].bytes, 1024u) << c.name;
+      EXPECT_EQ(all[k].base % 1024, 0u) << c.name;
+      if (k > 0) EXPECT_LE(uint64_t{all[k - 1].base} + all[k - 1].bytes, all[k].base) << c.name;
+    }
+  }
+}
+
+TEST(Chips, NamesMayBeCutShort) {
+  ASSERT_NE(find_chip("STM32F446"), nullptr);
+  EXPECT_EQ(find_chip("STM32F446")->name, "stm32f446re");
+  EXPECT_EQ(find_chip("stm32f4"), nullptr);
+  EXPECT_GT(chips_called("stm32f4").size(), 1u);
+  EXPECT_EQ(find_chip("stm32f446ze"), nullptr);
+  EXPECT_EQ(text_of(find_chip("stm32f446")->ram), "0x20000000+128K");
+}
+
+}  // namespace
+}  // namespace deuteron
