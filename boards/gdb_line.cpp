@@ -2,18 +2,24 @@
 // See gdb_line.h. Source: "Debugging with GDB", appendix E.1: packets.
 #include "boards/gdb_line.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "base/watch.h"
 
@@ -106,6 +112,58 @@ bool GdbLine::connect(const std::string& host, const std::string& port) {
   return send_bytes("+");
 }
 
+namespace {
+
+constexpr std::pair<uint32_t, speed_t> kSpeeds[] = {
+    {9600, B9600},       {19200, B19200},    {38400, B38400},   {57600, B57600},
+    {115200, B115200},   {230400, B230400},  {460800, B460800}, {921600, B921600},
+    {1000000, B1000000}, {2000000, B2000000}};
+
+}  // namespace
+
+bool GdbLine::open_serial(const std::string& device, uint32_t baud) {
+  is_serial_ = true;
+  const auto speed = std::ranges::find(kSpeeds, baud, &std::pair<uint32_t, speed_t>::first);
+  if (speed == std::end(kSpeeds))
+    return fail(fmt::format("a baud rate of {} is not known here", baud), "serial.baud",
+                "9600 to 2000000, as 115200 or 921600");
+  socket_ = open(device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (socket_ < 0)
+    return fail(fmt::format("`{}` cannot be opened: {}", device, std::strerror(errno)),
+                "serial.open",
+                errno == EACCES ? "become a member of the group that owns it, mostly `dialout`"
+                                : "which device is it? /dev/ttyACM0, /dev/ttyUSB0");
+  termios t{};
+  if (ioctl(socket_, TIOCEXCL) != 0 || flock(socket_, LOCK_EX | LOCK_NB) != 0 ||
+      tcgetattr(socket_, &t) != 0)
+    return fail(
+        fmt::format("`{}` is no serial port that is free: {}", device, std::strerror(errno)),
+        "serial.open", "end the program that has it open, as a terminal or a monitor");
+  cfmakeraw(&t);
+  t.c_cflag |= CLOCAL | CREAD;
+  cfsetspeed(&t, speed->second);
+  if (tcsetattr(socket_, TCSANOW, &t) != 0)
+    return fail(fmt::format("`{}` does not take {} baud: {}", device, baud, std::strerror(errno)),
+                "serial.baud", "give another one");
+  tcflush(socket_, TCIOFLUSH);
+  return send_bytes("+");
+}
+
+bool GdbLine::send_until_acked(std::string_view payload) {
+  std::string reply;
+  for (int tries = 0; tries < 4; tries++) {
+    if (!send_packet(payload)) return false;
+    const Clock::time_point until = Clock::now() + to_duration(kTry);
+    while (!acked_ && !refused_ && Clock::now() < until) {
+      const int c = next_byte(until);
+      if (c == -2) return lost();
+      acked_ |= c == '+', refused_ |= c == '-';
+    }
+    if (acked_) return true;
+  }
+  return false;
+}
+
 bool GdbLine::was_refused() {
   const bool was = refused_;
   refused_ = false;
@@ -119,14 +177,17 @@ bool GdbLine::fail(std::string what, std::string rule, std::string fix) {
 
 bool GdbLine::lost() {
   is_dead_ = true;
-  return fail("the GDB server has ended the connection", "gdb.lost",
-              "start it again; the processor may stand where it was");
+  return fail(is_serial_ ? "the serial port is gone" : "the GDB server has ended the connection",
+              "gdb.lost",
+              is_serial_ ? "plug it in again, and reset the board"
+                         : "start it again; the processor may stand where it was");
 }
 
 bool GdbLine::send_bytes(std::string_view bytes) {
   const Clock::time_point until = Clock::now() + std::chrono::seconds(5);
   while (!bytes.empty()) {
-    const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t n = is_serial_ ? ::write(socket_, bytes.data(), bytes.size())
+                                 : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
     else if (errno != EAGAIN && errno != EINTR) return lost();
     else {
@@ -149,7 +210,7 @@ int GdbLine::next_byte(Clock::time_point until) {
     pollfd p{socket_, POLLIN, 0};
     if (poll(&p, 1, static_cast<int>(std::min<long long>(left, 100))) <= 0) continue;
     char bytes[4096];
-    const ssize_t n = recv(socket_, bytes, sizeof bytes, 0);
+    const ssize_t n = ::read(socket_, bytes, sizeof bytes);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return -2;
     if (n > 0) buffer_.assign(bytes, static_cast<size_t>(n)), at_ = 0;
   }
@@ -231,7 +292,7 @@ std::optional<std::string> GdbLine::request(std::string_view payload, double pat
         discard_until_quiet(150);  // the answer to the first try may still be on its way
       return reply;
     }
-    if (!has_answered_ && !junk_.empty()) break;
+    if (!has_answered_ && !is_serial_ && !junk_.empty()) break;
     discard_until_quiet(refused_ ? 20 : 150);
   }
   return no_answer(patience_seconds), std::nullopt;
@@ -240,20 +301,27 @@ std::optional<std::string> GdbLine::request(std::string_view payload, double pat
 // It never said a word of the protocol: then it is something else.
 bool GdbLine::no_answer(double seconds) {
   is_dead_ = true;
-  const auto end = std::ranges::find_if(junk_, [](char c) { return c < ' ' || c > '~'; });
-  if (!has_answered_ && !junk_.empty())
+  if (has_answered_)
     return fail(
-        fmt::format("no GDB server listens there: it says `{}`", std::string(junk_.begin(), end)),
-        "gdb.no_server",
-        "give the port of the GDB server (OpenOCD: 3333, not 4444 or 6666; J-Link: 2331; ST-LINK: "
-        "61234)");
-  if (!has_answered_)
+        fmt::format("the {} is silent for {:g} s", is_serial_ ? "agent" : "GDB server", seconds),
+        "gdb.silent",
+        "look at the server's own messages and at the cable; the processor may stand where it was");
+  if (is_serial_)
+    return fail(
+        fmt::format("no agent answers there within {:g} s{}", kSilence,
+                    junk_.empty() ? "" : ", but other bytes come"),
+        "serial.no_agent",
+        "is the firmware with deuteron_agent.h running, at this baud rate? Reset the board");
+  if (junk_.empty())
     return fail("no GDB server answers there within 5 s", "gdb.no_server",
                 "is it a GDB server, and does no other debugger hold it? (OpenOCD: port 3333; "
                 "J-Link: 2331; ST-LINK: 61234)");
+  const auto end = std::ranges::find_if(junk_, [](char c) { return c < ' ' || c > '~'; });
   return fail(
-      fmt::format("the GDB server is silent for {:g} s", seconds), "gdb.silent",
-      "look at the server's own messages and at the cable; the processor may stand where it was");
+      fmt::format("no GDB server listens there: it says `{}`", std::string(junk_.begin(), end)),
+      "gdb.no_server",
+      "give the port of the GDB server (OpenOCD: 3333, not 4444 or 6666; J-Link: 2331; "
+      "ST-LINK: 61234)");
 }
 
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 // error stays, and all that is asked afterwards fails at once. One thread.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ class GdbLine {
   ~GdbLine();
 
   bool connect(const std::string& host, const std::string& port);
+  bool open_serial(const std::string& device, uint32_t baud);  // for boards/agent/deuteron_agent.h
+  bool is_serial() const { return is_serial_; }
   bool is_open() const { return socket_ >= 0; }
   void leave_processor();  // it no longer stands for us
   std::optional<Error>& error() { return error_; }
@@ -35,6 +38,7 @@ class GdbLine {
   // What is answered only when it pleases the processor: sent, and received.
   bool send_packet(std::string_view payload);
   Got receive(std::string& payload, Clock::time_point until, bool needs_ack);
+  bool send_until_acked(std::string_view payload);  // false: nobody has acknowledged it
   bool was_refused();  // the packet that was sent last came spoilt; asked once
   bool send_bytes(std::string_view bytes);
   void forget_input() { buffer_.clear(), at_ = 0; }
@@ -47,7 +51,8 @@ class GdbLine {
   void discard_until_quiet(int milliseconds);
   bool no_answer(double seconds);
 
-  int socket_ = -1;
+  int socket_ = -1;  // or the terminal
+  bool is_serial_ = false;
   std::string buffer_, junk_;  // what has come; what was no packet
   size_t at_ = 0;
   bool acked_ = false, refused_ = false, has_answered_ = false, is_dead_ = false;

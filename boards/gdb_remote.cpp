@@ -76,7 +76,14 @@ bool GdbRemote::request_ok(std::string_view payload, const std::string& what,
 }
 
 bool GdbRemote::connect(const std::string& host, const std::string& port) {
-  if (!line_.connect(host, port)) return false;
+  return line_.connect(host, port) && greet();
+}
+
+bool GdbRemote::open_serial(const std::string& device, uint32_t baud) {
+  return line_.open_serial(device, baud) && greet();
+}
+
+bool GdbRemote::greet() {
   const std::optional<std::string> features =
       line_.request("qSupported:xmlRegisters=arm;qXfer:features:read+;qXfer:memory-map:read+");
   if (!features) return false;
@@ -115,12 +122,17 @@ bool GdbRemote::read(uint32_t address, std::span<uint8_t> bytes) {
   return true;
 }
 
+// An agent takes bytes as they are, up to a packet when all of them have to be marked; other
+// servers may not.
 bool GdbRemote::write(uint32_t address, std::span<const uint8_t> bytes) {
+  const bool packs = line_.is_serial();
   while (!bytes.empty()) {
-    const std::span<const uint8_t> piece =
-        bytes.first(std::min(bytes.size(), (packet_bytes_ - 32) / 2));
+    size_t count = std::min(bytes.size(), (packet_bytes_ - 32) / (packs ? 1 : 2));
+    while (packs && pack(bytes.first(count)).size() > packet_bytes_ - 32) count--;
+    const std::span<const uint8_t> piece = bytes.first(count);
     const std::optional<std::string> reply =
-        line_.request(fmt::format("M{:x},{:x}:{}", address, piece.size(), to_hex(piece)));
+        line_.request(fmt::format("{}{:x},{:x}:{}", packs ? 'X' : 'M', address, piece.size(),
+                                  packs ? pack(piece) : to_hex(piece)));
     if (!reply) return false;
     if (*reply != "OK")
       return line_.fail(
@@ -131,6 +143,21 @@ bool GdbRemote::write(uint32_t address, std::span<const uint8_t> bytes) {
     bytes = bytes.subspan(piece.size());
   }
   return true;
+}
+
+// Of servers on a host only those that compute it on the chip have it, in RAM that may be ours:
+// agents alone are asked.
+std::optional<bool> GdbRemote::has_bytes(uint32_t address, std::span<const uint8_t> bytes) {
+  if (!line_.is_serial()) return std::nullopt;
+  const std::optional<std::string> reply =
+      line_.request(fmt::format("qCRC:{:x},{:x}", address, bytes.size()));
+  if (!reply || !reply->starts_with('C')) return std::nullopt;
+  uint32_t crc = 0xffffffff;
+  for (const uint8_t b : bytes) {
+    crc ^= static_cast<uint32_t>(b) << 24;
+    for (int bit = 0; bit < 8; bit++) crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7u : 0u);
+  }
+  return number_in("0x" + reply->substr(1)) == crc;
 }
 
 std::optional<uint32_t> GdbRemote::read_word(uint32_t address) {
@@ -281,7 +308,10 @@ bool GdbRemote::resume() {
   if (line_.error()) return false;
   line_.forget_input();
   running_ = true;
-  return line_.send_packet("c");
+  if (line_.is_serial())
+    line_.send_until_acked("c");  // an agent does not listen while the runner computes
+  else line_.send_packet("c");
+  return !line_.error();
 }
 
 GdbRemote::Stop GdbRemote::wait(double seconds) {
@@ -329,6 +359,7 @@ bool GdbRemote::interrupt() {
 
 bool GdbRemote::release() {
   if (!line_.is_open()) return false;
+  if (line_.is_serial()) return !line_.error();
   if (running_ && !line_.error()) interrupt();
   const bool asked = !line_.error();
   if (asked) line_.request("D");

@@ -24,6 +24,9 @@ class GdbRemote {
   enum class Stop : uint8_t { stopped, running, failed };
 
   bool connect(const std::string& host, const std::string& port);  // and stops the processor
+  bool open_serial(const std::string& device,
+                   uint32_t baud);  // to an agent (boards/agent/deuteron_agent.h)
+  bool is_serial() const { return line_.is_serial(); }
   const std::optional<GdbLine::Error>& error() { return line_.error(); }
   bool fail(std::string what, std::string rule, std::string fix = {}) {
     return line_.fail(std::move(what), std::move(rule), std::move(fix));
@@ -36,6 +39,8 @@ class GdbRemote {
 
   bool read(uint32_t address, std::span<uint8_t> bytes);
   bool write(uint32_t address, std::span<const uint8_t> bytes);  // RAM
+  // The same bytes by the server's own checksum; nullopt: it has none, or an error.
+  std::optional<bool> has_bytes(uint32_t address, std::span<const uint8_t> bytes);
   std::optional<uint32_t> read_word(uint32_t address);
   std::optional<uint32_t> read_register(int number);
   bool write_register(int number, uint32_t value);
@@ -55,6 +60,7 @@ class GdbRemote {
   bool is_running() const { return running_; }
 
  private:
+  bool greet();
   bool request_ok(std::string_view payload, const std::string& what,
                   double patience_seconds = GdbLine::kSilence);
   std::optional<std::string> transfer(const std::string& object);  // "features:read:FILE"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// See gdb_run.h. The runner asks the host for its files as it does by semihosting
-// (runtime/ports/semihosting.h), but stops at a breakpoint.
+// See gdb_run.h. The runner's calls are in boards/runner_calls.h.
 #include "boards/gdb_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 
@@ -16,6 +16,7 @@
 #include "boards/place_image.h"
 #include "boards/probed_memory.h"
 #include "boards/report.h"
+#include "boards/runner_calls.h"
 
 namespace deuteron {
 namespace {
@@ -26,6 +27,7 @@ constexpr double kLookSeconds = 2;  // so often a processor that is silent is lo
 
 constexpr uint32_t kCpuid = 0xe000ed00, kIsar3 = 0xe000ed6c, kMvfr0 = 0xe000ef40,
                    kMvfr1 = 0xe000ef44, kDemcr = 0xe000edfc, kDwtControl = 0xe0001000;
+constexpr int kAgent = 32;  // boards/agent/deuteron_agent.h
 constexpr int kR0 = 0, kR1 = 1, kSp = 13, kLr = 14, kPc = 15;
 constexpr uint32_t kThumb = 1u << 24, kExceptionNumber = 0x1ff;
 constexpr uint32_t kTraceEnable = 1u << 24, kCatchHardFault = 1u << 10, kNoCycleCounter = 1u << 25;
@@ -50,13 +52,15 @@ class Session {
     result.run.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!done || problem_) return describe_failure();
-    result.run.ok = result.run.instructions.size() == samples_.size() && answer_.loaded &&
-                    split_outputs(outputs_, answer_.output_bytes, samples_.size(), result.run);
+    result.run.profile = std::move(calls_.profile);
+    result.run.ok =
+        result.run.instructions.size() == samples_.size() && answer_.loaded &&
+        split_outputs(calls_.outputs, answer_.output_bytes, samples_.size(), result.run);
     if (!result.run.ok)
       result.run.error = board_trouble(
           where_,
           fmt::format("the board ended early: {} of {} samples, {} output bytes",
-                      result.run.instructions.size(), samples_.size(), outputs_.size()),
+                      result.run.instructions.size(), samples_.size(), calls_.outputs.size()),
           "board.incomplete");
   }
 
@@ -77,6 +81,13 @@ class Session {
   }
 
   bool connect() {
+    if (where_.starts_with("serial:")) {
+      const std::string_view text = where_.substr(7), device = text.substr(0, text.find(','));
+      uint32_t baud = 115200;
+      if (device.size() < text.size())
+        std::from_chars(text.data() + device.size() + 1, text.data() + text.size(), baud);
+      return gdb_.open_serial(std::string(device), baud);
+    }
     const std::string_view address = where_.substr(4);
     const size_t colon = address.rfind(':');
     std::string host(address.substr(0, colon));
@@ -135,7 +146,7 @@ class Session {
   bool place() {
     if (o_.memory.ram.empty())
       return trouble("nobody says where the chip has RAM", "gdb.memory",
-                     "--memory ram=0x20000000+128K, or --chip NAME (`deuteron targets --chips`)");
+                     "--memory ram=0x20000000+128K, or a chip's name (`deuteron targets --chips`)");
     if (o_.writes_flash && o_.memory.flash.empty())
       return trouble("nobody says where the chip has flash", "gdb.memory",
                      "--memory ram=...,flash=0x08000000+512K");
@@ -188,6 +199,12 @@ class Session {
       if (*control != 0 && (*control & kNoCycleCounter) == 0) kind = 1;
     }
     result.clock = kind == 1 ? "DWT cycle counter" : "SysTick";
+    if (gdb_.is_serial()) {
+      const std::optional<uint32_t> agent = gdb_.read_register(kAgent);
+      if (!agent) return false;
+      image_.set_word(image_.address_of("deuteron_agent"), *agent | 1);
+      call_ = *agent & ~1u;
+    }
     image_.set_word(image_.address_of("deuteron_clock_kind"), kind);
     image_.set_word(image_.address_of("deuteron_clock_hz"), o_.memory.clock_hz);
     for (uint32_t k = 0; k < pool_.size(); k++) {
@@ -240,9 +257,11 @@ class Session {
     job.clock_argument = o_.run.clock_argument;
     write_job(
         [&](std::span<const uint8_t> bytes) {
-          return job_.insert(job_.end(), bytes.begin(), bytes.end()), true;
+          return calls_.job.insert(calls_.job.end(), bytes.begin(), bytes.end()), true;
         },
         job, program_, samples_);
+    if (gdb_.is_serial())
+      return gdb_.write_register(kPc, image_.address_of("deuteron_enter") & ~1u) && gdb_.resume();
     call_ = image_.address_of("deuteron_host_call") & ~1u;
     return gdb_.set_breakpoint(call_) &&
            gdb_.write_register(kSp, image_.address_of("handler_stack_top")) &&
@@ -265,13 +284,17 @@ class Session {
       const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
       const GdbRemote::Stop stop = gdb_.wait(std::clamp(left, 0.01, kLookSeconds));
       if (stop == GdbRemote::Stop::failed) return false;
+      if (stop == GdbRemote::Stop::running && gdb_.is_serial()) {
+        if (Clock::now() >= deadline) return time_is_up(limit);
+        continue;
+      }
       if (stop == GdbRemote::Stop::running && !gdb_.interrupt()) return false;
       const std::optional<uint32_t> pc = gdb_.read_register(kPc);
       if (!pc) return false;
       if ((*pc & ~1u) == call_) {
         bool progress = false;
         if (!answer_call(progress)) return false;
-        if (has_ended_) return exit_ == BoardExit::done || describe_exit();
+        if (calls_.end) return *calls_.end == BoardExit::done || describe_exit();
         if (progress && o_.run.timeout_seconds <= 0) deadline = from_now();
       } else if (!look_at(*pc)) return false;
       if (Clock::now() >= deadline) return time_is_up(limit);
@@ -283,7 +306,7 @@ class Session {
 
   // Where it stands that does not call: on its way, or somewhere that it cannot be.
   bool look_at(uint32_t pc) {
-    if (is_ours(pc)) return true;
+    if (is_ours(pc) || gdb_.is_serial()) return true;
     const std::optional<uint32_t> xpsr = gdb_.read_register(gdb_.number_of_xpsr()),
                                   sp = gdb_.read_register(kSp);
     if (!xpsr || !sp) return false;
@@ -315,74 +338,24 @@ class Session {
   }
   bool describe_exit() {
     const std::optional<Diagnostic> d = deuteron::describe_exit(
-        where_, [&](uint32_t at) { return image_.function_at(at); }, exit_, answer_);
-    problem_ =
-        d ? *d
-          : board_trouble(
-                where_, fmt::format("the runner ended with code {}", static_cast<uint32_t>(exit_)),
-                "board.incomplete");
+        where_, [&](uint32_t at) { return image_.function_at(at); }, *calls_.end, answer_);
+    problem_ = d ? *d
+                 : board_trouble(where_,
+                                 fmt::format("the runner ended with code {}",
+                                             static_cast<uint32_t>(*calls_.end)),
+                                 "board.incomplete");
     return false;
   }
 
-  // Number in r0, address of the arguments in r1; the answer goes to r0. Arm, "Semihosting for
-  // AArch32 and AArch64", 2.0.
+  // Number in r0, address of the arguments in r1; the answer goes to r0.
   bool answer_call(bool& progress) {
     const std::optional<uint32_t> number = gdb_.read_register(kR0), block = gdb_.read_register(kR1),
                                   back = gdb_.read_register(kLr);
     if (!number || !block || !back) return false;
-    uint32_t answer = 0;
-    uint8_t words[12] = {};
-    constexpr uint32_t kOpen = 0x01, kWrite0 = 0x04, kWrite = 0x05, kRead = 0x06,
-                       kGetCommandLine = 0x15, kExit = 0x20;
-    const auto size_of_block = [&] {
-      return *number == kGetCommandLine || *number == kExit ? 8u : 12u;
-    };
-    if (*number != kWrite0 && !memory_.fetch(*block, std::span(words).first(size_of_block())))
-      return false;
-    const uint32_t first = word_of(words, 0), second = word_of(words, 1), third = word_of(words, 2);
-    switch (*number) {
-      case kOpen: {
-        uint8_t name = 0;  // one letter each: J, O, P
-        if (!memory_.fetch(first, {&name, 1})) return false;
-        answer = name;
-        break;
-      }
-      case kWrite0: {
-        const std::optional<std::string> text = memory_.read_text(*block);
-        if (!text) return false;
-        progress = take_line(*text, answer_, result.run);
-        break;
-      }
-      case kWrite: {
-        std::vector<uint8_t>& file = first == 'P' ? result.run.profile : outputs_;
-        const size_t before = file.size();
-        if (third > kLargest)
-          return trouble(fmt::format("the runner writes {} bytes at once", third),
-                         "board.incomplete");
-        file.resize(before + third);
-        if (!memory_.fetch(second, std::span(file).subspan(before))) return false;
-        break;
-      }
-      case kRead: {
-        const size_t bytes = std::min<size_t>(third, job_.size() - read_);
-        if (!memory_.put(second, std::span(job_).subspan(read_, bytes))) return false;
-        read_ += bytes;
-        answer = third - static_cast<uint32_t>(bytes);
-        break;
-      }
-      case kGetCommandLine: {
-        constexpr uint8_t kFiles[] = "J O P";
-        if (second < sizeof kFiles || !memory_.put(first, kFiles)) return false;
-        break;
-      }
-      case kExit:
-        exit_ = static_cast<BoardExit>(second);
-        return has_ended_ = true;
-      default:
-        return trouble(fmt::format("the runner asks for {:#x}, which nobody knows", *number),
-                       "board.incomplete");
-    }
-    return gdb_.write_register(kR0, answer) && gdb_.write_register(kPc, *back & ~1u);
+    const std::optional<uint32_t> answer = calls_.answer(*number, *block);
+    progress = calls_.progress;
+    if (!answer || calls_.end) return answer.has_value();
+    return gdb_.write_register(kR0, *answer) && gdb_.write_register(kPc, *back & ~1u);
   }
 
   // The chip's own firmware begins anew; what was not touched goes on where it was.
@@ -391,9 +364,11 @@ class Session {
       if (const std::optional<GdbLine::Error> e = gdb_.take_error())
         trouble(e->what, e->rule, e->fix);
     }
-    if (call_ != 0 && !gdb_.error() && (!gdb_.is_running() || gdb_.interrupt())) {
-      gdb_.clear_breakpoint(call_);
+    const bool serial = gdb_.is_serial();
+    if (call_ != 0 && !gdb_.error() && (!gdb_.is_running() || (!serial && gdb_.interrupt()))) {
+      if (!serial) gdb_.clear_breakpoint(call_);
       gdb_.write_register(kPc, image_.address_of("deuteron_restart") & ~1u);
+      if (serial) gdb_.resume();
     }
     const bool let_go = gdb_.release();
     if (done && !let_go)
@@ -402,7 +377,6 @@ class Session {
   }
 
   static constexpr size_t kRegions = 4;  // of boards/probe/map.h
-  static constexpr uint32_t kLargest = 1u << 28;
 
   std::string_view where_;
   std::span<const uint8_t> program_;
@@ -415,11 +389,10 @@ class Session {
   PlacedImage image_;
   std::vector<ChipMemory::Piece> pool_;
   uint32_t program_at_ = 0, call_ = 0;
-  bool has_ended_ = false;
-  BoardExit exit_ = BoardExit::done;
-  std::vector<uint8_t> job_, outputs_;
-  size_t read_ = 0;
   BoardReport answer_;
+  RunnerCalls calls_{gdb_, memory_, [this](std::string_view line) {
+                       return take_line(line, answer_, result.run);
+                     }};
   std::optional<Diagnostic> problem_;
 };
 

@@ -123,8 +123,9 @@ class Linker {
     for (const Elf32_Rel& r : t.relocations)
       if (r.r_offset == symbols_[table->second].st_value) list_ = section_of(r);
     if (list_ == kNowhere) return fail("has an empty table of kernels");
-    for (const char* root : {"deuteron_enter", "deuteron_host_call", "deuteron_restart",
-                             "deuteron_pool", "deuteron_clock_hz", "deuteron_clock_kind"}) {
+    for (const char* root :
+         {"deuteron_enter", "deuteron_host_call", "deuteron_restart", "deuteron_pool",
+          "deuteron_clock_hz", "deuteron_clock_kind", "deuteron_agent"}) {
       const auto symbol = globals_.find(root);
       if (symbol == globals_.end()) return fail(fmt::format("lacks {}", root));
       use(symbols_[symbol->second].st_shndx);

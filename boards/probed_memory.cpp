@@ -17,9 +17,10 @@ bool ProbedMemory::put(uint32_t address, std::span<const uint8_t> bytes, bool in
   if (bytes.empty()) return true;
   std::vector<uint8_t> found(bytes.size());
   for (int tries = 0; tries < kTries; tries++) {
-    if (!(in_flash ? gdb_.write_flash(address, bytes) : gdb_.write(address, bytes)) ||
-        !gdb_.read(address, found))
-      return false;
+    if (!(in_flash ? gdb_.write_flash(address, bytes) : gdb_.write(address, bytes))) return false;
+    if (const std::optional<bool> same = gdb_.has_bytes(address, bytes); same.value_or(false))
+      return true;
+    if (!gdb_.read(address, found)) return false;
     if (std::ranges::equal(found, bytes)) return true;
   }
   const auto differs = std::ranges::mismatch(found, bytes).in1;

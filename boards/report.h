@@ -30,8 +30,8 @@ bool take_line(std::string_view line, BoardReport& report, EmulatedRun& run);
 
 std::string during(const BoardReport& report);  // "while the program was loaded"
 
-// `gdb:HOST:PORT`: a board on somebody's desk, and not an emulated one.
-inline bool is_behind_probe(std::string_view board) { return board.starts_with("gdb:"); }
+// `gdb:HOST:PORT`, `serial:DEVICE`: a board on somebody's desk, and not an emulated one.
+inline bool is_behind_probe(std::string_view board) { return board.starts_with("gdb:") || board.starts_with("serial:"); }
 
 Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix = {});
 

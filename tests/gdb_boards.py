@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--on gdb: on QEMU's models of real chips, by its GDB server: the host's bits, the same counts as on an emulated board, and one diagnostic for
+"""--on gdb: and --on serial: on QEMU's models of real chips, by its GDB server, and by firmware with deuteron_agent.h: the host's bits, the same counts as on an emulated board, and one diagnostic for
 whatever goes wrong on the way.
 
     gdb_boards.py DEUTERON SOURCE_DIR FIXTURES [--pulls N] [--faults N]
@@ -150,10 +150,10 @@ for name in ("hello_sine", "dscnn_kws"):
 
 # name of QEMU, target, --memory, further options, firmware's place, which models fit, nanoseconds of a cycle (0: QEMU has no clock for SysTick)
 MACHINES = [
-    ("netduinoplus2", "cortex-m4", "ram=0x20000000+128K", [], 0, {"digits", "hello_sine"}, 1e3 / 168),
-    ("netduino2", "cortex-m3", "ram=0x20000000+128K", [], 0, {"digits", "hello_sine"}, 0),
-    ("lm3s6965evb", "cortex-m3", "ram=0x20000000+64K,flash=0+256K", ["--flash"], 0, {"digits", "dscnn_kws"}, 0),
-    ("microbit", "cortex-m0+", "ram=0x20000000+16K,flash=0+256K", ["--flash"], 0, {"digits", "hello_sine"}, 0),
+    ("netduinoplus2", "cortex-m4", "stm32f405", [], 0, {"digits", "hello_sine"}, 1e3 / 168),
+    ("netduino2", "cortex-m3", "STM32F205RF", [], 0, {"digits", "hello_sine"}, 0),
+    ("lm3s6965evb", "cortex-m3", "lm3s6965", ["--flash"], 0, {"digits", "dscnn_kws"}, 0),
+    ("microbit", "cortex-m0+", "nrf51822", ["--flash"], 0, {"digits", "hello_sine"}, 0),
     ("mps2-an386", "cortex-m4", "ram=0x20000000+1M,ram=0x21000000+16M", [], 0, {"dscnn_kws"}, 40),
     ("mps2-an500", "cortex-m7", "ram=0x20000000+1M", [], 0, {"dscnn_kws"}, 40),
     ("mps2-an505", "cortex-m33", "ram=0x38000000+4M", [], 0x10000000, {"digits", "dscnn_kws"}, 50),
@@ -350,10 +350,80 @@ def every_verb():
             check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
 
 
+AGENT = """#include "deuteron_agent.h"
+#define UART ((volatile uint32_t *)%(uart)s)
+int deuteron_agent_get(void) { return UART[%(state)d] & %(full)d ? (int)(UART[%(data)d] & 255) : -1; }
+void deuteron_agent_put(unsigned char c) { while (%(busy)s) {} UART[%(data)d] = c; }
+extern uint32_t bss_begin, bss_end;
+int main(void) {
+  for (uint32_t *p = &bss_begin; p < &bss_end; p++) *p = 0;
+  %(begin)s
+  deuteron_agent_serve();
+  return 0;
+}
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)0x20020000, main};
+"""
+LAYOUT = """ENTRY(main)
+SECTIONS {
+  .text 0 : { KEEP(*(.vectors)) . = 0x200; *(.text*) *(.rodata*) }
+  .bss 0x2001f000 : { bss_begin = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }
+  /DISCARD/ : { *(.ARM.exidx*) *(.comment*) }
+}
+"""
+# The chip's own UART: STM32's USART1 (RM0090, 30.6) and the one of Arm's CMSDK (DDI 0479, 4.3).
+UARTS = {
+    "netduinoplus2": dict(uart="0x40011000", state=0, full=32, data=1, busy="!(UART[0] & 128)", begin="UART[3] = 0x200c;"),
+    "mps2-an386": dict(uart="0x40004000", state=1, full=2, data=0, busy="UART[1] & 1", begin="UART[4] = 16; UART[2] = 3;"),
+}
+
+
+class Serial:
+    """QEMU with a UART, and what is at its other end."""
+
+    def __init__(self, name, image):
+        self.process = subprocess.Popen(["qemu-system-arm", "-M", name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
+                                         "-serial", "pty", "-kernel", str(image)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while line := self.process.stdout.readline():
+            if "redirected to" in line:
+                self.device = line.split("redirected to ")[1].split()[0]
+                return
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def by_agent():
+    compiler = shutil.which("arm-none-eabi-gcc")
+    if not compiler:
+        print("left out: firmware with deuteron_agent.h (`arm-none-eabi-gcc` is not installed)")
+        return
+    (where / "layout.ld").write_text(LAYOUT)
+    program, expected = DIGITS.program("cortex-m4")
+    for name, uart in UARTS.items():
+        source, image, part = where / f"{name}.c", where / f"{name}.elf", where / f"{name}.o"
+        source.write_text(AGENT % uart)
+        flags = ["-mcpu=cortex-m4", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE / 'boards' / 'agent'}"]
+        subprocess.run([compiler, *flags, "-c", source, "-o", part], check=True)
+        subprocess.run([compiler, *flags, part, "-nostdlib", "-nostartfiles", "-lgcc", "-T", where / "layout.ld", "-o", image], check=True)
+        sizes = subprocess.run(["arm-none-eabi-size", part], capture_output=True, text=True, check=True).stdout.split("\n")[1].split()
+        check(int(sizes[0]) + int(sizes[1]) <= 3 * 1024 and int(sizes[1]) + int(sizes[2]) <= 512, f"the agent has {sizes[:3]} bytes of text, data, bss")
+        with Serial(name, image) as board:
+            for turn in range(2 if name == "netduinoplus2" else 1):  # the second finds the firmware begun anew
+                folder = where / f"{name}.serial"
+                shutil.rmtree(folder, ignore_errors=True)
+                run("run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"serial:{board.device}", "--memory", "ram=0x20000000+120K")
+                check(outputs(folder) == expected, f"{name} by its UART, run {turn}: other outputs than the host's")
+    print(f"the agent: {sizes[0]} bytes of flash, {sizes[2]} of RAM, with a UART of two registers; runs on {len(UARTS)} machines by their UART")
+
+
 for program_target in ("cortex-m4", "cortex-m3"):
     DIGITS.program(program_target)
 # Half of it waits for servers that are silent.
-waits = [threading.Thread(target=part) for part in (through_a_bad_line, what_is_refused)]
+waits = [threading.Thread(target=part) for part in (through_a_bad_line, what_is_refused, by_agent)]
 for part in waits:
     part.start()
 on_every_machine()

@@ -21,7 +21,15 @@ std::string check_on(const std::string& on) {
     if (on.rfind(':') > 3 && is_number && std::stoi(port) > 0 && std::stoi(port) < 65536) return {};
     return "`" + on + "` is not `gdb:HOST:PORT`";
   }
-  return "`" + on + "` is neither `host` nor `qemu:BOARD` nor `gdb:HOST:PORT`";
+  if (on.starts_with("serial:")) {
+    const size_t comma = on.find(',');
+    const std::string baud = comma == on.npos ? "115200" : on.substr(comma + 1);
+    const bool is_number =
+        !baud.empty() && baud.size() <= 7 && baud.find_first_not_of("0123456789") == baud.npos;
+    if (is_number && on.size() > 7 && comma != 7) return {};
+    return "`" + on + "` is not `serial:DEVICE` or `serial:DEVICE,BAUD`";
+  }
+  return "`" + on + "` is neither `host` nor `qemu:BOARD`, `gdb:HOST:PORT` or `serial:DEVICE`";
 }
 
 std::string check_memory(const std::string& text) {
@@ -43,7 +51,8 @@ std::vector<std::string> kernels_of(const ProgramFile& file) {
 void add_where(Verb& verb, Where& where) {
   verb.option("--on", where.on,
               "host (default), " + list_of(emulated_boards(), "qemu:") +
-                  ", or gdb:HOST:PORT: a Cortex-M behind a GDB server")
+                  ", gdb:HOST:PORT: a Cortex-M behind a GDB server, serial:DEVICE[,BAUD]: one with "
+                  "deuteron_agent.h in its firmware")
       .value("WHERE")
       .check(check_on);
   verb.option("--memory", where.memory,
@@ -57,11 +66,14 @@ void add_where(Verb& verb, Where& where) {
 }
 
 std::string check_where(const Where& where) {
-  const bool is_gdb = where.on.starts_with("gdb:");
-  if (is_gdb && where.memory.empty())
-    return "--on " + where.on + " wants --memory: where the chip has RAM, as ram=0x20000000+128K";
-  if (!is_gdb && !where.memory.empty())
-    return "--memory is for chips behind a GDB server: --on gdb:HOST:PORT";
+  const bool is_gdb = where.on.starts_with("gdb:"),
+             is_chip = is_gdb || where.on.starts_with("serial:");
+  if (is_chip && where.memory.empty())
+    return "--on " + where.on +
+           " wants --memory: the chip (`deuteron targets --chips`), or where it has RAM, as "
+           "ram=0x20000000+128K";
+  if (!is_chip && !where.memory.empty())
+    return "--memory is for chips: --on gdb:HOST:PORT, --on serial:DEVICE";
   if (!is_gdb && where.writes_flash)
     return "--flash is for chips behind a GDB server: --on gdb:HOST:PORT";
   return {};

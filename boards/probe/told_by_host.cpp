@@ -7,4 +7,5 @@ extern "C" {
 extern const deuteron::Region deuteron_pool[4] = {};
 extern const uint32_t deuteron_clock_hz = 0;
 extern const uint32_t deuteron_clock_kind = 0;
+extern int32_t (*const deuteron_agent)(uint32_t number, const void* block) = nullptr;
 }

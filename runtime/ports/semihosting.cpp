@@ -10,8 +10,11 @@ constexpr uint32_t kApplicationExit = 0x20026;
 constexpr uint32_t kModeRead = 1, kModeWrite = 5;  // "rb", "wb"
 
 #ifdef DEUTERON_PROBE
-extern "C" int32_t deuteron_host_call(uint32_t number, const void* block);  // boards/probe/probe.cpp
-int32_t call(uint32_t number, const void* block) { return deuteron_host_call(number, block); }
+extern "C" int32_t deuteron_host_call(uint32_t number, const void* block);                // boards/probe/probe.cpp
+extern "C" int32_t (*const deuteron_agent)(uint32_t number, const void* block);  // boards/probe/map.h
+int32_t call(uint32_t number, const void* block) {
+  return deuteron_agent ? deuteron_agent(number, block) : deuteron_host_call(number, block);
+}
 #else
 int32_t call(uint32_t number, const void* block) {
   register uint32_t r0 asm("r0") = number;
