@@ -27,6 +27,7 @@
 #include "frontends/pt2/number_types.h"
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/operators/leftovers.h"
+#include "frontends/pt2/operators/step_ports.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
 #include "tensor/elements.h"
@@ -149,7 +150,8 @@ class Walk {
     }
     const TensorMeta& meta = it->second;
     const DType dtype = meta.dtype.value_or(DType::u8);
-    const bool is_known = dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
+    const std::optional<StepInput> steps = dtype == DType::s8 ? step_input(program_, in.name) : std::nullopt;
+    const bool is_known = dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8 || steps;
     if (!is_known)
       diagnostics_.error(graph_.name,
                          fmt::format("input `{}` has dtype {}; floats, integers up to int64 and bool inputs are supported", in.name,
@@ -164,8 +166,12 @@ class Walk {
           fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without",
                       in.name, to_text(meta.strides)),
           "pt2.input.strides");
-    m.stored = state_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_known);
+    const DType own = steps ? DType::f32 : dtype;
+    m.stored = state_.add_value(in.name, {own, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_known);
     graph_.inputs.push_back({m.stored, in.name, m.order});
+    if (!steps) return;
+    m.stored = add_quantize(state_, m.stored, steps->quant, in.name, {steps->reader});
+    graph_.inputs.back().steps = graph_.type(m.stored);
   }
 
   bool touches_complex(const ProgramNode& node) {
@@ -331,7 +337,7 @@ class Walk {
     graph_.sources.push_back({name, "output", "", ""});
     const size_t nodes = graph_.nodes.size();
     Call call(state_, node, source, "output", false);
-    const ValueId v = call.value_of(name);
+    ValueId v = call.value_of(name);
     const bool is_used = graph_.nodes.size() != nodes || (v >= 0 && uses_source(source));
     if (!is_used) graph_.sources.pop_back();
     if (v < 0) return;
@@ -340,16 +346,23 @@ class Walk {
     if (type.elements() == 0 && !state_.is_broken(v))
       return diagnostics_.error(graph_.name, fmt::format("output `{}` has no elements: shape {}", name, to_text(type.shape)),
                                 "pt2.output.empty", "leave it out of the model");
-    if (type.dtype != DType::f32 && !is_integer && !state_.is_broken(v)) {
+    const auto meta = program_.tensors.find(name);  // the model's own dtype: uint8 is int8 from here on
+    const bool is_int8 = meta != program_.tensors.end() && meta->second.dtype == DType::s8;
+    const bool has_steps = is_int8 && !type.quant.empty() && !type.quant.per_channel();
+    if (type.dtype != DType::f32 && !is_integer && !has_steps && !state_.is_broken(v)) {
       diagnostics_.error(
           graph_.name,
-          fmt::format("output `{}` has dtype {}; float32, int32, int64 and bool outputs are supported", name, name_of(type.dtype)),
+          fmt::format("output `{}` has dtype {}; float32, quantized int8, int32, int64 and bool outputs are supported", name,
+                      meta == program_.tensors.end() ? name_of(type.dtype) : name_of_code(meta->second.dtype_code)),
           "pt2.output.dtype");
       return;
     }
     Axes order(type.shape.size());
     std::iota(order.begin(), order.end(), 0);
+    const Type own = type;
+    if (has_steps) v = add_dequantize(state_, v, name);
     graph_.outputs.push_back({v, name, std::move(order)});
+    if (has_steps) graph_.outputs.back().steps = own;
   }
 
   bool uses_source(i32 source) const {

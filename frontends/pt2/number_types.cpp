@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "frontends/pt2/operators/step_ports.h"
+
 namespace deuteron::pt2 {
 namespace {
 
@@ -100,6 +102,7 @@ void fix_small_integers(Program& program, const std::string& name, Diagnostics& 
   for (const ProgramInput& in : program.inputs) {
     const auto it = program.tensors.find(in.name);
     if (in.kind != ProgramInput::Kind::user || it == program.tensors.end() || !is_small_integer(it->second.dtype)) continue;
+    if (it->second.dtype == DType::s8 && step_input(program, in.name)) continue;
     integers.follow(in.name);
     const DType to = integers.is_position() ? DType::s32 : DType::f32;
     diagnostics.add({Severity::note, name,

@@ -161,3 +161,26 @@ def test_another_version_is_named(monkeypatch):
         warnings.simplefilter("error")
         monkeypatch.setattr(version.importlib.metadata, "version", lambda name: "1.5.7")
         version.check_version.__wrapped__()
+
+
+class Part(nn.Module):
+    """What lies between two delegates: int8 comes in and goes out, and a float does too."""
+
+    def forward(self, a, b):
+        q = torch.ops.quantized_decomposed
+        b = q.quantize_per_tensor(b, 0.2, 0, -128, 127, torch.int8)
+        b = q.dequantize_per_tensor(b, 0.2, 0, -128, 127, torch.int8)
+        y = q.dequantize_per_tensor(a, 0.1, 3, -128, 127, torch.int8) + b
+        y = q.quantize_per_tensor(y, 0.3, 1, -128, 127, torch.int8)
+        return y, q.dequantize_per_tensor(y, 0.3, 1, -128, 127, torch.int8)
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_int8_at_the_border_of_a_part(layout):
+    torch.manual_seed(0)
+    a = torch.randint(-128, 128, (1, 4, 3, 5)).to(torch.int8).contiguous(memory_format=layout)
+    b = (torch.randn(1, 4, 3, 5) * 5).contiguous(memory_format=layout)
+    program = deuteron.compile(torch.export.export(Part(), (a, b)), target="cortex-m55")
+    assert [i.dtype for i in program.inputs] == ["int8", "float32"]
+    for ours, theirs in zip(program.run(a.numpy(), b.numpy()), Part()(a, b)):
+        assert torch.equal(torch.as_tensor(ours), theirs)

@@ -8,6 +8,7 @@
 
 #include "frontends/pt2/file/storage_order.h"
 #include "frontends/pt2/operators/import_table.h"
+#include "frontends/pt2/operators/step_ports.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -147,6 +148,24 @@ static void import_dequantize_per_channel(Call& c) {
   }
   g.quant.axis = static_cast<i32>(axis);
   if (c.ok()) dequantize(c, std::move(g));
+}
+
+static ValueId added(ImportState& state, Op op, ValueId v, Type type, const std::string& name, Origin origin) {
+  const ValueId made = state.graph.add_node(std::move(op), {v}, {std::move(type)}, name, std::move(origin));
+  state.derived_from_constants.resize(made + 1, false);
+  state.broken.resize(made + 1, false);
+  return made;
+}
+
+ValueId add_quantize(ImportState& state, ValueId v, const Quant& quant, const std::string& name, Origin origin) {
+  const Type type{DType::s8, state.graph.type(v).shape, quant};
+  return added(state, Quantize{quant}, v, type, name + ".steps", std::move(origin));
+}
+
+ValueId add_dequantize(ImportState& state, ValueId v, const std::string& name) {
+  const Type type{DType::f32, state.graph.type(v).shape, {}};
+  const Origin origin = state.graph.nodes[Uses(state.graph).producer[v]].origin;
+  return added(state, Dequantize{}, v, type, name + ".float", origin);
 }
 
 static constexpr ImportRow kQuantizationRows[] = {

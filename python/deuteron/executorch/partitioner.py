@@ -106,12 +106,16 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         finder = CapabilityBasedPartitioner(graph, takes, allows_single_node_partition=True)
         tags: dict[str, DelegationSpec] = {}
         self.parts = 0
+        given = set(exported_program.graph_signature.user_inputs)
+        constants = {n for n in graph.graph.nodes if n.op == "placeholder" and n.name not in given}
         for part in finder.propose_partitions():
             nodes = set(part.nodes)
             rounding = set(filter(is_rounding, nodes))
-            # Without a quantize or dequantize the compiler has no ranges to go by.
-            if rounding and nodes & places.computed:
-                self.parts += bool(nodes & places.computed - rounding)
+            computed = nodes & places.computed - rounding
+            # Without a quantize or dequantize the compiler has no ranges to go by; one alone, left
+            # over between others' operators, would need a kernel that they may not have.
+            if rounding and (computed or any(n.args[0] not in constants for n in rounding)):
+                self.parts += bool(computed)
                 tag = f"deuteron_{len(tags)}"
                 tags[tag] = spec
                 for node in nodes:
