@@ -56,35 +56,49 @@ bool has_form_of_npu(const PassContext& pass, const Graph& g, const Node& node) 
   return program && are_taken(*program, g.type(node.inputs[0]), pass.target.npu->limits);
 }
 
-// How many dB less noise the second has in the part of an output that gains most: the mean over the
-// samples of what each gains, where chance does not explain it.
-struct PartGain {
-  double db = 0;
-  size_t part = 0;
-};
-PartGain largest_gain_of_a_part(const Score& npu, const Score& exact) {
-  constexpr double kDeviations = 3;  // of the mean: an output may have many parts
-  PartGain most;
-  for (size_t p = 0; !npu.parts.empty() && p < npu.parts[0].size(); ++p) {
-    double sum = 0, squares = 0, count = 0;
-    for (size_t s = 0; s < npu.parts.size(); ++s) {
-      const double before = npu.parts[s][p].noise, after = exact.parts[s][p].noise;
-      if (!(before > 0 && after > 0)) continue;
-      const double gain = 10 * std::log10(before / after);
-      sum += gain, squares += gain * gain, ++count;
-    }
-    if (count < 2) continue;
-    const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean);
-    const double deviation = std::sqrt(variance / (count - 1));
-    if (mean >= kDeviations * deviation && mean > most.db) most = {mean, p};
+// What the second has less noise, in dB: the mean over the samples of what each gains, if it is so
+// many of its own deviations that chance does not explain it, else 0. Few samples hold most of the
+// noise, and a form that makes it half of all others would not show in the sum.
+double gain_of_samples(const std::vector<Sums>& npu, const std::vector<Sums>& exact,
+                       double deviations) {
+  double sum = 0, squares = 0, count = 0;
+  for (size_t s = 0; s < npu.size(); ++s) {
+    if (!(npu[s].noise > 0 && exact[s].noise > 0)) continue;
+    const double gain = 10 * std::log10(npu[s].noise / exact[s].noise);
+    sum += gain, squares += gain * gain, ++count;
   }
-  return most;
+  if (count < 4) return 0;
+  const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean);
+  return mean >= deviations * std::sqrt(variance / (count - 1)) ? mean : 0;
 }
 
-double db_of_part(const Score& score, size_t part) {
+std::vector<Sums> of_part(const Score& score, size_t part) {
+  std::vector<Sums> samples;
+  for (const std::vector<Sums>& sample : score.parts) samples.push_back(sample[part]);
+  return samples;
+}
+double db_of(const std::vector<Sums>& samples) {
   Sums all;
-  for (const std::vector<Sums>& sample : score.parts) all.add(sample[part]);
+  for (const Sums& sample : samples) all.add(sample);
   return all.db();
+}
+
+// Of the outputs together, or of the part of one that gains most.
+struct Gain {
+  double db = 0;
+  bool is_of_a_part = false;
+  size_t part = 0;
+};
+Gain gain_of(const Score& npu, const Score& exact) {
+  constexpr double kDeviations = 2, kOfManyParts = 3;
+  const double all = gain_of_samples(npu.outputs, exact.outputs, kDeviations);
+  Gain most{std::max(exact.value - npu.value, all)};
+  if (most.db >= kWorthIt || npu.parts.empty()) return most;
+  for (size_t p = 0; p < npu.parts[0].size(); ++p) {
+    const double gain = gain_of_samples(of_part(npu, p), of_part(exact, p), kOfManyParts);
+    if (gain > most.db) most = {gain, true, p};
+  }
+  return most;
 }
 
 class FormChooser {
@@ -108,10 +122,8 @@ class FormChooser {
     FormDecision decision;
     decision.tables = tables_;
     const std::optional<Score> exact = tables_.empty() ? std::nullopt : score_with(decision);
-    const PartGain part = exact ? largest_gain_of_a_part(npu, *exact) : PartGain{};
-    const double whole = exact ? exact->value - npu.value : 0;
-    if (std::max(whole, part.db) < kWorthIt) return {};
-    decision.of_a_part = whole < kWorthIt;
+    const Gain gain = exact ? gain_of(npu, *exact) : Gain{};
+    if (gain.db < kWorthIt) return {};
     Score last = *exact;
     const size_t at_once = (tables_.size() + kMaxTableTries - 1) / kMaxTableTries;
     for (size_t from = 0; from < tables_.size(); from += at_once) {
@@ -119,14 +131,12 @@ class FormChooser {
       FormDecision fewer = decision;
       const auto tried = std::span(tables_).subspan(from, std::min(at_once, tables_.size() - from));
       for (const Origin& table : tried) std::erase(fewer.tables, table);
-      const std::optional<Score> score = score_with(fewer);
-      if (!score || score->value < exact->value - kOfOne) continue;
-      if (largest_gain_of_a_part(*score, *exact).db >= kOfOne) continue;
+      std::optional<Score> score = score_with(fewer);
+      if (!score || gain_of(*score, *exact).db >= kOfOne) continue;
       decision = std::move(fewer);
-      last = *score;
+      last = *std::move(score);
     }
-    decision.npu_db = decision.of_a_part ? db_of_part(npu, part.part) : npu.value;
-    decision.exact_db = decision.of_a_part ? db_of_part(last, part.part) : last.value;
+    note(decision, gain, npu, last);
     return decision;
   }
 
@@ -137,19 +147,25 @@ class FormChooser {
     all.exact = names_;
     const std::optional<Score> without = decision.empty() ? npu : score_with(decision);
     const std::optional<Score> exact = score_with(all);
-    if (!without || !exact || exact->value < without->value + kWorthIt) return;
+    const Gain gain = without && exact ? gain_of(*without, *exact) : Gain{};
+    if (gain.db < kWorthIt) return;
     for (const std::string& name : names_) {
       if (all.exact.size() == 1) break;
       FormDecision fewer = all;
       std::erase(fewer.exact, name);
       const std::optional<Score> score = score_with(fewer);
-      if (score && score->value >= exact->value - kOfOne) all.exact = std::move(fewer.exact);
+      if (score && gain_of(*score, *exact).db < kOfOne) all.exact = std::move(fewer.exact);
     }
     const std::optional<Score> last = score_with(all);
     if (!last) return;
-    all.of_a_part = false;
-    all.npu_db = npu.value, all.exact_db = last->value;
+    note(all, gain, npu, *last);
     decision = std::move(all);
+  }
+
+  static void note(FormDecision& decision, const Gain& gain, const Score& npu, const Score& exact) {
+    decision.of_a_part = gain.is_of_a_part;
+    decision.npu_db = gain.is_of_a_part ? db_of(of_part(npu, gain.part)) : npu.value;
+    decision.exact_db = gain.is_of_a_part ? db_of(of_part(exact, gain.part)) : exact.value;
   }
 
   // The float graph that would be quantized.

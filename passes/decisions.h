@@ -56,8 +56,8 @@ SlimmedFilters slimmed_filters(const Slimming& slimming);  // passes/slim.cpp
 struct FormDecision {
   std::vector<std::string> exact;  // "layer_norm", "log"
   std::vector<Origin> tables;      // too coarse on the NPU: passes/fixed_steps.h
-  // Signal to noise on samples held out, with the NPU's forms of all and with these; of the part of
-  // an output that gains most, if its gain decided.
+  // Signal to noise, simulated with ranges of all samples, with the NPU's forms of all and with
+  // these; of the part of an output that gains most, if its gain decided.
   std::optional<double> npu_db, exact_db;
   bool of_a_part = false;
   bool empty() const { return exact.empty() && tables.empty(); }

@@ -40,7 +40,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                                          Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr,
                                                          const WeightLimits* int4 = nullptr);
 
-// On samples held out, with histogram ranges and no search but for scales at the borders: what
+// With histogram ranges of all samples, and no search but for scales at the borders: what
 // tells forms of a network apart. Nothing, when calibration fails.
 std::optional<Score> plain_score(Graph graph, const Samples& samples,
                                  const QuantizeOptions& options, int threads);

@@ -212,5 +212,19 @@ TEST(QuantizationSearch, FailsWhereCalibrationFails) {
   EXPECT_TRUE(diagnostics.has_errors());
 }
 
+// Forms are compared by how they round: that one sample reaches beyond the range of the others is
+// not part of it.
+TEST(QuantizationSearch, PlainScoreIsOfRoundingAlone) {
+  TestGraph t;
+  const ValueId x = t.input("x", {1, 12});
+  t.output(t.node("y", Linear{}, {x, t.constant("w", {5, 12}, random_floats(60, 1))}));
+  Samples samples = samples_of(t.g, 8);
+  for (float& v : samples[3][0]) v *= 10;
+  QuantizeOptions options;
+  const std::optional<Score> score = plain_score(t.g, samples, options, 1);
+  ASSERT_TRUE(score);
+  EXPECT_GT(score->sqnr_db, 30);
+}
+
 }  // namespace
 }  // namespace deuteron

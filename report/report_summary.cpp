@@ -193,7 +193,7 @@ class Summary {
     if (tables > 0) exact.push_back(counted(tables, "function") + " of sigmoid or tanh");
     const char* part = forms.of_a_part ? " in a part of an output" : "";
     if (!exact.empty())
-      line("choice", fmt::format("{} in the exact form: {:.1f} dB{} on data held out, {:.1f} with "
+      line("choice", fmt::format("{} in the exact form: {:.1f} dB{}, simulated, {:.1f} with "
                                  "the NPU's form (--prefer npu takes it)",
                                  fmt::join(exact, ", "), *forms.exact_db, part, *forms.npu_db));
     const Preference& p = c_.partition.preference;

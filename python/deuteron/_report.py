@@ -162,7 +162,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class ExactForms:
-    """Operators that keep an exact form, since the NPU's costs accuracy; signal to noise on samples held out, with these and without."""
+    """Operators that keep an exact form, since the NPU's costs accuracy; signal to noise, simulated."""
 
     operators: list[str]
     tables: int  # functions of sigmoid and tanh beside these
