@@ -152,8 +152,9 @@ class Session {
                      "--memory ram=...,flash=0x08000000+512K");
     const ChipMemory::Piece& ram = o_.memory.ram[0];
     const ChipMemory::Piece code = o_.writes_flash ? o_.memory.flash[0] : ram;
+    // measure() takes 4.5 KB of it and what calls it 2; a product of matrices 8.5 KB in all.
     const uint32_t stack =
-        ram.bytes > 20 * 1024 ? 8192 : 7168;  // measure() takes 4.5 KB of it, what calls it 2
+        ram.bytes > 20 * 1024 ? std::clamp(ram.bytes / 8, 9216u, 65536u) & ~7u : 7168;
     std::string problem;
     std::optional<PlacedImage> image = place_image(
         parts_, o_.kernels, {code.base, ram.base, stack, o_.run.profile_events > 0}, problem);

@@ -79,6 +79,10 @@ std::string reason_of_fault(uint32_t cfsr) {
 
 constexpr const char* kReportIt = "this is a fault of the runtime or of a kernel: please report it with the program file";
 
+std::string stack_advice(std::string_view board) {
+  return is_behind_probe(board) ? "an eighth of the first RAM is its stack: name a larger one first in --memory" : kReportIt;
+}
+
 Diagnostic describe_fault(std::string_view board, const NameFunction& name_function, const BoardReport& a) {
   Words words(a.trouble);
   words.next();
@@ -88,7 +92,7 @@ Diagnostic describe_fault(std::string_view board, const NameFunction& name_funct
   const auto address = static_cast<uint32_t>(words.number_after("address"));
   if (a.trouble.ends_with("stack overflowed"))
     return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow",
-                         kReportIt);
+                         stack_advice(board));
   const std::string function = name_function ? name_function(pc) : "", caller = name_function ? name_function(lr) : "";
   return board_trouble(board,
                        fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, CFSR {:#010x}, HFSR {:#010x}", kind,
@@ -247,7 +251,7 @@ std::optional<Diagnostic> describe_exit(std::string_view board, const NameFuncti
     case BoardExit::does_not_fit:
       return describe_memory(board, a);
     case BoardExit::stack_overflow:
-      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", kReportIt);
+      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", stack_advice(board));
     case BoardExit::bad_job:
       return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
                            "`deuteron inspect` shows what the program takes");
