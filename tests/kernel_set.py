@@ -16,7 +16,7 @@ BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build")
 SETS = {"mve": "mps3-an547", "dsp": "mps2-an386", "scalar": "mps2-an385"}
 MOST = 40 * 1024
 # Objects by what they are for, of their paths; the rest is int8.
-APART = {"int16": r"s16|16x8|/requantize/", "TFLite's roundings": r"shifts|linear_once|sequence_lstm", "four-bit weights": r"_w4/"}
+APART = {"int16": r"s16|16x8|/requantize/", "TFLite's roundings": r"shifts|linear/once|sequence_lstm", "four-bit weights": r"_w4/"}
 
 
 def bytes_of(objects):
