@@ -32,7 +32,7 @@ def run(*command, **more):
 
 
 def examples():
-    text = (SOURCE / "frontends" / "pt2_examples" / "torch_examples.inc").read_text()
+    text = (SOURCE / "frontends/pt2/examples/torch_examples.inc").read_text()
     for k, (target, body) in enumerate(re.findall(r"^# (\S+)\n(.*?)\n(?=\n|\)torch)", text.split('R"torch(', 1)[1], re.S | re.M)):
         yield "m%d" % k, target, body + "\n"
 

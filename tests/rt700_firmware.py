@@ -138,7 +138,7 @@ check(program.count(ours) == 1, "the microcode's first words")
 (where / "vendor.pte").write_bytes(program.replace(ours, ours[:4] + bytes(4)))
 tool("firmware", where / "vendor.pte", "--board", BOARD, "-o", where / "vendor")
 check("libNeutronDriver.a: -DNEUTRON_DRIVER=" in build(where / "vendor", f"-DMCUX_SDK={sdk}", fails=True), "no vendor's library")
-objects = [o for folder in ("backends/neutron_model", "backends/neutron/kernels", "ops") for o in (BUILD / "boards/mps2-an505" / folder).rglob("*.o")]
+objects = [o for folder in ("backends/neutron_model", "backends/neutron/kernels", "kernels") for o in (BUILD / "boards/mps2-an505" / folder).rglob("*.o")]
 libraries = sdk / "middleware/eiq/neutron/rt700/cm33"
 libraries.mkdir(parents=True)
 for library, members in (("Driver", objects), ("Firmware", objects[:1])):  # q: many of them have one name

@@ -32,8 +32,8 @@ std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_pt
                                 Diagnostics& diagnostics, const InputShapes& shapes = {});
 
 namespace pt2 {
-struct Archive;  // pt2_archive/archive.h
-struct Program;  // pt2_archive/program.h
+struct Archive;  // frontends/pt2/file/archive.h
+struct Program;  // frontends/pt2/file/program.h
 // The same for a program that has been read, with the archive that its weights lie in.
 std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archive, Program program, Diagnostics& diagnostics,
                                     const InputShapes& shapes = {});

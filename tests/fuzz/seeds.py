@@ -24,7 +24,7 @@ TARGET_OF = {".pt2": "pt2", ".tflite": "tflite", ".onnx": "onnx", ".npy": "npy",
              ".toml": "target", ".bmp": "image", ".png": "image", ".jpg": "image", ".sel": "selection", ".pte": "pte"}
 # The byte that a target looks at before the file: an archive, not an entry of one; the first of the shapes.
 PREFIX = {"pt2": b"\0", "image": b"\0"}
-TORCH_EXAMPLES = TESTS.parent / "frontends" / "pt2_examples" / "torch_examples.inc"
+TORCH_EXAMPLES = TESTS.parent / "frontends/pt2/examples/torch_examples.inc"
 MOST_BYTES = 262144  # of an input: the largest of fuzz.cmake
 MODEL_ENTRY = b"\4"  # what follows is the models/model.json of a sound archive (pt2_fuzz.cpp)
 

@@ -34,7 +34,7 @@ struct TensorMeta {
   Axes strides;
   i64 offset = 0;
   bool dynamic = false;  // some size is a symbol; then `sizes` holds the example's
-  // Of a dynamic tensor, by axis, and at the end that of the offset; empty where a number stands: pt2_archive/size_expression.h.
+  // Of a dynamic tensor, by axis, and at the end that of the offset; empty where a number stands: frontends/pt2/file/size_expression.h.
   std::vector<std::string> size_expressions, stride_expressions;
 };
 inline constexpr int kComplex64 = 10;  // the dtype code of pairs of float32
