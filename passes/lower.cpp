@@ -95,14 +95,15 @@ static void write_states(Graph& g, bool for_stock) {
 
 // Beside an NPU our own numbers are rounded as the NPU does, so that they do not depend on the
 // side. A float model has none yet: where no part of it is on the NPU once it is partitioned, they
-// are rounded once.
+// are rounded once. What an option keeps off the NPU keeps its numbers.
 static bool rounds_once_beside_npu(const PassContext& pass) {
   const bool has_delegate = std::ranges::any_of(pass.graph.nodes, [](const Node& node) {
     const KernelCall* call = call_of(node.op);
     return call && call->delegate;
   });
   const bool is_partitioned = !pass.result.partition.nodes.empty();
-  return is_partitioned && !has_delegate && !pass.result.quantization.model_was_quantized;
+  const bool is_kept_off = !pass.options.npu.exclude.empty() || pass.options.npu.min_macs > pass.target.options.min_macs;
+  return is_partitioned && !has_delegate && !is_kept_off && !pass.result.quantization.model_was_quantized;
 }
 
 void lower(PassContext& pass) {
