@@ -171,15 +171,13 @@ class InputReader {
     Type type = *spec.steps;
     type.shape = array.shape;
     const bool takes_steps = spec.dtype == type.dtype;
-    if (!takes_steps && array.type == element_of(type.dtype)) {
-      const std::vector<float> numbers = numbers_of(array.bytes.data(), type);
-      const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
-      return std::vector<std::byte>(bytes, bytes + numbers.size() * sizeof(float));
-    }
+    const Type floats_type{DType::f32, array.shape, {}};
+    if (!takes_steps && array.type == element_of(type.dtype))
+      return elements_of(numbers_of(array.bytes.data(), type), floats_type);
     if (!takes_steps || array.type.kind != 'f') return std::nullopt;
     const std::optional<std::vector<std::byte>> floats = convert(array, DType::f32, numel(spec.shape), where, diagnostics_);
     if (!floats) return std::nullopt;
-    return elements_of(numbers_of(floats->data(), {DType::f32, array.shape, {}}), type);
+    return elements_of(numbers_of(floats->data(), floats_type), type);
   }
 
   bool refuse(const std::string& where, std::string what, const char* rule, std::string fix = {}) {

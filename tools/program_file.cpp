@@ -75,8 +75,7 @@ std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs
     std::optional<std::vector<std::byte>> numbers;
     if (!summary.inputs[i].steps.empty()) {
       const std::vector<float> values = as_floats(summary.inputs[i], inputs[i].bytes);
-      const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
-      numbers.emplace(bytes.begin(), bytes.end());
+      numbers = elements_of(values, {DType::f32, {static_cast<i64>(values.size())}, {}});
     }
     if (map) numbers = numbers_of_bytes(inputs[i].bytes, inputs[i].shape, *map, path, none);
     if (!numbers) continue;
