@@ -7,6 +7,7 @@
 
 #include "boards/board.h"
 #include "boards/gdb_run.h"
+#include "data/option_number.h"
 #include "tools/ends.h"
 
 namespace deuteron {
@@ -16,17 +17,14 @@ std::string check_on(const std::string& on) {
   if (on == "host" || (on.starts_with("qemu:") && on.size() > 5)) return {};
   if (on.starts_with("gdb:")) {
     const std::string port = on.substr(on.rfind(':') + 1);
-    const bool is_number =
-        !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
-    if (on.rfind(':') > 3 && is_number && std::stoi(port) > 0 && std::stoi(port) < 65536) return {};
+    if (on.rfind(':') > 3 && complaint_of({true, 1, 65535}, port).empty()) return {};
     return "`" + on + "` is not `gdb:HOST:PORT`";
   }
   if (on.starts_with("serial:")) {
     const size_t comma = on.find(',');
     const std::string baud = comma == on.npos ? "115200" : on.substr(comma + 1);
-    const bool is_number =
-        !baud.empty() && baud.size() <= 7 && baud.find_first_not_of("0123456789") == baud.npos;
-    if (is_number && on.size() > 7 && comma != 7) return {};
+    const bool is_baud = complaint_of({true, 0, 9999999}, baud).empty();
+    if (is_baud && on.size() > 7 && comma != 7) return {};
     return "`" + on + "` is not `serial:DEVICE` or `serial:DEVICE,BAUD`";
   }
   return "`" + on + "` is neither `host` nor `qemu:BOARD`, `gdb:HOST:PORT` or `serial:DEVICE`";
