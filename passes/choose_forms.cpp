@@ -149,16 +149,17 @@ class FormChooser {
     const std::optional<Score> exact = score_with(all);
     const Gain gain = without && exact ? gain_of(*without, *exact) : Gain{};
     if (gain.db < kWorthIt) return;
+    Score last = *exact;
     for (const std::string& name : names_) {
       if (all.exact.size() == 1) break;
       FormDecision fewer = all;
       std::erase(fewer.exact, name);
-      const std::optional<Score> score = score_with(fewer);
-      if (score && gain_of(*score, *exact).db < kOfOne) all.exact = std::move(fewer.exact);
+      std::optional<Score> score = score_with(fewer);
+      if (!score || gain_of(*score, *exact).db >= kOfOne) continue;
+      all = std::move(fewer);
+      last = *std::move(score);
     }
-    const std::optional<Score> last = score_with(all);
-    if (!last) return;
-    note(all, gain, npu, *last);
+    note(all, gain, npu, last);
     decision = std::move(all);
   }
 
