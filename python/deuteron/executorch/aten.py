@@ -62,11 +62,7 @@ class _Builder:
         self.names: dict[str, Node] = {}
         self.left_out = {n for n in program.graph.nodes if n.op == "call_function" and foreign(n)}
         for node in program.graph.nodes:  # of several results
-            if (
-                node.op == "call_function"
-                and "getitem" in str(node.target)
-                and node.args[0] in self.left_out
-            ):
+            if is_getitem(node) and node.args[0] in self.left_out:
                 self.left_out.add(node)
         self.specs: list[InputSpec] = []
 
@@ -176,6 +172,10 @@ class _Builder:
             return known
         is_index = value.dim() > 0 and not value.dtype.is_floating_point
         return (torch.zeros if is_index else torch.ones)(value.shape, dtype=value.dtype)
+
+
+def is_getitem(node: Node) -> bool:
+    return node.op == "call_function" and "getitem" in str(node.target)
 
 
 def in_torch(node: Node) -> tuple[Any, Any, dict[str, Any]]:

@@ -21,7 +21,7 @@ from .._compile import analyze, ops
 from .._data import Path
 from .._diagnostics import DeuteronWarning, Diagnostic, Error
 from .._options import words_of
-from .aten import as_aten
+from .aten import as_aten, is_getitem
 from .backend import DeuteronBackend, sources_of, specs_of
 
 _READ = ("aten::", "quantized_decomposed::", "dim_order_ops::")
@@ -82,7 +82,7 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         self.options = options
         self.with_float = float == "portable"
         self.report = Report()
-        self.parts = 0  # of the last program; without those that only round
+        self.parts = 0  # of the last program
         self._data: dict[str, Any] = {}
 
     def ops_to_not_decompose(
@@ -105,7 +105,6 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         takes = _Takes(places.left)
         finder = CapabilityBasedPartitioner(graph, takes, allows_single_node_partition=True)
         tags: dict[str, DelegationSpec] = {}
-        self.parts = 0
         given = set(exported_program.graph_signature.user_inputs)
         constants = {n for n in graph.graph.nodes if n.op == "placeholder" and n.name not in given}
         for part in finder.propose_partitions():
@@ -115,7 +114,6 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
             # Without a quantize or dequantize the compiler has no ranges to go by; one alone, left
             # over between others' operators, would need a kernel that they may not have.
             if rounding and (computed or any(n.args[0] not in constants for n in rounding)):
-                self.parts += bool(computed)
                 tag = f"deuteron_{len(tags)}"
                 tags[tag] = spec
                 for node in nodes:
@@ -207,7 +205,7 @@ def is_rounding(node: Node) -> bool:
 def is_foreign(node: Node) -> bool:
     if name_of(node).startswith(_READ):
         return False
-    return "getitem" not in str(node.target) or is_foreign(node.args[0])
+    return not is_getitem(node) or is_foreign(node.args[0])
 
 
 def is_left(node: Node) -> bool:
@@ -215,7 +213,7 @@ def is_left(node: Node) -> bool:
         node.op == "call_function"
         and "delegation_tag" not in node.meta
         and not is_rounding(node)
-        and "getitem" not in str(node.target)
+        and not is_getitem(node)
     )
 
 

@@ -36,11 +36,7 @@ class Choices:
 
     def _named(self, node: Node) -> bool:
         modules = list(modules_of(node))
-        named = [
-            name
-            for name in self.names
-            if any(path == name or path.startswith(name + ".") for path, _ in modules)
-        ]
+        named = [n for n in self.names if any(is_within(path, n) for path, _ in modules)]
         if named:
             return self.names[max(named, key=len)]
         for _, module_type in reversed(modules):  # the innermost one
@@ -52,7 +48,7 @@ class Choices:
     def check_names(self, model: GraphModule) -> None:
         there = {path for node in model.graph.nodes for path, _ in modules_of(node) if path}
         for name in self.names:
-            if not any(path == name or path.startswith(name + ".") for path in there):
+            if not any(is_within(path, name) for path in there):
                 known = ", ".join(sorted(there)[:8]) or "none: it has no modules"
                 raise error(
                     f"module `{name}`",
@@ -60,6 +56,10 @@ class Choices:
                     "quantizer.module",
                     f"modules of the model: {known}",
                 )
+
+
+def is_within(path: str, module: str) -> bool:
+    return path == module or path.startswith(module + ".")
 
 
 def modules_of(node: Node) -> Iterator[tuple[str, str]]:
