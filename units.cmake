@@ -49,6 +49,7 @@ endfunction()
 # Moves the sources that lie in no folder whose name begins as the pattern `folders` says from the list named by `sources` to that named by `others`.
 function(move_sources_outside folders sources others)
   set(moved ${${sources}})
+  string(REPLACE "/" "[/_]" folders "${folders}")
   set(pattern "^${PROJECT_SOURCE_DIR}/(${folders})/|^${PROJECT_BINARY_DIR}/units/[a-z]+/(${folders})_")
   list(FILTER ${sources} INCLUDE REGEX "${pattern}")
   list(FILTER moved EXCLUDE REGEX "${pattern}")

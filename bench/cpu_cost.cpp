@@ -11,16 +11,16 @@
 
 #include <random>
 
+#include "base/tensor/elements.h"
 #include "boards/board.h"
 #include "boards/cycles/estimate_cycles.h"
 #include "boards/emulate.h"
-#include "cost/cpu_cost.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/cost/cpu_cost.h"
+#include "compile/options.h"
 #include "frontends/read_graph.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
 #include "targets/target.h"
-#include "tensor/elements.h"
 
 using namespace deuteron;
 

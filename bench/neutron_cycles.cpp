@@ -8,11 +8,11 @@
 #include <map>
 #include <vector>
 
-#include "backends/neutron_model/cycles.h"
-#include "backends/neutron_model/kernel_table.h"
-#include "backends/neutron_model/memory.h"
-#include "backends/neutron_model/test_machine.h"
-#include "backends/neutron_model/test_mobilenet_v1.h"
+#include "npu/neutron/machine/cycles.h"
+#include "npu/neutron/machine/kernel_table.h"
+#include "npu/neutron/machine/memory.h"
+#include "npu/neutron/machine/test_machine.h"
+#include "npu/neutron/machine/test_mobilenet_v1.h"
 
 using namespace deuteron::neutron;
 

@@ -3,8 +3,8 @@
 //   price_blocks IMAGE.elf BLOCKS CORE     BLOCKS: what boards/cycles/block_counts.c wrote, for one call; prints instructions and cycles
 #include <fmt/format.h>
 
+#include "base/files/read_file.h"
 #include "boards/cycles/estimate_cycles.h"
-#include "data/read_file.h"
 
 int main(int argc, char** argv) {
   using namespace deuteron;

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import textwrap
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools" / "site"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "dev_tools" / "site"))
 import picture
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

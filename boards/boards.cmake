@@ -123,7 +123,7 @@ endforeach()
 # The same runner for chips behind a debug probe, one for each core: a relocatable object with each function by itself, of which the host
 # links what a program calls, where the chip has memory (boards/place_image.h). No NPU is played there.
 set(PROBE_PORTS runtime/ports/start.cpp runtime/ports/semihosting.cpp)
-set(PLAYED_SOURCES backends/all_kernels.cpp backends/neutron_delegate/linked_driver.cpp)
+set(PLAYED_SOURCES npu/all_kernels.cpp npu/neutron/delegate/linked_driver.cpp)
 file(GLOB PROBE_SOURCES CONFIGURE_DEPENDS boards/runner/*.cpp boards/probe/*.cpp)
 set(EMULATED_PORTS runtime/ports/counter.cpp runtime/ports/board_clock.cpp runtime/ports/memory_protection.cpp)
 file(WRITE ${BOARD_DIR}/apart.ld "SECTIONS { }\n")
@@ -169,7 +169,7 @@ if(BOARDS)
 endif()
 
 # What the tracer costs (tests/tracing.py): one board's image without it, and another in whose link its files are not there at all.
-set(TRACER_SOURCES runtime/trace.cpp runtime/etdump.cpp runtime/call_name.cpp backends/neutron_delegate/profile.cpp
+set(TRACER_SOURCES runtime/trace.cpp runtime/etdump.cpp runtime/call_name.cpp npu/neutron/delegate/profile.cpp
     runtime/ports/board_clock.cpp runtime/ports/cycle_counters.cpp runtime/ports/systick_clock.cpp)
 if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
   set(board mps2-an505)

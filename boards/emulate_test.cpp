@@ -17,8 +17,8 @@
 #include <ostream>
 #include <thread>
 
-#include "backends/neutron_delegate/test_network.h"
 #include "boards/board.h"
+#include "npu/neutron/delegate/test_network.h"
 #include "targets/target.h"
 #include "tests/paths.h"
 

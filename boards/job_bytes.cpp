@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/neutron_delegate/calls.h"
-#include "backends/neutron_delegate/delegate.h"
 #include "boards/report.h"
+#include "npu/neutron/delegate/calls.h"
+#include "npu/neutron/delegate/delegate.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/neutron_delegate/payload.h"
 #include "boards/board.h"
-#include "report/status_text.h"
+#include "npu/neutron/delegate/payload.h"
 #include "targets/nearest.h"
+#include "write/pte/status_text.h"
 
 namespace deuteron {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/tensor/elements.h"
 #include "ir/states.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 

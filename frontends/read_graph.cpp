@@ -10,13 +10,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/tensor/axes.h"
+#include "base/tensor/limits.h"
 #include "frontends/onnx/file/open.h"
 #include "frontends/onnx/import.h"
 #include "frontends/pt2/import.h"
 #include "frontends/tflite/import.h"
 #include "ir/text.h"
-#include "tensor/axes.h"
-#include "tensor/limits.h"
 
 namespace deuteron {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "base/data/input_shapes.h"
+#include "base/data/model_part.h"
 #include "base/diagnostic.h"
-#include "data/input_shapes.h"
-#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 #include "ops/all.h"
-#include "tensor/constant.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/elements.h"
 #include "ops/families.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

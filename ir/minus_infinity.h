@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks and the padding of maxima hold minus infinity on purpose. In a graph it is a finite number (tensor/elements.h), so that calibration
+// Masks and the padding of maxima hold minus infinity on purpose. In a graph it is a finite number (base/tensor/elements.h), so that calibration
 // and kernels can work with it. Every front end ends with this.
 #pragma once
 #include <string>

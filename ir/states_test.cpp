@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "compile/plan/plan_memory.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "memory/plan_memory.h"
 
 namespace deuteron {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/constant.h"
-#include "tensor/type.h"
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

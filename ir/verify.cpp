@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/limits.h"
 #include "ir/states.h"
 #include "ops/int16.h"
-#include "tensor/limits.h"
 
 namespace deuteron {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <limits>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of the operators that move, combine or window elements, against definitions written element by element.
-#include "calibrate/test_graph.h"
+#include "compile/calibrate/test_graph.h"
 
-#include "calibrate/samples.h"
+#include "compile/calibrate/samples.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "calibrate/test_graph.h"
+#include "base/tensor/axes.h"
+#include "compile/calibrate/test_graph.h"
 #include "ir/text.h"
 #include "ops/form.h"
 #include "ops/unary/functions.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator becomes: other operators, in the order of execution. A form is a plain value; rewrite/forms.h puts it into a graph.
+// What an operator becomes: other operators, in the order of execution. A form is a plain value; ir/rewrite/forms.h puts it into a graph.
 #pragma once
 #include <optional>
 #include <span>

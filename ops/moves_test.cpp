@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float execution of slice, concat and gather against definitions written element by element.
-#include "calibrate/test_graph.h"
+#include "compile/calibrate/test_graph.h"
 
-#include "calibrate/samples.h"
+#include "compile/calibrate/samples.h"
 
 namespace deuteron {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 #include "ops/quant_spec.h"
-#include "tensor/constant.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 #include "kernels/common/cmsis_nn.h"
 #include "ops/facts.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/npu.h"
 #include "ops/quant_spec.h"
-#include "tensor/constant.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the operands and the result of an operator are quantized, as data.
 #pragma once
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

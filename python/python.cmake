@@ -38,18 +38,18 @@ endif()
 
 # All of the compiler as one library, which binds its own calls itself (-Bsymbolic): nobody replaces them.
 set(PACKAGE_DIR ${PROJECT_BINARY_DIR}/python/deuteron)
-add_library(deuteron_program SHARED EXCLUDE_FROM_ALL python/library.cpp)
+add_library(deuteron_program SHARED EXCLUDE_FROM_ALL cli/python/library.cpp)
 target_link_libraries(deuteron_program PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,deuteron_verbs>" deuteron_core)
 target_link_options(deuteron_program PRIVATE -Wl,-Bsymbolic -Wl,--exclude-libs,libpng16.a:libjpeg.a:libz.a)
 set_target_properties(deuteron_program PROPERTIES OUTPUT_NAME deuteron LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR})
 
 # The program of the wheel: main() alone, over that library.
-add_executable(deuteron_in_package EXCLUDE_FROM_ALL tools/deuteron.cpp)
+add_executable(deuteron_in_package EXCLUDE_FROM_ALL cli/deuteron.cpp)
 target_link_libraries(deuteron_in_package PRIVATE deuteron_options deuteron_program)
 set_target_properties(deuteron_in_package PROPERTIES OUTPUT_NAME deuteron RUNTIME_OUTPUT_DIRECTORY ${PACKAGE_DIR}/bin
                       BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN/.. INSTALL_RPATH $ORIGIN/..)
 
-nanobind_add_module(deuteron_module EXCLUDE_FROM_ALL python/module.cpp python/worker.cpp)
+nanobind_add_module(deuteron_module EXCLUDE_FROM_ALL cli/python/module.cpp cli/python/worker.cpp)
 target_link_libraries(deuteron_module PRIVATE deuteron_options deuteron_program)
 target_compile_options(nanobind-static PRIVATE -w)
 set_target_properties(deuteron_module PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR}

@@ -158,6 +158,6 @@ struct KernelTable {
   const Backend* const* backends = nullptr;
   int32_t backend_count = 0;
 };
-extern const KernelTable kAllKernels;  // backends/all_kernels.cpp
+extern const KernelTable kAllKernels;  // npu/all_kernels.cpp
 
 }  // namespace deuteron

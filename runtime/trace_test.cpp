@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "explain/traces/read_etdump.h"
 #include "runtime/etdump.h"
 #include "runtime/test_kernels.h"
 #include "runtime/test_program.h"
-#include "traces/read_etdump.h"
 
 namespace deuteron {
 namespace {

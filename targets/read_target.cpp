@@ -10,7 +10,7 @@
 #include <array>
 #include <optional>
 
-#include "backends/neutron_model/machine_ranges.h"
+#include "npu/neutron/machine/machine_ranges.h"
 #include "targets/extend.h"
 #include "targets/nearest.h"
 #include "targets/target_keys.h"

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/neutron_model/machine.h"
 #include "base/diagnostic.h"
 #include "kernels/common/cmsis_nn.h"
+#include "npu/neutron/machine/machine.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"
 #include "targets/cpu_cost.h"

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/neutron_model/machine_ranges.h"
-#include "backends/neutron_model/test_machine.h"
+#include "npu/neutron/machine/machine_ranges.h"
+#include "npu/neutron/machine/test_machine.h"
 #include "targets/builtin.h"
 #include "targets/show_target.h"
 #include "targets/target_keys.h"

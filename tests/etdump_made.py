@@ -2,7 +2,7 @@
 """Makes ETDump traces of a text, for golden tests: a block at the margin, its events below, what an event says below that.
 
     load
-      Program::load_method 0 10                   name, first and last tick; then fields of traces/etdump.fbs: instruction=0 delegate_id=4
+      Program::load_method 0 10                   name, first and last tick; then fields of explain/traces/etdump.fbs: instruction=0 delegate_id=4
         deuteron 1                                metadata: these lines (runtime/etdump.h says what they mean)
         clock cycles 1000000
     forward
@@ -32,7 +32,7 @@ def event(line):
 
 
 def written(runs):
-    """The bytes of a trace of these runs: tables of traces/etdump.fbs."""
+    """The bytes of a trace of these runs: tables of explain/traces/etdump.fbs."""
     w = tflite_made.Writer(SCHEMA)
     w.data += struct.pack("<II4s", 0, 0, b"ED00")
     w.point(4, w.table("Dump", {"version": 0, "runs": runs}))

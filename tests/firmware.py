@@ -166,7 +166,7 @@ shutil.copy(one, fw / "models" / "digits.pte")
 # The vendor's driver, by a stand-in: our objects as a library.
 library = where / "libDriver.a"
 ours = BUILD / "boards/mps2-an505"
-objects = [o for folder in ("backends/neutron_model", "backends/neutron/kernels", "kernels") for o in sorted((ours / folder).rglob("*.o"))]
+objects = [o for folder in ("npu/neutron/machine", "npu/neutron/kernels", "kernels") for o in sorted((ours / folder).rglob("*.o"))]
 subprocess.run(["arm-none-eabi-ar", "qcs", str(library), *map(str, objects)], check=True)  # q: many of them have one name
 code, text = emulate(build(fw, f"-DNEUTRON_DRIVER={library}"), "mps2-an505")
 check(code == 0 and text.count("as on the host") == 2, f"another driver: {code} {text}")

@@ -4,8 +4,8 @@
     neutron_bad_input.py DEUTERON
 
 A converter that is missing, fails, prints nothing, is killed, writes nothing or a wrong payload, for --neutron-converter; a program whose payload has a wrong magic word, version,
-count, section size or too little scratch, for `deuteron run`. (Converters that hang, drivers that return errors, alignment: tools/external_converter_test.cpp,
-backends/neutron_delegate/delegate_test.cpp.)"""
+count, section size or too little scratch, for `deuteron run`. (Converters that hang, drivers that return errors, alignment: cli/external_converter_test.cpp,
+npu/neutron/delegate/delegate_test.cpp.)"""
 import array
 import os
 import pathlib

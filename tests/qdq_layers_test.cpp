@@ -8,12 +8,12 @@
 #include <fstream>
 #include <map>
 
-#include "calibrate/float_executor.h"
+#include "compile/calibrate/float_executor.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/options.h"
+#include "compile/test_program.h"
 #include "frontends/pt2/import.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
-#include "passes/test_program.h"
 #include "targets/target.h"
 #include "tests/paths.h"
 

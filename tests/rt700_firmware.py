@@ -133,12 +133,12 @@ check("has no devices/RT/RT700/MIMXRT798S/" in build(where / "npu", f"-DMCUX_SDK
 # A payload of the vendor's is one without our tag behind the magic word: the project links the two libraries that the SDK has in its place for
 # them. Here the driver is our own objects.
 program = (where / "npu.pte").read_bytes()
-ours = bytes.fromhex("6e4d4364444e4d01")  # backends/neutron_model/microcode.h
+ours = bytes.fromhex("6e4d4364444e4d01")  # npu/neutron/machine/microcode.h
 check(program.count(ours) == 1, "the microcode's first words")
 (where / "vendor.pte").write_bytes(program.replace(ours, ours[:4] + bytes(4)))
 tool("firmware", where / "vendor.pte", "--board", BOARD, "-o", where / "vendor")
 check("libNeutronDriver.a: -DNEUTRON_DRIVER=" in build(where / "vendor", f"-DMCUX_SDK={sdk}", fails=True), "no vendor's library")
-objects = [o for folder in ("backends/neutron_model", "backends/neutron/kernels", "kernels") for o in (BUILD / "boards/mps2-an505" / folder).rglob("*.o")]
+objects = [o for folder in ("npu/neutron/machine", "npu/neutron/kernels", "kernels") for o in (BUILD / "boards/mps2-an505" / folder).rglob("*.o")]
 libraries = sdk / "middleware/eiq/neutron/rt700/cm33"
 libraries.mkdir(parents=True)
 for library, members in (("Driver", objects), ("Firmware", objects[:1])):  # q: many of them have one name

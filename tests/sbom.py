@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The software bills of materials name what is really in the program, in a firmware project and in a wheel (tools/sbom.py).
+"""The software bills of materials name what is really in the program, in a firmware project and in a wheel (dev_tools/sbom.py).
 
     sbom.py DEUTERON BUILD [WHEEL]
 
@@ -32,7 +32,7 @@ def expect(condition, *what):
 
 
 def sbom(kind, folder):
-    done = subprocess.run([sys.executable, ROOT / "tools/sbom.py", kind, folder], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, ROOT / "dev_tools/sbom.py", kind, folder], capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
     return done.stdout
 
@@ -75,8 +75,8 @@ def check_program():
                       if p.suffix in (".h", ".cpp") and p.relative_to(ROOT).parts[0] not in ("build", "tests", "bench", "python") and "_test" not in p.name)
     for name, include in HEADER_ONLY.items():
         expect((f"#include <{include}" in sources) == (name in packages), name, "is named wrongly")
-    lock = json.loads((ROOT / "inspect/page/package-lock.json").read_text())["packages"]
-    for name in json.loads((ROOT / "inspect/page/package.json").read_text())["dependencies"]:
+    lock = json.loads((ROOT / "explain/page/package-lock.json").read_text())["packages"]
+    for name in json.loads((ROOT / "explain/page/package.json").read_text())["dependencies"]:
         expect(packages.get(name) == lock[f"node_modules/{name}"]["version"], name)
     expect("newlib" in packages, "the board runners link newlib")
     expect(sbom("program", BUILD) == sbom("program", BUILD), "not the same twice")
@@ -88,7 +88,7 @@ def check_firmware(folder):
     program = ROOT / "tests/carried/programs/0.1.0/digits_cortex-m55.pte"
     for command in ([TOOL, "firmware", program, "--board", "mps3-an547", "-o", project], ["cmake", "-S", project, "-B", project / "build"]):
         subprocess.run(command, check=True, capture_output=True)
-    unbuilt = subprocess.run([sys.executable, ROOT / "tools/sbom.py", "firmware", project], capture_output=True, text=True)
+    unbuilt = subprocess.run([sys.executable, ROOT / "dev_tools/sbom.py", "firmware", project], capture_output=True, text=True)
     expect(unbuilt.returncode != 0 and "is not built" in unbuilt.stderr, "an unbuilt project has a bill")
     subprocess.run(["cmake", "--build", project / "build"], check=True, capture_output=True)
     d, packages = check_document(sbom("firmware", project))
@@ -143,12 +143,12 @@ def check_wheel():
     with tempfile.TemporaryDirectory() as folder:  # again: the same bytes; and of another build: refused
         copy = pathlib.Path(folder, WHEEL.name)
         shutil.copy(WHEEL, copy)
-        done = subprocess.run([sys.executable, ROOT / "tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, ROOT / "dev_tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
         expect(done.returncode == 0, done.stderr)
         expect(of_wheel(copy) == (text, members), "not the same twice")
         with zipfile.ZipFile(copy, "a") as z:
             z.writestr("deuteron.libs/libstranger-0123abcd.so.1", b"")
-        done = subprocess.run([sys.executable, ROOT / "tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, ROOT / "dev_tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
         expect(done.returncode != 0 and "libstranger" in done.stderr, "a library of nobody is passed over")
     return len(members), len(libraries), len(packages)
 

@@ -3,7 +3,7 @@
 
     site.py DEUTERON FIXTURES PYTHON [FOLDER for pictures]
 
-PYTHON has mkdocs (tools/site/requirements.txt). The site comes into a folder that is thrown away.
+PYTHON has mkdocs (dev_tools/site/requirements.txt). The site comes into a folder that is thrown away.
 """
 import collections
 import functools
@@ -191,7 +191,7 @@ def main():
     tool, fixtures, python = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
     pictures = sys.argv[4] if len(sys.argv) > 4 else None
     if not os.path.exists(python) or subprocess.run([python, "-c", "import material"], capture_output=True).returncode != 0:
-        print(f"left out: the documents as a site: {python} has no mkdocs-material (tools/site/requirements.txt)")
+        print(f"left out: the documents as a site: {python} has no mkdocs-material (dev_tools/site/requirements.txt)")
         sys.exit(77)
     check_the_checks()
     check_navigation()

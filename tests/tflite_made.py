@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes .tflite files of a text, for golden tests. Standard library only; tables and numbers come from frontends/tflite/file/tflite.fbs.
+"""Makes .tflite files of a text, for golden tests. Standard library only; tables and numbers come from base/tflite/tflite.fbs.
 
     version 3                                     and `subgraphs 1`: what stands there unless the text says otherwise
     x : INT8[1,4] q(0.5;3)                        a tensor, with scales;zero points[;axis], each a number or several after one another
@@ -13,7 +13,7 @@
     subgraph                                      what follows belongs to the next subgraph
     input x                                       or `input x 256 times`
     output y
-    set subgraphs.0.tensors.0.buffer = 9          any part of the file, when the rest is made (frontends/tflite/file/tflite.fbs names them)
+    set subgraphs.0.tensors.0.buffer = 9          any part of the file, when the rest is made (base/tflite/tflite.fbs names them)
     remove operator_codes
 """
 import json
@@ -24,7 +24,7 @@ import struct
 
 from pt2_text import place
 
-SCHEMA = (pathlib.Path(__file__).resolve().parent.parent / "frontends/tflite/file/tflite.fbs").read_text()
+SCHEMA = (pathlib.Path(__file__).resolve().parent.parent / "base/tflite/tflite.fbs").read_text()
 FORMS = {"byte": "b", "bool": "?", "ubyte": "B", "int": "i", "int32": "i", "uint": "I", "float": "f", "long": "q", "ulong": "Q"}
 PLAIN = re.sub(r"//.*", "", SCHEMA)
 

@@ -9,7 +9,7 @@ import sys
 ACTIVATION_FIELD = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 4, "FULLY_CONNECTED": 0, "ADD": 0, "SUB": 0, "MUL": 0, "CONCATENATION": 1, "MAX_POOL_2D": 5,
                     "AVERAGE_POOL_2D": 5}
 ACTIVATIONS = ["", " RELU", " RELU_N1_TO_1", " RELU6", " TANH", " SIGN_BIT"]
-SCHEMA = pathlib.Path(__file__).resolve().parent.parent / "frontends/tflite/file/tflite.fbs"
+SCHEMA = pathlib.Path(__file__).resolve().parent.parent / "base/tflite/tflite.fbs"
 
 
 class Table:

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <random>
 
-#include "calibrate/float_executor.h"
+#include "compile/calibrate/float_executor.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/options.h"
+#include "explain/report/accuracy.h"
+#include "explain/report/program_report.h"
 #include "ir/text.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
-#include "report/accuracy.h"
-#include "report/program_report.h"
 #include "targets/target.h"
 
 namespace deuteron {

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL, CONVERTER = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 MODELS = pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else ROOT.parent / "shared") / "fixtures" / "models"
 NETWORKS = ["cifarnet", "resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad"]
-OURS = bytes.fromhex("6e4d4364444e4d01")  # backends/neutron_model/microcode.h
+OURS = bytes.fromhex("6e4d4364444e4d01")  # npu/neutron/machine/microcode.h
 QUICK = ["--observer", "minmax"]
 # Two inputs of one shape: their order shows in the result alone.
 JOINED = """input u : f32[1,4,4,8]

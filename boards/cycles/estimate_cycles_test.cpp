@@ -8,10 +8,10 @@
 
 #include <cmath>
 
-#include "backends/neutron_delegate/test_network.h"
 #include "boards/board.h"
 #include "boards/cycles/price_blocks.h"
 #include "boards/emulate.h"
+#include "npu/neutron/delegate/test_network.h"
 
 namespace deuteron {
 namespace {

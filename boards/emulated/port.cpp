@@ -6,7 +6,7 @@
 #include "runtime/ports/counter.h"
 #include "runtime/ports/semihosting.h"
 #ifdef DEUTERON_NEUTRON_MODEL
-#include "backends/neutron_model/simulation.h"
+#include "npu/neutron/machine/simulation.h"
 #endif
 
 namespace deuteron {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #ifdef DEUTERON_NEUTRON_DRIVER
-#include "backends/neutron_delegate/payload.h"
-#include "backends/neutron_model/simulation.h"
+#include "npu/neutron/delegate/payload.h"
+#include "npu/neutron/machine/simulation.h"
 #endif
 #include "boards/cycles/marks.h"
 #include "runtime/deuteron.h"
@@ -16,7 +16,7 @@
 #include "runtime/ports/stack.h"
 #include "runtime/ports/status_line.h"
 #ifdef DEUTERON_TRACE
-#include "backends/neutron_delegate/profile.h"
+#include "npu/neutron/delegate/profile.h"
 #include "runtime/etdump.h"
 #include "runtime/ports/clocks.h"
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of an ONNX model (data/model_part.h).
+// A part of an ONNX model (base/data/model_part.h).
 #pragma once
-#include "data/model_part.h"
+#include "base/data/model_part.h"
 #include "frontends/onnx/file/model.h"
 
 namespace deuteron::onnx {

@@ -10,7 +10,7 @@
 #include <map>
 #include <numeric>
 
-#include "data/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "frontends/onnx/call/fold.h"
 #include "frontends/onnx/cut.h"
 #include "frontends/onnx/file/open.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/tensor/limits.h"
 #include "frontends/onnx/small_inputs.h"
-#include "tensor/limits.h"
 
 namespace deuteron::onnx {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "data/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "frontends/onnx/file/open.h"
 #include "frontends/onnx/operators/import_table.h"
 

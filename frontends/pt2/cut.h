@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of an exported program (data/model_part.h).
+// A part of an exported program (base/data/model_part.h).
 #pragma once
-#include "data/model_part.h"
+#include "base/data/model_part.h"
 #include "frontends/pt2/file/program.h"
 
 namespace deuteron::pt2 {

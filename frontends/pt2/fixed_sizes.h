@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose sizes were left open becomes one of fixed sizes.
 #pragma once
+#include "base/data/input_shapes.h"
 #include "base/diagnostic.h"
-#include "data/input_shapes.h"
 #include "frontends/pt2/file/open_sizes.h"
 
 namespace deuteron::pt2 {

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "calibrate/float_executor.h"
+#include "base/tensor/elements.h"
+#include "compile/calibrate/float_executor.h"
 #include "frontends/pt2/import.h"
 #include "ir/verify.h"
-#include "tensor/elements.h"
 #include "tests/paths.h"
 
 namespace deuteron {

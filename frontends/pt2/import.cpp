@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/advice.h"
 #include "frontends/pt2/call/import_state.h"
 #include "frontends/pt2/changed_buffers.h"
@@ -30,7 +31,6 @@
 #include "frontends/pt2/operators/step_ports.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 namespace pt2 {

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
+#include "base/data/input_shapes.h"
+#include "base/data/model_part.h"
 #include "base/diagnostic.h"
-#include "data/input_shapes.h"
-#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {

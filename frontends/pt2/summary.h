@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/tensor/type.h"
 #include "frontends/pt2/file/program.h"
 #include "frontends/pt2/import.h"
-#include "tensor/type.h"
 
 namespace deuteron::pt2 {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a model begins and ends: one of its subgraphs, or a part of it (data/model_part.h).
+// Where a model begins and ends: one of its subgraphs, or a part of it (base/data/model_part.h).
 #pragma once
-#include "data/model_part.h"
-#include "frontends/tflite/file/open.h"
+#include "base/data/model_part.h"
+#include "base/tflite/open.h"
 
 namespace deuteron::tflite {
 

@@ -9,12 +9,12 @@
 #include <numeric>
 #include <utility>
 
-#include "data/mapped_file.h"
+#include "base/files/mapped_file.h"
+#include "base/tensor/elements.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/operators/import_table.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 namespace tflite {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "base/data/model_part.h"
 #include "base/diagnostic.h"
-#include "data/model_part.h"
 #include "ir/graph.h"
 
 namespace deuteron {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "frontends/tflite/file/writer.h"
+#include "base/tflite/writer.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

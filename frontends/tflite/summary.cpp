@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "data/mapped_file.h"
+#include "base/files/mapped_file.h"
 #include "frontends/tflite/call/tensors.h"
 #include "frontends/tflite/operators/import_table.h"
 

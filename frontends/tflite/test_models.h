@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/tflite/file/writer.h"
+#include "base/tflite/writer.h"
 
 namespace deuteron::tflite {
 

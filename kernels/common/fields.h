@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a kernel's argument struct by name, for what prints a call of the kernel (firmware/c_*.h). Beside the check that fills the
+// The fields of a kernel's argument struct by name, for what prints a call of the kernel (write/firmware/c_*.h). Beside the check that fills the
 // struct:
 //
 //   DEUTERON_FIELDS(MulArgs, count, period, x_zero, other_zero, y_zero, multiplier, shift)

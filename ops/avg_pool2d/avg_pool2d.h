@@ -39,6 +39,6 @@ void execute(const AvgPool2d&, std::span<const HostTensor> in, std::span<const H
 // forms.cpp
 bool simpler_form(const AvgPool2d&, FormBuilder&);
 bool portable_form(const AvgPool2d&, FormBuilder&);
-Result<Lowered> float_form(const AvgPool2d&, const LowerContext&);  // avg_pool2d.cpp; passes/float_calls.cpp asks for it
+Result<Lowered> float_form(const AvgPool2d&, const LowerContext&);  // avg_pool2d.cpp; compile/lower/float_calls.cpp asks for it
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and linear in float against plain sums in double, over shapes that oneDNN has code for and shapes that it lacks.
-#include "calibrate/test_graph.h"
+#include "compile/calibrate/test_graph.h"
 #include "ops/common/dnn.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults

@@ -11,7 +11,7 @@ struct PackFor {
   Isa isa;
   size_t operands;           // of the plain call, of which the first is x
   bool has_zeros = false;    // at the end of its input, which its units were put in order for
-                             // (passes/order_units.h)
+                             // (compile/simplify/order_units.h)
   bool may_be_four_bits = false;
 };
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/tensor/type.h"
 #include "kernels/conv2d/packed/kernel.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

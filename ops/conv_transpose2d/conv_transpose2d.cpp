@@ -45,7 +45,7 @@ static i64 count_macs(const ConvTranspose2d&, TypeView in, TypeView) {
   return x[0] * x[1] * x[2] * w[0] * w[1] * w[2] * w[3];
 }
 
-// What is larger the runtime does not take (emit/check_load.h).
+// What is larger the runtime does not take (write/pte/check_load.h).
 static i32 narrow(i64 v) { return static_cast<i32>(std::clamp<i64>(v, INT32_MIN, INT32_MAX)); }
 
 ConvTranspose2dArgs kernel_args(const ConvTranspose2d& a, const Shape& x, const Shape& w, const Shape& y) {
@@ -70,7 +70,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
     if (zero != 0)
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0",
                      "cortex_m.conv_transpose2d.symmetric"};
-  if (a.dilation != HW{1, 1} || a.groups != 1)  // rewrite/kernel_forms.cpp puts zeros into the weight instead
+  if (a.dilation != HW{1, 1} || a.groups != 1)  // ir/rewrite/kernel_forms.cpp puts zeros into the weight instead
     return Refusal{"the kernel has neither dilation nor groups", to_text(Shape{a.dilation.h, a.dilation.w, a.groups}), "1,1,1",
                    "cortex_m.conv_transpose2d.window"};
   const ConvTranspose2dArgs args = kernel_args(a, x.shape, weight.shape, y.shape);

@@ -21,6 +21,6 @@ struct Cumsum {
 };
 const OpDef<Cumsum>& def_of(const Cumsum&);
 void execute(const Cumsum&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
-Result<Lowered> float_form(const Cumsum&, const LowerContext&);                                // passes/float_calls.cpp asks for it
+Result<Lowered> float_form(const Cumsum&, const LowerContext&);                                // compile/lower/float_calls.cpp asks for it
 
 }  // namespace deuteron

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/expand/expand.h"
 
+#include "base/tensor/axes.h"
 #include "ops/common/broadcast.h"
 #include "ops/common/refusals.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/tensor/type.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "runtime/deuteron.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

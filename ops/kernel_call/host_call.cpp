@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <deque>
 
+#include "base/tensor/elements.h"
 #include "runtime/kernel.h"
 #include "runtime/schema.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 #include "runtime/deuteron.h"
-#include "tensor/constant.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

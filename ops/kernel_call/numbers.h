@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls are made of, by name: kept with a call for the passes that may make another one of it
-// (passes/pack_weights.cpp, passes/fuse_additions.cpp). The arguments of a finished call are only
+// (compile/lower/pack_weights.cpp, compile/lower/fuse_additions.cpp). The arguments of a finished call are only
 // written.
 #pragma once
 #include <optional>
@@ -32,7 +32,7 @@ struct DenseNumbers {
   void set_window(HW stride, HW pad, HW dilation);
 };
 // Extents of images in storage order [n,h,w,c] and of a weight; what is larger than int32 the
-// runtime does not take (emit/check_load.h).
+// runtime does not take (write/pte/check_load.h).
 DenseNumbers dense_numbers(const Shape& x, const Shape& weight, const Shape& y);
 // Of an operator with x, constant weight and optional constant bias; `multipliers` by filter.
 DenseNumbers dense_numbers(const LowerContext& c, std::vector<Multiplier> multipliers,

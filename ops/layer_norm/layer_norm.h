@@ -34,7 +34,7 @@ struct LayerNorm {
 };
 const OpDef<LayerNorm>& def_of(const LayerNorm&);
 void execute(const LayerNorm&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
-Result<Lowered> float_form(const LayerNorm&, const LowerContext&);                                // passes/float_calls.cpp asks for it
+Result<Lowered> float_form(const LayerNorm&, const LowerContext&);                                // compile/lower/float_calls.cpp asks for it
 
 bool simpler_form(const LayerNorm&, FormBuilder&);
 bool parts_form(const LayerNorm&, FormBuilder&);          // forms.cpp; FormKind::parts

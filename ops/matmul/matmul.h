@@ -27,6 +27,6 @@ struct LowerContext;
 struct Lowered;
 template <class T>
 struct Result;
-Result<Lowered> float_form(const Matmul&, const LowerContext&);  // matmul.cpp; passes/float_calls.cpp asks for it
+Result<Lowered> float_form(const Matmul&, const LowerContext&);  // matmul.cpp; compile/lower/float_calls.cpp asks for it
 
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/tensor/axes.h"
 #include "ops/common/refusals.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/tensor/axes.h"
 #include "ops/form.h"
 #include "ops/permute/collapse.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <algorithm>
 
+#include "base/tensor/axes.h"
 #include "ops/all.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/tensor/axes.h"
 #include "ops/form.h"
-#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <random>
 
-#include "calibrate/test_graph.h"
+#include "compile/calibrate/test_graph.h"
+#include "ir/rewrite/forms.h"
+#include "ir/rewrite/kernel_forms.h"
 #include "kernels/resize2d/kernel.h"
-#include "rewrite/forms.h"
-#include "rewrite/kernel_forms.h"
 
-#include "calibrate/samples.h"
+#include "compile/calibrate/samples.h"
 
 namespace deuteron {
 namespace {

@@ -4,8 +4,8 @@
 #pragma once
 #include <vector>
 
+#include "base/tensor/type.h"
 #include "ops/unary/unary.h"
-#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the main program of a firmware project (firmware/project/main.cpp) wants of its board: boards/*/port.cpp.
+// What the main program of a firmware project (write/firmware/project/main.cpp) wants of its board: boards/*/port.cpp.
 #pragma once
 #include <cstdint>
 

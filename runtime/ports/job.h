@@ -57,7 +57,7 @@ enum class BoardExit : uint32_t {
   file_error = 69,      // "@file ..."
   run_failed = 70,      // "@status ...": a delegate failed
   no_clock = 71,        // "@clock ...": the profile's clock stands still
-  other_outputs = 72,   // a firmware (firmware/project/main.cpp): not the outputs of the host
+  other_outputs = 72,   // a firmware (write/firmware/project/main.cpp): not the outputs of the host
 };
 
 }  // namespace deuteron

@@ -15,8 +15,8 @@ set(patterns
   "models[.]S[.]obj$|models[.]o" "model"
   "/lib[^/]*[.]a" "libraries"
   "deuteron/kernels/.+/bind[.]cpp" "loader, arguments of kernels"
-  "deuteron/(kernels|backends/portable)/([^/]+)/" "kernels"
-  "deuteron/backends/" "NPU"
+  "deuteron/kernels/" "kernels"
+  "deuteron/npu/" "NPU"
   "deuteron/runtime/(program|arena|decimal|trace|etdump)[.]cpp" "runtime"
   "deuteron/runtime/[^/]+[.]cpp" "loader"
   "." "shell")

@@ -15,9 +15,9 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <flatbuffers/reflection.h>
 
-#include "emit/program_generated.h"
-#include "frontends/tflite/file/tflite_generated.h"
-#include "traces/etdump_generated.h"
+#include "base/tflite/tflite_generated.h"
+#include "explain/traces/etdump_generated.h"
+#include "write/pte/program_generated.h"
 #pragma GCC diagnostic pop
 
 namespace deuteron::test {

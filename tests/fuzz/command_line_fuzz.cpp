@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "data/image.h"
-#include "tools/command_line.h"
-#include "tools/options.h"
+#include "base/data/image.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
 
 using namespace deuteron;
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/options.h"
 #include "targets/target.h"
 #include "tests/fuzz/decisions.h"
 #include "tests/fuzz/load_and_run.h"

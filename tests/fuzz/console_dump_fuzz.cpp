@@ -3,9 +3,9 @@
 // are mapped to is the one that the text shows.
 #include <algorithm>
 
-#include "backends/neutron_converter/converter_options.h"
-#include "backends/neutron_converter/kernel_map.h"
 #include "base/check.h"
+#include "npu/neutron/vendor/converter_options.h"
+#include "npu/neutron/vendor/kernel_map.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;

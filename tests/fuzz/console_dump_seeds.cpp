@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/neutron_converter/test_dump.h"
+#include "npu/neutron/vendor/test_dump.h"
 
 using deuteron::neutron::TestDump;
 

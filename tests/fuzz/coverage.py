@@ -14,27 +14,27 @@ import re
 import subprocess
 import sys
 
-# The files that a target is for. backends/neutron/forms.cpp and neutron_ir.cpp write Neutron IR, which the target `compile` makes them do.
+# The files that a target is for. npu/neutron/converter/forms.cpp and neutron_ir.cpp write Neutron IR, which the target `compile` makes them do.
 READERS = {
     "pte": r"runtime/(?!test_|ports/|etdump|trace)[^/]*\.(cpp|h)$",
     "pt2": r"frontends/pt2/(?!operators|schema|examples)",
     "tflite": r"frontends/tflite/(?!file/writer)",
     "onnx": r"frontends/onnx/(?!file/writer)",
     "text": r"ir/(cursor|parse|text_|print|verify)",
-    "neutron": r"backends/neutron_model/|backends/neutron/kernels/[^/]+/(check|kernel)\.cpp",
-    "neutron_ir": r"backends/neutron/(?!neutron_ir|forms|kernel_selection)[^/]*\.cpp|backends/neutron/kernels/[^/]+/operation\.cpp|backends/neutron_delegate/payload",
-    "console_dump": r"backends/neutron_converter/(console_dump|kernel_map|converter_options)",
-    "etdump": r"traces/(read_)?etdump|inspect/(perfetto|tables|profile|profile_table|place_events)\.",
-    "etrecord": r"traces/(read_etrecord|source_map)",
-    "npy": r"data/(npy|array|labels|inputs)\.cpp",
-    "npz": r"data/npz",
-    "image": r"data/(bmp|image|jpeg|png)",
+    "neutron": r"npu/neutron/machine/|npu/neutron/kernels/[^/]+/(check|kernel)\.cpp",
+    "neutron_ir": r"npu/neutron/converter/(?!neutron_ir|forms|kernel_selection)[^/]*\.cpp|npu/neutron/kernels/[^/]+/operation\.cpp|npu/neutron/delegate/payload",
+    "console_dump": r"npu/neutron/vendor/(console_dump|kernel_map|converter_options)",
+    "etdump": r"explain/traces/(read_)?etdump|explain/inspect/(perfetto|tables|profile|profile_table|place_events)\.",
+    "etrecord": r"explain/traces/(read_etrecord|source_map)",
+    "npy": r"base/data/(npy|array|labels|inputs)\.cpp",
+    "npz": r"base/data/npz",
+    "image": r"base/data/(bmp|image|jpeg|png)",
     "target": r"targets/(extend|read_target|target)\.cpp|targets/target_keys",
-    "selection": r"firmware/kernel_list|backends/neutron/kernel_selection",
-    "command_line": r"tools/(command_line|options)\.cpp|data/option_number",
-    "compile": r"passes/|rewrite/|quantize/|memory/",
+    "selection": r"write/firmware/kernel_list|npu/neutron/converter/kernel_selection",
+    "command_line": r"cli/(command_line|options|option_number)\.cpp",
+    "compile": r"compile/|ir/rewrite/|base/allocate/",
     "operators": r"frontends/pt2/(operators|schema)/",
-    "networks": r"passes/|rewrite/|quantize/|memory/",
+    "networks": r"compile/|ir/rewrite/|base/allocate/",
 }
 
 

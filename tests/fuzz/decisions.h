@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron::test {
 

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "inspect/perfetto.h"
-#include "inspect/tables.h"
-#include "traces/read_etrecord.h"
+#include "explain/inspect/perfetto.h"
+#include "explain/inspect/tables.h"
+#include "explain/traces/read_etrecord.h"
 
 using namespace deuteron;
 

@@ -2,10 +2,10 @@
 // Any bytes as a record, and what a profile asks of it. Where the first byte is below 3, the rest is one entry of an otherwise sound record
 // whose checksums are right, so that its JSON is reached.
 #include "base/check.h"
+#include "explain/inspect/perfetto.h"
+#include "explain/traces/read_etrecord.h"
 #include "frontends/pt2/test_archive.h"
-#include "inspect/perfetto.h"
 #include "tests/fuzz/memory_file.h"
-#include "traces/read_etrecord.h"
 
 using namespace deuteron;
 

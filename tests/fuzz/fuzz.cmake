@@ -25,7 +25,7 @@ set(FUZZ_TARGETS
   "operators       512 4096 -       deuteron_core      200"
   "networks       2048 4096 -       deuteron_core        3")
 set(FUZZ_CORPORA ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
-set(command_line_SOURCES tools/command_line.cpp tools/help.cpp tools/options.cpp tools/verb.cpp)
+set(command_line_SOURCES cli/command_line.cpp cli/help.cpp cli/options.cpp cli/verb.cpp)
 set(networks_SOURCES tests/fuzz/same_bits.cpp)
 # More inputs, where they are.
 file(GLOB pte_MORE ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)
@@ -33,7 +33,7 @@ set(etdump_MORE ${PROJECT_SOURCE_DIR}/tests/traces)  # traces and records: each 
 set(etrecord_MORE ${etdump_MORE})
 
 # The schemas of flatbuffers as data, for tests/fuzz/change_field.cpp.
-foreach(schema emit/program frontends/tflite/file/tflite traces/etdump)
+foreach(schema write/pte/program base/tflite/tflite explain/traces/etdump)
   cmake_path(GET schema FILENAME name)
   set(${name}_BFBS ${PROJECT_BINARY_DIR}/generated/${name}.bfbs)
   add_custom_command(OUTPUT ${${name}_BFBS}

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/check.h"
-#include "data/image.h"
+#include "base/data/image.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace deuteron;

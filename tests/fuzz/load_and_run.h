@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "backends/neutron_delegate/calls.h"
-#include "backends/neutron_delegate/delegate.h"
 #include "kernels/common/arena_host.h"
+#include "npu/neutron/delegate/calls.h"
+#include "npu/neutron/delegate/delegate.h"
 #include "runtime/test_program.h"
 #include "tests/fuzz/guarded_run.h"
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/neutron_model/check.h"
-#include "backends/neutron_model/cycles.h"
-#include "backends/neutron_model/driver.h"
-#include "backends/neutron_model/test_machine.h"
+#include "npu/neutron/machine/check.h"
+#include "npu/neutron/machine/cycles.h"
+#include "npu/neutron/machine/driver.h"
+#include "npu/neutron/machine/test_machine.h"
 
 namespace {
 

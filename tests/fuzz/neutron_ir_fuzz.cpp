@@ -2,10 +2,10 @@
 // Neutron IR through the converter; what it accepts, the driver must accept. The same bytes as a converted model and as a payload.
 #include <cstdlib>
 
-#include "backends/neutron/converter.h"
-#include "backends/neutron/run_extracted.h"
-#include "backends/neutron_delegate/payload.h"
-#include "backends/neutron_model/test_machine.h"
+#include "npu/neutron/converter/converter.h"
+#include "npu/neutron/converter/run_extracted.h"
+#include "npu/neutron/delegate/payload.h"
+#include "npu/neutron/machine/test_machine.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;

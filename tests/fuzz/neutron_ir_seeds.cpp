@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/neutron/converter.h"
-#include "backends/neutron_model/test_machine.h"
 #include "base/check.h"
-#include "frontends/tflite/file/writer.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
+#include "base/tflite/writer.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/options.h"
+#include "npu/neutron/converter/converter.h"
+#include "npu/neutron/machine/test_machine.h"
 #include "targets/target.h"
 #include "tests/fuzz/random_network.h"
 

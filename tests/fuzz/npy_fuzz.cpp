@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "data/inputs.h"
-#include "data/labels.h"
-#include "data/npy.h"
+#include "base/data/inputs.h"
+#include "base/data/labels.h"
+#include "base/data/npy.h"
 #include "frontends/pt2/test_archive.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/scratch_folder.h"

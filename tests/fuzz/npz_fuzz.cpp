@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's archives: the bytes as they are, or, where the first one is 0, the rest as the one array of a sound archive.
 #include "base/check.h"
-#include "data/npz.h"
+#include "base/data/npz.h"
 #include "frontends/pt2/test_archive.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "backends/neutron_delegate/test_network.h"
+#include "npu/neutron/delegate/test_network.h"
 #include "runtime/test_program.h"
 
 using namespace deuteron;

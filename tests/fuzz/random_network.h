@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/samples.h"
+#include "compile/calibrate/samples.h"
 #include "ops/families.h"
 #include "tests/fuzz/decisions.h"
 

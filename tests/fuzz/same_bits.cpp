@@ -5,12 +5,12 @@
 
 #include <cstring>
 
+#include "base/tensor/elements.h"
+#include "compile/compilation.h"
+#include "compile/compile.h"
+#include "compile/options.h"
 #include "kernels/quantize/kernel.h"
-#include "passes/compilation.h"
-#include "passes/compile.h"
-#include "passes/options.h"
 #include "targets/target.h"
-#include "tensor/elements.h"
 #include "tests/fuzz/load_and_run.h"
 #include "tests/fuzz/random_network.h"
 

@@ -3,9 +3,9 @@
 // NPU's kernels, which are C files.
 #include <string>
 
-#include "backends/neutron/kernel_selection.h"
 #include "base/check.h"
-#include "firmware/kernel_list.h"
+#include "npu/neutron/converter/kernel_selection.h"
+#include "write/firmware/kernel_list.h"
 
 using namespace deuteron;
 

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "backends/neutron_converter/kernel_map.h"
+#include "npu/neutron/vendor/kernel_map.h"
 
 namespace deuteron::neutron {
 namespace {

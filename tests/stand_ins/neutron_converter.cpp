@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/neutron/converter.h"
-#include "frontends/tflite/file/open.h"
-#include "frontends/tflite/file/writer.h"
-#include "backends/neutron_model/test_machine.h"
+#include "npu/neutron/converter/converter.h"
+#include "base/tflite/open.h"
+#include "base/tflite/writer.h"
+#include "npu/neutron/machine/test_machine.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -9,12 +9,12 @@
 #include <iostream>
 #include <sstream>
 
-#include "calibrate/float_executor.h"
-#include "calibrate/samples.h"
-#include "data/npy.h"
+#include "base/data/npy.h"
+#include "base/tensor/elements.h"
+#include "compile/calibrate/float_executor.h"
+#include "compile/calibrate/samples.h"
 #include "frontends/read_graph.h"
 #include "ir/verify.h"
-#include "tensor/elements.h"
 
 using namespace deuteron;
 

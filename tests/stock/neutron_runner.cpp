@@ -9,9 +9,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "backends/neutron/converter.h"
-#include "backends/neutron/run_extracted.h"
-#include "backends/neutron_model/test_machine.h"
+#include "npu/neutron/converter/converter.h"
+#include "npu/neutron/converter/run_extracted.h"
+#include "npu/neutron/machine/test_machine.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delegate `NeutronBackend` for the stock ExecuTorch runtime: our own backend (backends/neutron_delegate/) behind the stock interface,
+// The delegate `NeutronBackend` for the stock ExecuTorch runtime: our own backend (npu/neutron/delegate/) behind the stock interface,
 // so that a payload runs there as it does here, over the same driver interface. Registered by register_neutron().
 #include <executorch/runtime/backend/interface.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/neutron_delegate/delegate.h"
+#include "npu/neutron/delegate/delegate.h"
 
 namespace et = executorch::runtime;
 

@@ -2,7 +2,7 @@
 // For a runner that is linked with ExecuTorch's own NeutronBackend.cpp, which registers itself: only the driver has to be started.
 #include <cstdio>
 
-#include "backends/neutron_model/driver.h"
+#include "npu/neutron/machine/driver.h"
 
 void register_neutron() {
   if (neutronInit() != kNeutronOk) std::fprintf(stderr, "the driver cannot be initialized\n");

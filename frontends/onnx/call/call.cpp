@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/limits.h"
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/operators/leftovers.h"
 #include "ops/common/broadcast.h"
 #include "ops/families.h"
-#include "tensor/limits.h"
 
 namespace deuteron::onnx {
 

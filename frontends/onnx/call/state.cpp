@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "data/array.h"
-#include "tensor/elements.h"
+#include "base/data/array.h"
+#include "base/tensor/elements.h"
 
 namespace deuteron::onnx {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "data/mapped_file.h"
+#include "base/files/mapped_file.h"
 
 namespace deuteron::onnx {
 

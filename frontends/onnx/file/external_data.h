@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "tensor/constant.h"
-#include "tensor/type.h"
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 
 namespace deuteron::onnx {
 

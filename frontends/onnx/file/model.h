@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/constant.h"
-#include "tensor/type.h"
+#include "base/tensor/constant.h"
+#include "base/tensor/type.h"
 
 namespace deuteron::onnx {
 

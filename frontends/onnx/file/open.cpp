@@ -18,9 +18,9 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
+#include "base/tensor/limits.h"
 #include "frontends/onnx/file/external_data.h"
 #include "frontends/onnx/file/scan.h"
-#include "tensor/limits.h"
 
 namespace deuteron::onnx {
 namespace {

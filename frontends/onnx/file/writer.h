@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron::onnx {
 

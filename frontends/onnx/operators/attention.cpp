@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/elements.h"
 #include "frontends/onnx/operators/compose.h"
 #include "frontends/onnx/operators/import_table.h"
 #include "frontends/onnx/operators/layers.h"
 #include "frontends/onnx/operators/window.h"
-#include "tensor/elements.h"
 
 namespace deuteron::onnx {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/tensor/limits.h"
 #include "frontends/onnx/operators/compose.h"
 #include "frontends/onnx/operators/import_table.h"
-#include "tensor/limits.h"
 
 namespace deuteron::onnx {
 

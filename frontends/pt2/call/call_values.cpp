@@ -6,10 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/call/call.h"
 #include "frontends/pt2/file/storage_order.h"
 #include "ops/kernel_call/host_call.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

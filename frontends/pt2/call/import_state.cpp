@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/file/source_names.h"
 #include "ops/all.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/tensor/limits.h"
 #include "frontends/pt2/file/archive.h"
 #include "frontends/pt2/file/program.h"
 #include "frontends/pt2/file/weights.h"
 #include "ir/graph.h"
-#include "tensor/limits.h"
 
 namespace deuteron::pt2 {
 

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "base/check.h"
-#include "tensor/elements.h"
+#include "base/tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {

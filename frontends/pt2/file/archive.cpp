@@ -11,8 +11,8 @@
 #include <cstring>
 #include <optional>
 
-#include "data/mapped_file.h"
-#include "data/open_zip.h"
+#include "base/files/mapped_file.h"
+#include "base/files/open_zip.h"
 
 namespace deuteron::pt2 {
 namespace {

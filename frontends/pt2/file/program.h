@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/tensor/limits.h"
 #include "frontends/pt2/file/archive.h"
-#include "tensor/limits.h"
 
 namespace deuteron::pt2 {
 

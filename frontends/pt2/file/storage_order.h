@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron::pt2 {
 

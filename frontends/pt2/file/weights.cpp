@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/file/storage_order.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One parameter, buffer or constant of the model as a Constant.
 #pragma once
+#include "base/tensor/constant.h"
 #include "frontends/pt2/file/archive.h"
 #include "frontends/pt2/file/program.h"
-#include "tensor/constant.h"
 
 namespace deuteron::pt2 {
 

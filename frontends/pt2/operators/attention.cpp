@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/operators/choices.h"
 #include "frontends/pt2/operators/compose.h"
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/operators/matrix_product.h"
 #include "ops/common/broadcast.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {

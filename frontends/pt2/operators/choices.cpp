@@ -7,13 +7,13 @@
 #include <cmath>
 #include <limits>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/operators/choices.h"
 #include "frontends/pt2/operators/compose.h"
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/operators/integers.h"
 #include "frontends/pt2/operators/kernel_result.h"
 #include "ops/common/broadcast.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {

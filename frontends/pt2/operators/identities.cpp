@@ -2,8 +2,8 @@
 // Operators that pass their operand on. They get no node; the walk records them as folded.
 #include <cmath>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/operators/import_table.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

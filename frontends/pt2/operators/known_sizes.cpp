@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/tensor/elements.h"
 #include "frontends/pt2/operators/compose.h"
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/operators/row_writes.h"
 #include "ops/common/broadcast.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

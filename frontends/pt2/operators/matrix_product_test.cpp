@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "base/test_diagnostics.h"
-#include "calibrate/float_executor.h"
-#include "calibrate/test_graph.h"
+#include "compile/calibrate/float_executor.h"
+#include "compile/calibrate/test_graph.h"
 #include "frontends/pt2/operators/torch_case.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/tensor/axes.h"
 #include "frontends/pt2/operators/row_writes.h"
-#include "tensor/axes.h"
 
 #include <fmt/format.h>
 

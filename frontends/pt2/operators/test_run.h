@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/float_executor.h"
+#include "base/tensor/elements.h"
+#include "compile/calibrate/float_executor.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
-#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <cmath>
 
-#include "tensor/type.h"
+#include "base/tensor/type.h"
 
 namespace deuteron {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/tensor/axes.h"
 #include "frontends/pt2/operators/compose.h"
-#include "tensor/axes.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
+#include "base/tensor/axes.h"
+#include "base/tensor/elements.h"
 #include "frontends/tflite/call/fold.h"
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
-#include "tensor/axes.h"
-#include "tensor/elements.h"
 
 namespace deuteron::tflite {
 

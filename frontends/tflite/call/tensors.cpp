@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "data/array.h"
+#include "base/data/array.h"
 
 namespace deuteron::tflite {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "frontends/tflite/file/open.h"
+#include "base/tensor/limits.h"
+#include "base/tflite/open.h"
 #include "ir/graph.h"
-#include "tensor/limits.h"
 
 namespace deuteron::tflite {
 

@@ -2,10 +2,10 @@
 // Shapes as numbers, tensors of one number, repetitions, and changes of the type of numbers.
 #include <fmt/format.h>
 
+#include "base/tensor/elements.h"
 #include "frontends/tflite/operators/calls.h"
 #include "frontends/tflite/operators/import_table.h"
 #include "ops/common/broadcast.h"
-#include "tensor/elements.h"
 
 namespace deuteron::tflite {
 namespace {

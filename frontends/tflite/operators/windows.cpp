@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/tensor/elements.h"
 #include "frontends/tflite/operators/import_table.h"
-#include "tensor/elements.h"
 
 namespace deuteron::tflite {
 namespace {

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "backends/neutron/kernels/softmax/call.h"
-#include "backends/neutron_model/kernel.h"
-#include "kernels/softmax/kernel.h"
-
-DEUTERON_NEUTRON_KERNEL(Softmax, deuteron::softmax_s8({a.rows, a.columns, a.multiplier, a.shift, a.diff_min}, memory.read(a.x), memory.write(a.y)))

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/emit_c.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files/write_file.h"
+#include "boards/board.h"
+#include "write/firmware/embedded_sources.h"
+#include "write/firmware/isa_called.h"
+#include "write/firmware/write_project.h"
+#include "write/pte/status_text.h"
+
+namespace deuteron {
+namespace {
+
+// Flags of the compiler for a target: its board's; without one, those of the core without a unit for floats.
+std::string flags_of(const Target& target) {
+  for (const Board& b : all_boards())
+    if (b.target == target.name) return std::string(b.flags);
+  return fmt::format("-mcpu={} -mfloat-abi=soft", c_comment(target.cpu));
+}
+
+bool is_compiled_for(const ProgramFile& file, const Target& target, Diagnostics& diagnostics) {
+  if (file.summary.isa.empty() || file.summary.isa == name_of(target.isa)) return true;
+  diagnostics.add({Severity::error, file.path, "was compiled for another instruction set than the target's", file.summary.isa,
+                   name_of(target.isa), "c.isa", "give --target the core that it was compiled for"});
+  return false;
+}
+
+// The user's name, or one made of the file's; macros and files of no other model have it.
+std::optional<std::string> name_of_model(const COptions& o, const std::string& from, const COutput& output, Diagnostics& diagnostics) {
+  const auto taken = [&](const std::string& n) {
+    const auto clashes = [](const std::string& a, const std::string& b) { return a == b || a == b + "_WEIGHTS"; };
+    const std::string own = c_macro(n);
+    return std::ranges::any_of(output.programs,
+                               [&](const CProgram& p) { return clashes(own, c_macro(p.name)) || clashes(c_macro(p.name), own); });
+  };
+  if (!o.name.empty()) {
+    if (is_c_name(o.name) && !taken(o.name)) return o.name;
+    diagnostics.error("--name", fmt::format("`{}` cannot be the name of files and functions", c_comment(o.name)), "c.name",
+                      "give letters, digits and _, a letter first, at most 48; no header of the C library, nothing that begins with "
+                      "deuteron");
+    return std::nullopt;
+  }
+  const std::string name = c_name(std::filesystem::path(from).stem().native());
+  std::string free = name;
+  for (int k = 2; taken(free); ++k) free = fmt::format("{}_{}", name, k);
+  return free;
+}
+
+std::string models_summary(const COutput& output) {
+  std::string text;
+  for (const CProgram& p : output.programs)
+    text += fmt::format("{}: {}, {} bytes of weights, {} bytes of arena\n", p.name, counted(static_cast<long long>(p.calls.size()), "call"),
+                        p.constants.size(), p.arena_bytes);
+  return text;
+}
+
+std::string core_of(const COutput& output) { return output.isa.empty() ? "a computer" : output.target; }
+
+}  // namespace
+
+void add_c_form(Verb& verb, COptions& o, const std::string& with) {
+  verb.option("--c-weights", o.weights,
+              fmt::format("with {}: constants as a C array, or a blob that the assembler takes in (.incbin)", with))
+      .value("HOW")
+      .one_of({"array", "blob"});
+  verb.flag("--c-host", o.host, fmt::format("with {}: for this computer instead of the core, to try it there", with));
+}
+
+void add_c_options(Verb& verb, COptions& o) {
+  verb.option("--name", o.name,
+              "with --emit c or hpp: the name of the files, functions and macros; default: the model's file, or the header")
+      .value("NAME");
+  add_c_form(verb, o, "--emit c or hpp");
+  verb.flag("--force", o.force, "with --emit c: replace a folder of C output that is there");
+}
+
+COutput c_output_for(const COptions& o, const Target& target) {
+  COutput output;
+  output.version = DEUTERON_VERSION;
+  output.weights = o.weights == "blob" ? CWeights::blob : CWeights::array;
+  if (o.host) return output;
+  output.target = c_comment(target.name);  // a file of the user may say anything
+  output.isa = name_of(target.isa);
+  output.flags = flags_of(target);
+  return output;
+}
+
+bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target, const std::string& from, COutput& output,
+                   Diagnostics& diagnostics) {
+  if (!is_compiled_for(file, target, diagnostics)) return false;
+  for (const PteMemory& m : file.summary.memories)
+    if (m.copied_bytes > 0) {
+      diagnostics.add({Severity::error, from,
+                       fmt::format("constants are read from the memory `{}`, and C has one arena without constants", m.name),
+                       fmt::format("{} bytes", m.copied_bytes), "0 bytes", "c.memories",
+                       "compile the model itself with --emit c: it then lies in one memory"});
+      return false;
+    }
+  const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
+  if (!name) return false;
+  Status status;
+  std::optional<CProgram> program = read_c_program(file.file(), kAllKernels, isa_called(file.summary.isa).value_or(target.isa),
+                                                   features_of(output.isa, output.flags), status);
+  if (!status.ok()) diagnostics.add(describe_status(from, status));
+  if (!program) return false;
+  program->name = *name;
+  program->from = std::filesystem::path(from).filename().native();
+  for (const PteDelegate& d : file.summary.delegates) {
+    output.npu = true;
+    output.npu_model |= d.neutron && d.neutron->is_open_model;
+    for (const std::string& kernel : d.kernels) output.npu_kernels.insert(kernel);
+  }
+  output.programs.push_back(std::move(*program));
+  return true;
+}
+
+bool write_c_folder(const COptions& o, const COutput& output, const std::string& folder, Diagnostics& diagnostics) {
+  return write_folder(folder, c_output_files(output, embedded_sources()), o.force, diagnostics);
+}
+
+bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics) {
+  if (output.npu) {
+    diagnostics.error(output.programs.front().from, "a part for the NPU has no form in a header", "c.package",
+                      "--emit c writes a folder with the driver's interface; or compile for the processor alone");
+    return false;
+  }
+  const std::string text = cpp_header(output, embedded_sources());
+  return write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+}
+
+Json c_report(const COutput& output, const std::string& form) {
+  Json models = Json::array();
+  for (const CProgram& p : output.programs)
+    models.push_back({{"name", p.name},
+                      {"calls", p.calls.size()},
+                      {"arena_bytes", p.arena_bytes},
+                      {"state_bytes", state_bytes_of(p)},
+                      {"weights_bytes", p.constants.size()}});
+  return {{"emit", form}, {"target", output.target}, {"flags", output.flags}, {"models", std::move(models)}};
+}
+
+std::string c_summary(const COutput& output, const std::string& folder) {
+  return fmt::format("{}C for {} in {}; its README.md says how to build it\n", models_summary(output), core_of(output), folder);
+}
+
+std::string cpp_summary(const COutput& output, const std::string& file) {
+  return fmt::format("{}C++17 for {} in {}; one file includes it with {}_IMPLEMENTATION defined\n", models_summary(output), core_of(output),
+                     file, c_macro(output.programs.front().name));
+}
+
+}  // namespace deuteron

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs as C or as a C++ header: what `compile --emit c`, `--emit hpp` and `firmware --as` have in common.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cli/options.h"
+#include "cli/program_file.h"
+#include "targets/target.h"
+#include "write/firmware/c_output.h"
+
+namespace deuteron {
+
+struct COptions {
+  std::string name, weights = "array";
+  bool host = false, force = false;
+};
+void add_c_form(Verb& verb, COptions& options, const std::string& with);  // how constants lie, and whose code it is
+void add_c_options(Verb& verb, COptions& options);                        // these, the name, and --force
+
+// The core that the C is for: of a target, or a computer.
+COutput c_output_for(const COptions& options, const Target& target);
+
+// Adds a program of `target`, which is loaded on this machine for it. `from`: the user's file. False with a diagnostic.
+bool add_c_program(const COptions& options, const ProgramFile& file, const Target& target, const std::string& from, COutput& output,
+                   Diagnostics& diagnostics);
+
+// Writes the folder, whole or not at all.
+bool write_c_folder(const COptions& options, const COutput& output, const std::string& folder, Diagnostics& diagnostics);
+// Writes one C++ header instead. Refuses parts for the NPU, whose driver is no header.
+bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics);
+Json c_report(const COutput& output, const std::string& form);  // "c", "hpp"
+std::string c_summary(const COutput& output, const std::string& folder);
+std::string cpp_summary(const COutput& output, const std::string& file);
+
+}  // namespace deuteron

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
+#include "cli/firmware_as.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/files/write_file.h"
+#include "boards/board.h"
+#include "cli/firmware_project.h"
+#include "write/firmware/c_package.h"
+#include "write/firmware/embedded_sources.h"
+#include "write/firmware/license.h"
+#include "write/firmware/write_project.h"
+#include "write/firmware/zip_archive.h"
+
+namespace deuteron {
+namespace {
+
+// What the builder of a package cannot build.
+bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagnostics) {
+  if (output.weights == CWeights::blob)
+    diagnostics.error("--c-weights blob", fmt::format("has no form as {}: the assembler would not find the file", package.what),
+                      "c.package", "leave it out: constants are an array then");
+  if (output.npu)
+    diagnostics.error(fmt::format("--as {}", package.form),
+                      fmt::format("a model has parts for the NPU, which have no form as {}", package.what), "c.package",
+                      "compile it for the core alone, or give --as c");
+  return !diagnostics.has_errors();
+}
+
+// One file instead of a folder. Without the list by which a folder is known, to be replaced.
+bool write_archive(const CPackage& package, const COutput& output, PackageFiles files, const std::string& path, Diagnostics& diagnostics) {
+  files.erase(kSelectionFile);
+  const std::optional<std::string> bytes = zip_archive(files);
+  if (!bytes)
+    return diagnostics.error(path, "has more than 65534 files, or more than 4 GB", "c.package", "name a folder, or give the models apart"),
+           false;
+  const std::string name = package.archive_name(output);
+  if (std::filesystem::path(path).filename() != name)
+    diagnostics.add({Severity::note, path, fmt::format("its tools take {} by the name {}", package.what, name), "", "", "c.package", ""});
+  return write_file(path, {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}, diagnostics);
+}
+
+}  // namespace
+
+int firmware_as(const FirmwareAs& o) {
+  Diagnostics diagnostics;
+  const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
+  const Board* board = board_called(o.board, diagnostics);
+  if (!board) return fail();
+  const std::optional<Target> target = find_target(std::string(board->target), diagnostics, "--board");
+  if (!target) return fail();
+  COptions options = o.c;
+  COutput output = c_output_for(options, *target);
+  for (const std::string& path : o.models) {
+    const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
+    if (file) add_c_program(options, *file, *target, path, output, diagnostics);
+  }
+  if (diagnostics.has_errors()) return fail();
+  if (o.form == "c") {
+    if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
+    return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
+  }
+  const auto package = std::ranges::find(c_packages(), o.form, &CPackage::form);
+  DEUTERON_CHECK(package != c_packages().end(), o.form);
+  if (!has_form(*package, output, diagnostics)) return fail();
+  PackageFiles files = package->files(output, embedded_sources());
+  add_license(files, embedded_sources());
+  const bool is_archive = !package->ending.empty() && o.output.ends_with(package->ending);
+  if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
+                   : write_folder(o.output, files, options.force, diagnostics)))
+    return fail();
+  return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
+}
+
+}  // namespace deuteron

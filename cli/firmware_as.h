@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/emit_c.h"
+
+namespace deuteron {
+
+struct FirmwareAs {
+  std::vector<std::string> models;
+  std::string board, output, json, form;  // "c", or one of c_packages()
+  COptions c;
+  std::string verify_key;  // "": who made the programs does not matter
+};
+int firmware_as(const FirmwareAs& options);
+
+}  // namespace deuteron

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/unused_options.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/compile_model.h"
+
+namespace deuteron {
+
+// --profile is not among them: the CPU's calls are profiled as well.
+void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostics& diagnostics) {
+  if (target.npu) return;
+  const NpuOptions& npu = o.compile.npu;
+  const std::pair<const char*, bool> options[] = {
+      {"--neutron-exclude", !npu.exclude.empty()},
+      {"--prefer", !o.prefer.empty()},
+      {"--delegate-min-macs", npu.min_macs > 0},
+      {"--fetch-constants-to-sram", npu.fetch_constants},
+      {"--neutron-format-conversion", o.format_conversion != "auto"},
+      {"--neutron-converter", !npu.converter.path.empty()},
+      {"--neutron-converter-option", !o.converter_options.empty()},
+      {"--neutron-converter-limit", npu.converter.limit_seconds != NpuOptions().converter.limit_seconds},
+      {"--neutron-kernel-selection", !o.kernel_selection.empty()},
+  };
+  for (const auto& [name, given] : options)
+    if (given)
+      diagnostics.warning(o.model, fmt::format("{} does nothing: {} has no NPU", name, target.name), "target.no_npu", fmt::format("leave {} out, or compile for imxrt700cm", name));
+}
+
+}  // namespace deuteron

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/cost/cpu_cost.h"
+
+#include <algorithm>
+
+#include "ops/families.h"
+#include "targets/target.h"
+
+namespace deuteron {
+
+static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
+
+// Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel.
+static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
+  const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
+  if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
+  if (!has("pool2d")) return 0;
+  for (const KernelArg& arg : call.args)
+    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) {  // the first list is the window
+      i64 window = 1;
+      for (const i64 extent : arg.integers) window *= extent;
+      return results * window;
+    }
+  return 0;
+}
+
+CpuWork cpu_work(const Graph& g, const Node& node) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  CpuWork w;
+  w.macs = call.macs;
+  for (const ValueId v : node.outputs)
+    if (!is_scratch(g.type(v))) w.results += g.type(v).elements();
+  for (const ValueId v : node.inputs) {
+    if (g.is_constant(v)) w.constants += g.type(v).bytes();
+    else w.operands += g.type(v).elements();
+  }
+  w.taps = taps_of(call, w.macs, w.results, g.type(node.outputs[0]).shape);
+  return w;
+}
+
+std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
+  const std::string& name = std::get<KernelCall>(node.op).name;
+  const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
+  const bool floats =
+      std::any_of(node.inputs.begin(), node.inputs.end(), is_float) || std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
+  if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
+  return {name, "*"};
+}
+
+// The first of `lines` that there is; null: none.
+template <class Line>
+static const Line* find_line(const std::vector<Line>& all, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const auto at = std::ranges::find(all, line, &Line::kernel);
+    if (at != all.end()) return &*at;
+  }
+  return nullptr;
+}
+
+std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+  const CpuKernelCost* cost = find_line(target.cpu_cost, lines);
+  return cost ? std::optional(cost->instructions(work)) : std::nullopt;
+}
+
+std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+  const std::optional<i64> instructions = cpu_instructions(lines, work, target);
+  const CpuKernelCycles* cycles = find_line(target.cpu_cycles, lines);
+  return instructions && cycles ? std::optional(cycles->cycles(*instructions)) : instructions;
+}
+
+std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
+  const auto* call = call_of(node.op);
+  if (!call || call->delegate) return std::nullopt;
+  return cpu_cycles(cost_lines(g, node), cpu_work(g, node), target);
+}
+
+const char* kind_of_cpu_cycles(const Target& target) { return target.cpu_cycles.empty() ? "instructions at one a cycle" : "estimated"; }
+
+}  // namespace deuteron

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/cost/npu_cost.h"
+
+#include "npu/neutron/converter/converter.h"
+#include "npu/neutron/converter/forms.h"
+#include "npu/neutron/converter/neutron_ir.h"
+#include "targets/target.h"
+
+namespace deuteron {
+
+std::optional<i64> npu_cycles(Graph body, const Npu& npu, bool fetch_constants_to_sram) {
+  neutron::to_neutron_forms(body, nullptr);
+  neutron::ConvertOptions options;
+  options.machine = npu.machine;
+  options.fetch_constants_to_sram = fetch_constants_to_sram;
+  Diagnostics ignored;
+  const std::optional<neutron::Converted> converted = neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
+  if (!converted) return std::nullopt;
+  i64 cycles = 0;
+  for (const neutron::KernelUse& use : converted->kernels) cycles += use.cost.total();
+  return cycles;
+}
+
+}  // namespace deuteron

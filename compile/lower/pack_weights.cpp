@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights become what the kernels of our runtime read: after lowering, so that every way to a dense call is served, with the numbers that
+// the plain call has.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "compile/compilation.h"
+#include "compile/lower/call_node.h"
+#include "compile/lower/pack_call.h"
+#include "compile/options.h"
+#include "compile/pass.h"
+#include "ops/families.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+// Whether it reads units that were put in order.
+bool has_zeros(const UnitOrder& units, const Node& node) {
+  return std::ranges::any_of(node.origin, [&](i32 id) { return std::ranges::find(units.readers, id) != units.readers.end(); });
+}
+
+struct Candidate {
+  size_t node;
+  Lowered lowered;
+};
+
+std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass, LinearForms& additions) {
+  const Node& node = g.nodes[n];
+  const auto* call = call_of(node.op);
+  if (!call || !call->numbers) return std::nullopt;
+  const bool may_be_four_bits = has_int4_weights(pass.options);
+  const bool zeros = !may_be_four_bits && has_zeros(pass.result.unit_order, node);
+  Result<Lowered> lowered =
+      pack_call(*call, {pass.target.isa, node.inputs.size(), zeros, may_be_four_bits}, additions);
+  if (!lowered) {
+    if (lowered.why.rule != kNoPacking) pass.result.plain.push_back({node.origin, call->name, lowered.why});
+    return std::nullopt;
+  }
+  lowered.value->call.macs = call->macs;
+  return Candidate{n, std::move(*lowered.value)};
+}
+
+std::string_view content(const Constant& c) { return {reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size()}; }
+
+// How often the calls read each constant. The file has it once: bands of rows share their weights.
+using Readers = std::map<std::string_view, i64>;
+void add_constants(const Graph& g, const Node& node, Readers& readers) {
+  for (const ValueId v : node.inputs)
+    if (g.is_constant(v)) ++readers[content(*g.values[v].constant)];
+}
+
+// Those that the packed call no longer reads.
+void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
+  const std::vector<ValueId>& inputs = g.nodes[c.node].inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto is_read = [&](const KernelArg& a) { return a.kind == KernelArg::Kind::input && a.integer == static_cast<i64>(i); };
+    if (g.is_constant(inputs[i]) && std::ranges::none_of(c.lowered.call.args, is_read)) ++readers[content(*g.values[inputs[i]].constant)];
+  }
+}
+
+// Calls whose packed weights are the same bytes: all of them are packed, or none.
+struct Group {
+  std::vector<Candidate> calls;
+  Readers plain;   // that they no longer read
+  i64 packed = 0;  // bytes
+  i64 growth() const {
+    i64 bytes = packed;
+    for (const auto& [data, count] : plain) bytes -= static_cast<i64>(data.size());
+    return bytes;
+  }
+};
+
+std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates) {
+  std::vector<Group> groups;
+  std::map<std::string_view, size_t> group_of;  // by packed weights
+  for (Candidate& c : candidates) {
+    const auto& constants = c.lowered.constants;
+    const auto [at, is_new] = group_of.try_emplace(constants.empty() ? "" : content(constants[0].data), groups.size());
+    if (is_new) groups.emplace_back();
+    Group& group = groups[at->second];
+    group.packed = constants.empty() ? 0 : constants[0].type.bytes();
+    add_replaced(g, c, group.plain);
+    group.calls.push_back(std::move(c));
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.growth() < b.growth(); });
+  return groups;
+}
+
+// How many of the groups can be packed, so that the constants of the file have at most `most` bytes more.
+size_t groups_within(const std::vector<Group>& groups, Readers readers, i64 most) {
+  size_t count = 0;
+  i64 growth = 0;
+  for (size_t k = 0; k < groups.size(); ++k) {
+    growth += groups[k].packed;
+    for (const auto& [data, times] : groups[k].plain)
+      if ((readers[data] -= times) == 0) growth -= static_cast<i64>(data.size());
+    if (growth <= most) count = k + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Lowered> pack_call(const KernelCall& plain, const PackFor& p, LinearForms& additions) {
+  if (const auto* layer = numbers_of<DenseNumbers>(&plain)) return pack_layer(*layer, p);
+  if (const auto* add = numbers_of<AddNumbers>(&plain)) return linearize_add(*add, additions);
+  return Refusal{"has no kernel on packed weights", "", "", kNoPacking};
+}
+
+bool has_int4_weights(std::string_view call) { return call == "deuteron::packed_conv2d_w4"; }
+
+std::optional<Int4Weights> int4_weights_of(const Node& node) {
+  const auto* n = numbers_of<PackedDense>(call_of(node.op));
+  if (!n || n->form != PackedDense::Form::four_bits) return std::nullopt;
+  return Int4Weights{node.inputs[1], packed_bytes(n->packing, n->a.out_c, n->a.length())};
+}
+
+void pack_weights(PassContext& pass) {
+  if (!pass.options.packed_weights) return;
+  Graph& g = pass.graph;
+  std::vector<Candidate> candidates;
+  Readers readers;
+  LinearForms additions;
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    add_constants(g, g.nodes[n], readers);
+    if (auto c = candidate(g, n, pass, additions)) candidates.push_back(std::move(*c));
+  }
+  i64 plain = 0;
+  for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());
+  const i64 most = plain * pass.options.packed_growth_percent / 100;  // for what fills up blocks and tiles
+  std::vector<Group> groups = groups_of(g, std::move(candidates));
+  const size_t packed = groups_within(groups, readers, most);
+  for (size_t k = packed; k < groups.size(); ++k)
+    for (const Candidate& c : groups[k].calls)
+      pass.result.plain.push_back(
+          {g.nodes[c.node].origin,
+           call_of(g.nodes[c.node].op)->name,
+           {fmt::format("packing would add more than {} % to the constants", pass.options.packed_growth_percent), "", "", ""}});
+  groups.resize(packed);
+  for (Group& group : groups)
+    for (Candidate& c : group.calls) {
+      Node& node = g.nodes[c.node];
+      const Node result{node.op, node.inputs, {node.outputs[0]}, node.origin};  // without the scratch of the plain kernel
+      node = call_node(g, result, std::move(c.lowered));
+    }
+}
+
+}  // namespace deuteron

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DNPM=npm -DNODE=node -DSOURCE=explain/inspect/page -DWORK=folder -DOUT=page.html -P build.cmake
+# Packages are pinned with checksums in package-lock.json. Without them (no network) OUT is empty and old, so that the next build tries again;
+# the program then says that it has no page.
+file(MAKE_DIRECTORY ${WORK})
+file(SHA256 ${SOURCE}/package-lock.json lock)
+set(installed "")
+if(EXISTS ${WORK}/installed)
+  file(READ ${WORK}/installed installed)
+endif()
+set(status 0)
+if(NOT installed STREQUAL lock)
+  configure_file(${SOURCE}/package.json ${WORK}/package.json COPYONLY)
+  configure_file(${SOURCE}/package-lock.json ${WORK}/package-lock.json COPYONLY)
+  foreach(attempt RANGE 1 2)
+    execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 WORKING_DIRECTORY ${WORK}
+                    RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said TIMEOUT 180)
+    if(status STREQUAL "0")
+      file(WRITE ${WORK}/installed ${lock})
+      break()
+    endif()
+  endforeach()
+endif()
+if(status STREQUAL "0")
+  execute_process(COMMAND ${NODE} ${SOURCE}/build.mjs ${WORK} ${OUT} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT status STREQUAL "0")
+    message(FATAL_ERROR "the page cannot be bundled:\n${said}")
+  endif()
+else()
+  message(WARNING "no page for --html: its packages cannot be fetched\n${said}")
+  file(WRITE ${OUT} "")
+  execute_process(COMMAND touch -d 2000-01-01 ${OUT})
+endif()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between float and int8: what stands behind a dequantize, and before a quantize.
+#pragma once
+#include "ir/rewrite/patch.h"
+
+namespace deuteron {
+
+// The quantized value that `v` is dequantized from; -1: v is something else.
+inline ValueId dequantized(const Graph& g, const Uses& uses, ValueId v) {
+  const NodeId above = producer_as<Dequantize>(g, uses, v);
+  return above < 0 ? -1 : g.nodes[above].inputs[0];
+}
+// A constant, or one behind a dequantize.
+inline bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
+  if (g.is_constant(v)) return true;
+  const ValueId steps = dequantized(g, uses, v);
+  return steps >= 0 && g.is_constant(steps);
+}
+// The parameters that a node quantizes to; null for another node, and for none (-1).
+inline const Quant* quantizes_to(const Graph& g, NodeId n) {
+  const Quantize* quantize = op_as<Quantize>(g, n);
+  return quantize ? &quantize->quant : nullptr;
+}
+// The one type to which every reader quantizes `v`; nothing when somebody wants the float.
+inline std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v) {
+  const std::vector<NodeId>& readers = uses.readers[v];
+  if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
+  for (const NodeId n : readers)
+    if (!quantizes_to(g, n) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
+  return g.type(g.nodes[readers[0]].outputs[0]);
+}
+
+}  // namespace deuteron

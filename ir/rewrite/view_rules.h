@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about operators that only move or rename elements. Several passes use them; each is a picture and a function.
+#pragma once
+#include <span>
+
+#include "base/tensor/axes.h"
+#include "ir/rewrite/patch.h"
+
+namespace deuteron {
+
+// What stays after them: no permute or reshape of a constant, no two in a row, none that does nothing.
+std::span<const Rule> view_rules();
+
+// A permute or a reshape: nothing but a view under another order or shape.
+bool is_view(const Op& op);
+// The value that `v` is, seen through views.
+ValueId behind_views(const Graph& g, const Uses& uses, ValueId v);
+
+}  // namespace deuteron

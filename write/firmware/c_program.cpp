@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "write/firmware/c_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <deque>
+#include <map>
+
+#include "base/check.h"
+#include "npu/neutron/delegate/delegate.h"
+#include "ops/kernel_call/called_kernels.h"
+#include "write/firmware/isa_called.h"
+
+namespace deuteron {
+namespace {
+
+// Headers of C and C++ libraries, of Arduino's cores and of CMSIS that one of a model must not hide, and targets that CMake keeps for itself.
+constexpr std::string_view kTaken[] = {
+    "all", "alloca", "api", "arduino", "arm_acle", "arm_math", "arm_mve", "assert", "atomic", "binary", "byteswap", "can", "clean",
+    "client", "cmsis_compiler", "cmsis_gcc", "cmsis_os", "common", "compat", "complex", "ctype", "edit_cache", "eeprom", "elf", "endian",
+    "errno", "ethernet", "features", "fenv", "filesystem", "float", "hardwarecan", "hardwarei2c", "hardwareserial", "hardwarespi", "help",
+    "install", "inttypes", "ipaddress", "iso646", "keyboard", "limits", "list_install_components", "locale", "machine", "malloc", "math",
+    "memory", "mouse", "new", "newlib", "package", "pgmspace", "pins_arduino", "pluggableusb", "poll", "preinstall", "print", "printable",
+    "pthread", "rebuild_cache", "reent", "regex", "ringbuffer", "sched", "sd", "search", "select", "serial", "server", "servo", "setjmp",
+    "signal", "spi", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "stream",
+    "string", "string_view", "strings", "sys", "test", "tgmath", "threads", "time", "tuple", "uchar", "udp", "unistd", "usb", "usbapi",
+    "usbcore", "usbdesc", "utility", "variant", "vector", "version", "wchar", "wcharacter", "wctype", "wdt", "wifi", "wire", "wiring",
+    "wiring_analog", "wiring_constants", "wiring_digital", "wiring_private", "wiring_shift", "wmath", "wstring", "zephyr"};
+constexpr size_t kLongestName = 48;
+
+bool is_taken(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::ranges::find(kTaken, lower) != std::end(kTaken) || lower.starts_with("deuteron") || lower.starts_with("neutron");
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The constants that calls point to, by address. Each gets a place when it is first used.
+struct Constants {
+  struct Entry {
+    uint64_t bytes;
+    std::optional<uint64_t> offset;
+  };
+  std::map<const std::byte*, Entry> known;
+  std::vector<std::byte> used;
+
+  void add(const Tensor& t) {
+    if (!t.constant || t.numel == 0) return;
+    Entry& e = known[static_cast<const std::byte*>(t.data)];
+    e.bytes = std::max(e.bytes, uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type));
+  }
+  void add_bytes(const void* data, uint64_t bytes) { known[static_cast<const std::byte*>(data)].bytes = bytes; }
+  std::optional<uint64_t> offset_of(const std::byte* p) {
+    auto at = known.upper_bound(p);
+    if (at == known.begin()) return std::nullopt;
+    --at;
+    Entry& e = at->second;
+    if (p >= at->first + e.bytes) return std::nullopt;
+    if (!e.offset) {
+      used.resize((used.size() + 15) / 16 * 16);
+      e.offset = used.size();
+      used.insert(used.end(), at->first, at->first + e.bytes);
+    }
+    return *e.offset + static_cast<uint64_t>(p - at->first);
+  }
+};
+
+struct Reader {
+  CProgram program;
+  Constants constants;
+  const std::byte* planned = nullptr;
+  uint64_t planned_bytes = 0;
+  std::string op;            // of the call that is asked
+  std::vector<CCall> calls;  // that it has told
+  bool lost = false;
+
+  CPlace place_of(const void* pointer) {
+    const auto* p = static_cast<const std::byte*>(pointer);
+    if (p == nullptr) return {};
+    if (p >= planned && p <= planned + planned_bytes) return {CPlace::arena, static_cast<uint64_t>(p - planned)};
+    if (const std::optional<uint64_t> at = constants.offset_of(p)) return {CPlace::constants, *at};
+    lost = true;
+    return {};
+  }
+
+  void find_places(const FieldShape& f, const std::byte* bytes) {
+    const uint32_t count = std::max(f.count, 1u);
+    for (uint32_t i = 0; i < count; ++i, bytes += f.bytes) {
+      if (f.kind == FieldKind::record)
+        for (uint32_t k = 0; k < f.record->count; ++k) find_places(f.record->fields[k], bytes + f.record->fields[k].offset);
+      if (f.kind != FieldKind::pointer) continue;
+      const void* pointer = nullptr;
+      std::memcpy(&pointer, bytes, sizeof pointer);
+      calls.back().places.push_back(place_of(pointer));
+    }
+  }
+
+  static void record(void* context, const KernelShape& kernel, const void* const* arguments) {
+    Reader& r = *static_cast<Reader*>(context);
+    CCall& call = r.calls.emplace_back();
+    call.op = r.op;
+    call.kernel = kernel.name;
+    call.parameters = {kernel.parameters, kernel.count};
+    for (uint32_t i = 0; i < kernel.count; ++i) {
+      const auto* bytes = static_cast<const std::byte*>(arguments[i]);
+      call.arguments.emplace_back(bytes, bytes + kernel.parameters[i].bytes);
+      r.find_places(kernel.parameters[i], bytes);
+    }
+  }
+};
+
+void add_constants(const Value& v, Constants& constants) {
+  if (v.kind == Kind::tensor) constants.add(*v.tensor);
+  if (v.kind != Kind::tensor_list) return;
+  for (int32_t i = 0; i < v.list.count; ++i)
+    if (v.list.items[i] != nullptr && v.list.items[i]->kind == Kind::tensor) constants.add(*v.list.items[i]->tensor);
+}
+
+const Kernel* find_kernel(const KernelTable& kernels, const std::string& name) {
+  for (int32_t i = 0; i < kernels.count; ++i)
+    if (name == kernels.kernels[i]->name) return kernels.kernels[i];
+  return nullptr;
+}
+
+struct alignas(16) AlignedBlock {
+  std::byte bytes[16] = {};
+};
+
+CPort port_of(const Tensor& t, Reader& reader) {
+  CPort p;
+  p.type = t.type;
+  p.sizes.assign(t.sizes, t.sizes + t.rank);
+  p.order.assign(t.dim_order, t.dim_order + t.rank);
+  p.bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
+  reader.constants.add(t);
+  if (p.bytes > 0) p.place = reader.place_of(t.data);
+  return p;
+}
+
+// What the loader tells a backend of a delegate, kept: a backend that runs nothing. Its functions ask the loader, so they are called while
+// it loads.
+struct ToldDelegate {
+  const uint8_t* payload = nullptr;
+  uint32_t payload_bytes = 0;
+  const void* workspace = nullptr;
+  uint64_t state_bytes = 0;
+  std::string scratch;
+  std::vector<Tensor> arguments;  // what they point to lies in the file and in the program's memory
+};
+using ToldDelegates = std::deque<ToldDelegate>;  // their addresses stay
+
+// Room for the handle of a vendor's driver: an assumption, as for firmware projects.
+constexpr uint64_t kVendorHandle = 256;
+
+// The state that neutron_prepare() takes; pointers of this machine are not smaller than a core's.
+uint64_t delegate_state_bytes(DelegateCall call) {
+  std::vector<std::byte> memory(1 << 16);
+  Arena arena{reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16), memory.size() - 16, 0};
+  call.context = kNeutronBackend.context;
+  call.arena = &arena;
+  void* state = nullptr;
+  if (!neutron_prepare(call, &state).ok()) return 0;
+  NeutronPayload payload;
+  read_payload(call.payload, call.payload_bytes, &payload);
+  return (arena.used + (payload.is_open_model ? 0 : kVendorHandle) + 15) / 16 * 16;
+}
+
+std::string scratch_of(const DelegateCall& call) {
+  uint32_t count = 0;
+  const uint8_t* digits = call.option(kNeutronScratchOption, &count);
+  std::string text;
+  for (uint32_t i = 0; digits != nullptr && i < count && is_digit(static_cast<char>(digits[i])); ++i) text += static_cast<char>(digits[i]);
+  return text;
+}
+
+Status tell_delegate(DelegateCall& call, void** state) {
+  ToldDelegates& all = **static_cast<ToldDelegates* const*>(call.context);
+  ToldDelegate& told = all.emplace_back();
+  told.payload = call.payload, told.payload_bytes = call.payload_bytes, told.workspace = call.workspace;
+  told.state_bytes = delegate_state_bytes(call), told.scratch = scratch_of(call);
+  for (int32_t i = 0; i < call.count; ++i) told.arguments.push_back(call.tensor(i));
+  *state = &told;
+  return Status{};
+}
+
+Backend telling_backend(ToldDelegates* const* all) {
+  return {kNeutronBackendId,
+          all,
+          nullptr,
+          neutron_check,
+          neutron_use,
+          tell_delegate,
+          [](void*) { return Status{}; },
+          [](void*) { return Status{}; },
+          [](void*) {},
+          nullptr};
+}
+
+void add_delegate_constants(const ToldDelegate& told, Constants& constants) {
+  constants.add_bytes(told.payload, told.payload_bytes);
+  for (const Tensor& t : told.arguments) constants.add(t);
+}
+
+CTensor tensor_of(const Tensor& t, Reader& reader) {
+  return {t.numel > 0 ? reader.place_of(t.data) : CPlace{},
+          t.type,
+          {t.sizes, t.sizes + t.rank},
+          {t.dim_order, t.dim_order + t.rank},
+          t.numel,
+          t.constant};
+}
+
+CNpuCall npu_call_of(const ToldDelegate& told, Reader& reader) {
+  CNpuCall c;
+  NeutronPayload payload;
+  read_payload(told.payload, told.payload_bytes, &payload);
+  c.is_open_model = payload.is_open_model;
+  c.payload = reader.place_of(told.payload);
+  c.payload_bytes = told.payload_bytes;
+  c.scratch = told.scratch;
+  if (c.scratch.empty()) c.workspace = reader.place_of(told.workspace);
+  c.state_bytes = told.state_bytes;
+  for (const Tensor& t : told.arguments) c.arguments.push_back(tensor_of(t, reader));
+  return c;
+}
+
+CKeptCall::Value kept_value(const Value& v, Reader& reader) {
+  CKeptCall::Value k{v.kind, 0, {}, {}, {}};
+  switch (v.kind) {
+    case Kind::none:
+      break;
+    case Kind::integer:
+      k.number = v.integer;
+      break;
+    case Kind::real:
+      std::memcpy(&k.number, &v.real, sizeof k.number);
+      break;
+    case Kind::boolean:
+      k.number = v.boolean;
+      break;
+    case Kind::string:
+      k.text = v.string;
+      break;
+    case Kind::tensor:
+      k.tensors.push_back(tensor_of(*v.tensor, reader));
+      break;
+    case Kind::int_list:
+    case Kind::real_list:
+      for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(v.list.integer(i));
+      break;
+    case Kind::bool_list:
+      for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(static_cast<const uint8_t*>(v.list.data)[i]);
+      break;
+    case Kind::tensor_list:
+      for (int32_t i = 0; i < v.list.count; ++i) {
+        const Value* item = v.list.items[i];
+        const bool is_there = item != nullptr && item->kind == Kind::tensor;
+        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader)) : std::nullopt);
+      }
+      break;
+  }
+  return k;
+}
+
+// What write/firmware/c_call takes of the call's memory: the arguments, and what prepare() takes and shares. No core needs more for any of it
+// than this machine, whose pointers are as long as any.
+uint32_t kept_bytes(const Program::Step& step, const Kernel& kernel, Isa isa, const CKeptCall& call) {
+  constexpr size_t kAlignment = alignof(std::max_align_t), kValue = sizeof(Value) + sizeof(void*) + kAlignment;
+  std::vector<AlignedBlock> memory(1 << 12);
+  Arena arena;
+  for (;; memory.resize(memory.size() * 2)) {
+    arena = {reinterpret_cast<uint8_t*>(memory.data()), memory.size() * sizeof(AlignedBlock), 0};
+    Call asked{step.args, step.count, &arena, isa};
+    Prepared prepared;
+    if (kernel.prepare(asked, &prepared).ok() && arena.fits()) break;
+    DEUTERON_CHECK(memory.size() < size_t{1} << 24, kernel.name);  // the loader has prepared it before
+  }
+  size_t bytes = arena.used + arena.shared + 2 * kAlignment;
+  for (const CKeptCall::Value& v : call.arguments) bytes += kValue + v.tensors.size() * (kValue + sizeof(Tensor) + kAlignment);
+  return static_cast<uint32_t>((bytes + 15) / 16 * 16);
+}
+
+CKeptCall kept_call_of(const Program::Step& step, const Kernel& kernel, Isa isa, Reader& reader) {
+  CKeptCall call;
+  call.isa = isa;
+  for (int32_t i = 0; i < step.count; ++i) call.arguments.push_back(kept_value(*step.args[i], reader));
+  call.memory_bytes = kept_bytes(step, kernel, isa, call);
+  return call;
+}
+
+// Of all calls, before the first gets a place: two tensors may begin at one address and differ in length.
+void add_all_constants(const Program& program, Constants& constants) {
+  for (int32_t k = 0; k < program.instruction_count(); ++k) {
+    const Program::Step step = program.step(k);
+    if (step.delegate != nullptr) {
+      add_delegate_constants(*static_cast<const ToldDelegate*>(step.delegate->state), constants);
+      continue;
+    }
+    for (int32_t i = 0; i < step.count; ++i) add_constants(*step.args[i], constants);
+  }
+}
+
+// One call of the program as the core would make it: calls of a kernel, a joining one for each of its parts; or the call as the loader has
+// it, where its kernel tells none.
+void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa, const CallRecorder& recorder, Reader& reader) {
+  const Program::Step step = program.step(k);
+  const CallName name = program.name_of_call(k);
+  reader.op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
+  reader.calls.clear();
+  reader.lost = false;
+  CCall whole;
+  whole.op = reader.op;
+  if (step.delegate != nullptr) {
+    whole.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
+    DEUTERON_CHECK(!reader.lost && whole.npu->state_bytes > 0, whole.op);
+    reader.program.calls.push_back(std::move(whole));
+    return;
+  }
+  const Kernel* kernel = find_kernel(kernels, reader.op);
+  DEUTERON_CHECK(kernel != nullptr, reader.op);
+  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty()) return;  // without elements, or in its place
+  if (!reader.calls.empty() && !reader.lost) {
+    for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
+    return;
+  }
+  reader.lost = false;
+  whole.kept = kept_call_of(step, *kernel, isa, reader);
+  DEUTERON_CHECK(!reader.lost, whole.op);
+  reader.program.calls.push_back(std::move(whole));
+}
+
+// Of a program that has been loaded and not run: its states are what the first run reads.
+void add_states(const Program& program, const std::byte* planned, CProgram& c) {
+  for (int32_t i = 0; i < program.state_count(); ++i) {
+    const Tensor& t = program.state(i);
+    const uint64_t bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
+    if (bytes == 0) continue;
+    const auto* first = static_cast<const std::byte*>(static_cast<const void*>(t.data));
+    CState s{static_cast<uint64_t>(first - planned), bytes, 0,
+             std::all_of(first, first + bytes, [](std::byte b) { return b == std::byte{0}; })};
+    if (!s.is_zero) {
+      c.constants.resize((c.constants.size() + 15) / 16 * 16);
+      s.initial = c.constants.size();
+      c.constants.insert(c.constants.end(), first, first + bytes);
+    }
+    c.states.push_back(s);
+  }
+}
+
+}  // namespace
+
+uint64_t state_bytes_of(const CProgram& p) {
+  uint64_t bytes = 0;
+  for (const CState& s : p.states) bytes += s.bytes;
+  return bytes;
+}
+
+bool is_c_name(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && is_letter(text[0]) && !is_taken(text) &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+}
+
+std::string c_name(std::string_view text) {
+  std::string name;
+  for (const char c : text.substr(0, kLongestName - 6)) name += is_letter(c) || is_digit(c) ? c : '_';
+  while (!name.empty() && name.front() == '_') name.erase(0, 1);
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.empty()) return "model";
+  return is_c_name(name) ? name : "model_" + name;
+}
+
+uint32_t features_of(std::string_view isa, std::string_view flags) {
+  const std::optional<Isa> known = isa_called(isa);
+  return known ? features_of(*known, flags.find("-mfloat-abi=hard") != flags.npos) : 0;
+}
+
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, Status& status) {
+  ToldDelegates delegates;
+  ToldDelegates* const told = &delegates;
+  const Backend telling = telling_backend(&told);
+  const Backend* const backends[] = {&telling};
+  const KernelTable table = {kernels.kernels, kernels.count, backends, 1};
+  Needs needs;
+  Program program;
+  std::vector<AlignedBlock> tables, planned;
+  status = measure(file, table, &needs);
+  if (status.ok()) {
+    tables.resize(needs.tables_bytes / sizeof(AlignedBlock) + 1);
+    planned.resize(needs.planned_bytes / sizeof(AlignedBlock) + 1);
+    status = program.load(file, table, {tables.data(), needs.tables_bytes}, {planned.data(), needs.planned_bytes});
+  }
+  if (!status.ok()) return std::nullopt;
+  Reader reader;
+  reader.planned = reinterpret_cast<const std::byte*>(planned.data());
+  reader.planned_bytes = needs.planned_bytes;
+  const CallRecorder recorder{features, Reader::record, &reader};
+  add_all_constants(program, reader.constants);
+  for (int32_t k = 0; k < program.instruction_count(); ++k) read_call(program, k, kernels, isa, recorder, reader);
+  CProgram& c = reader.program;
+  for (int32_t i = 0; i < program.input_count(); ++i) c.inputs.push_back(port_of(program.input(i), reader));
+  for (int32_t i = 0; i < program.output_count(); ++i) c.outputs.push_back(port_of(program.output(i), reader));
+  uint64_t state = 0;
+  for (const CCall& call : c.calls) state = std::max(state, call.memory_bytes());
+  c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;
+  c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
+  c.constants = std::move(reader.constants.used);
+  add_states(program, reader.planned, c);
+  c.constants.resize((c.constants.size() + 15) / 16 * 16);
+  return std::move(c);
+}
+
+}  // namespace deuteron
