@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNPM=npm -DNODE=node -DSOURCE=explain/inspect/page -DWORK=folder -DOUT=page.html -P build.cmake
+# cmake -DNPM=npm -DNODE=node -DSOURCE=explain/page -DWORK=folder -DOUT=page.html -P build.cmake
 # Packages are pinned with checksums in package-lock.json. Without them (no network) OUT is empty and old, so that the next build tries again;
 # the program then says that it has no page.
 file(MAKE_DIRECTORY ${WORK})

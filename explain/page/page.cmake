@@ -8,7 +8,7 @@ file(GLOB PAGE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/explain/page/*.js
      ${PROJECT_SOURCE_DIR}/explain/page/*.html ${PROJECT_SOURCE_DIR}/explain/page/*.mjs ${PROJECT_SOURCE_DIR}/explain/page/*.json)
 if(NPM AND NODE)
   add_custom_command(OUTPUT ${PAGE_HTML}
-    COMMAND ${CMAKE_COMMAND} -DNPM=${NPM} -DNODE=${NODE} -DSOURCE=${PROJECT_SOURCE_DIR}/explain/inspect/page -DWORK=${PROJECT_BINARY_DIR}/page
+    COMMAND ${CMAKE_COMMAND} -DNPM=${NPM} -DNODE=${NODE} -DSOURCE=${PROJECT_SOURCE_DIR}/explain/page -DWORK=${PROJECT_BINARY_DIR}/page
             -DOUT=${PAGE_HTML} -P ${PROJECT_SOURCE_DIR}/explain/page/build.cmake
     DEPENDS ${PAGE_SOURCES} explain/page/build.cmake COMMENT "bundling the page" VERBATIM)
 else()

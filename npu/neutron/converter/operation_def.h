@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kind of operation must bring: one OperationDef, all members given. A missing member does not compile. Each folder in
-// npu/neutron/converter/kernels that has an operation defines it in its operation.cpp; reading, fusing, placing and lowering ask the definition.
+// npu/neutron/kernels that has an operation defines it in its operation.cpp; reading, fusing, placing and lowering ask the definition.
 #pragma once
 #include <array>
 #include <span>

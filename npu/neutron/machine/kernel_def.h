@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver, the compiler and the reports must know of a kernel's call, beside the kernel itself (kernel_table.h). Each folder in
-// npu/neutron/converter/kernels defines one; what is missing does not compile or does not link.
+// npu/neutron/kernels defines one; what is missing does not compile or does not link.
 #pragma once
 #include <cstdint>
 #include <cstring>
