@@ -7,6 +7,7 @@
 #include "compile/compilation.h"
 #include "compile/lower/call_node.h"
 #include "compile/lower/float_calls.h"
+#include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/plan/homes.h"
 #include "compile/quantize/recurrent.h"
