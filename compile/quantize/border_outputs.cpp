@@ -13,11 +13,6 @@ namespace deuteron {
 
 namespace {
 
-bool only_moves(const Node& node) {
-  const Values values = facts_of(node.op).values;
-  return is_movement(node.op) && (values == Values::moved || values == Values::same) && node.outputs.size() == 1;
-}
-
 // By value: everything that reads it only moves it to float outputs.
 std::vector<bool> moved_to_outputs(const Graph& g, const Uses& uses, const FloatPorts& ports) {
   std::vector<bool> only(g.values.size());
@@ -97,13 +92,7 @@ void leave_as_float(Graph& g, ValueId y, const std::optional<ChannelSizes>& size
 
 void leave_as_float(Graph& g, ValueId y, const SeenRanges& seen) { leave_as_float(g, y, sizes_of_output(g, *maker_of(g, y), seen)); }
 
-std::vector<NodeId> sums_at_outputs(const Graph& g, const FloatPorts& ports) {
-  const std::vector<bool> only = moved_to_outputs(g, Uses(g), ports);
-  std::vector<NodeId> sums;
-  for (size_t n = 0; n < g.nodes.size(); ++n)
-    if (is_plain_sum(g.nodes[n].op) && only[g.nodes[n].outputs[0]]) sums.push_back(static_cast<NodeId>(n));
-  return sums;
-}
+std::vector<bool> moved_to_outputs(const Graph& g, const FloatPorts& ports) { return moved_to_outputs(g, Uses(g), ports); }
 
 int scale_outputs(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
   const SeenRanges seen{observations};
@@ -133,10 +122,12 @@ std::vector<bool> border_nodes(const Graph& g) {
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     const auto is_there = [&](ValueId v) { return is_float[v] || g.is_constant(v); };
-    is_border[n] = (only_moves(node) || is_plain_sum(node.op)) && std::ranges::any_of(node.inputs, [&](ValueId v) { return is_float[v]; }) &&
+    const bool is_of_constant = is_product(node.op) && std::ranges::any_of(node.inputs, [&](ValueId v) { return g.is_constant(v); });
+    is_border[n] = (only_moves(node) || is_plain_sum(node.op) || is_of_constant) && std::ranges::any_of(node.inputs, [&](ValueId v) { return is_float[v]; }) &&
                    std::ranges::all_of(node.inputs, is_there);
-    const bool has_one_operand = facts_of(node.op).family == Family::elementwise || (only_moves(node) && node.inputs.size() == 1);
-    is_function[n] = has_one_operand && is_given[node.inputs[0]];
+    const auto is_given_or_constant = [&](ValueId v) { return is_given[v] || g.is_constant(v); };
+    is_function[n] = (is_of_elements(node) || only_moves(node)) && std::ranges::all_of(node.inputs, is_given_or_constant) &&
+                     std::ranges::any_of(node.inputs, [&](ValueId v) { return is_given[v]; });
     if (is_border[n] || is_float_by_channel(node.op)) is_float[node.outputs[0]] = true;
     if (is_function[n] || is_float[node.outputs[0]]) is_given[node.outputs[0]] = true;
   }

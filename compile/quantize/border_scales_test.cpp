@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "compile/calibrate/float_executor.h"
 #include "compile/quantize/test_quantized.h"
@@ -225,6 +226,124 @@ TEST(BorderScales, SlicesOfAnInputAreQuantizedByThemselves) {
     }
     EXPECT_GE(scale(t, in_units(mean, size, 1), 32), 1);
   }
+}
+
+// Small numbers x[.., :4] and large ones x[.., 4:] of one input: a layer makes `small` of the first, and what is put together of `small`
+// and the others goes through a layer that divides the large ones by what size they are.
+struct MixedInput {
+  TestGraph t;
+  std::vector<float> size{500, 150, 25, 20000};
+  ValueId x, large, small;
+  MixedInput() : x(t.input("x", {1, 8})) {
+    const ValueId few = t.node("few", Slice{.axis = 1, .start = 0, .count = 4}, {x});
+    large = t.node("large", Slice{.axis = 1, .start = 4, .count = 4}, {x});
+    small = t.node("small", Linear{.bounds = {0, INFINITY}}, {few, t.constant("w", {5, 4}, random_floats(20, 1))});
+  }
+  ValueId constant(const std::string& name, float of_small, float of_large) {
+    std::vector<float> data(5, of_small);
+    for (const float s : size) data.push_back(of_large * s);
+    return t.constant(name, {9}, data);
+  }
+  // `power`: of the size, that an operand of nine channels has.
+  void read(ValueId v, float power = 1) {
+    std::vector<float> inverse(5, 1);
+    for (const float s : size) inverse.push_back(std::pow(s, -power));
+    t.output(t.node("y", Linear{}, {v, t.constant("v", {3, 9}, scaled(random_floats(27, 2), inverse))}));
+  }
+  int scaled_places(double least, Graph* after = nullptr) {
+    std::vector<float> mean(4), all(4, 1);
+    mean.insert(mean.end(), size.begin(), size.end());
+    all.insert(all.end(), size.begin(), size.end());
+    return scale(t, in_units(mean, all, 1, 64), least, after);
+  }
+};
+
+TEST(BorderScales, FunctionsOfASliceAreFloatWhereItsColumnsAreOfManySizes) {
+  for (const UnaryFn fn : {UnaryFn::abs, UnaryFn::sqrt, UnaryFn::log1p}) {
+    MixedInput m;
+    const ValueId f = m.t.node("f", Unary{fn}, {m.t.node("positive", Clamp{Bounds{0, INFINITY}}, {m.large})});
+    m.read(m.t.node("cat", Concat{1}, {m.small, f}), fn == UnaryFn::abs ? 1 : fn == UnaryFn::sqrt ? 0.5f : 0);
+    EXPECT_GE(m.scaled_places(33), 1) << static_cast<int>(fn);
+  }
+}
+
+// columns by unbind, each with a function of its own, and one without
+TEST(BorderScales, ColumnsHaveFunctionsOfTheirOwn) {
+  MixedInput m;
+  std::vector<ValueId> parts{m.small};
+  for (i64 c = 0; c < 4; ++c) parts.push_back(m.t.node("column" + std::to_string(c), Slice{.axis = 1, .start = c, .count = 1}, {m.large}));
+  parts[1] = m.t.node("root", Unary{UnaryFn::sqrt}, {m.t.node("abs", Unary{UnaryFn::abs}, {parts[1]})});
+  parts[2] = m.t.node("square", Mul{}, {parts[2], parts[3]});
+  m.size = {22, 3750, 25, 20000};
+  const std::vector<float> sizes = m.size;
+  m.read(m.t.node("cat", Concat{1}, parts));
+  m.size = {500, 150, 25, 20000};
+  EXPECT_GE(m.scaled_places(32), 1);
+}
+
+TEST(BorderScales, SizesGoThroughWhatFollowsAConcatenation) {
+  const std::vector<std::pair<const char*, std::function<ValueId(MixedInput&, ValueId)>>> forms{
+      {"constant", [](MixedInput& m, ValueId v) { return m.t.node("sum", Add{}, {v, m.constant("c", 0.5f, -0.5f)}); }},
+      {"relu", [](MixedInput& m, ValueId v) { return m.t.node("r", Clamp{Bounds{0, INFINITY}}, {v}); }},
+      {"constant, relu",
+       [](MixedInput& m, ValueId v) { return m.t.node("sum", Add{.bounds = {0, INFINITY}}, {v, m.constant("c", 0.5f, -0.5f)}); }},
+      {"leaky relu", [](MixedInput& m, ValueId v) { return m.t.node("l", Unary{UnaryFn::leaky_relu, 0.1f}, {v}); }},
+      {"another concatenation",
+       [](MixedInput& m, ValueId v) {
+         const ValueId f = m.t.node("f", Unary{UnaryFn::abs}, {m.large});
+         const ValueId w = m.t.constant("u", {5, 5}, random_floats(25, 7));
+         return m.t.node("sum", Add{}, {v, m.t.node("cat2", Concat{1}, {m.t.node("h", Linear{}, {m.small, w}), f})});
+       }},
+      {"a layer that also reads it",
+       [](MixedInput& m, ValueId v) {
+         std::vector<float> w = random_floats(81, 8), own(5, 1);
+         own.insert(own.end(), m.size.begin(), m.size.end());
+         for (size_t i = 0; i < w.size(); ++i) w[i] *= own[i / 9] / own[i % 9];
+         return m.t.node("sum", Add{}, {v, m.t.node("h", Linear{}, {v, m.t.constant("u", {9, 9}, w)})});
+       }}};
+  for (const auto& [name, form] : forms) {
+    MixedInput m;
+    m.read(form(m, m.t.node("cat", Concat{1}, {m.small, m.large})));
+    EXPECT_GE(m.scaled_places(30), 1) << name;
+  }
+}
+
+// tanh((concat - mean) / size): nothing reads it that could undo sizes.
+TEST(BorderScales, LinesBehindAConcatenationComeBeforeIt) {
+  MixedInput m;
+  const ValueId v = m.t.node("sum", Add{}, {m.t.node("cat", Concat{1}, {m.small, m.large}), m.constant("c", 0, -1)});
+  std::vector<float> inverse(5, 1);
+  for (const float s : m.size) inverse.push_back(1 / s);
+  const ValueId z = m.t.node("z", Mul{}, {v, m.t.constant("i", {9}, inverse)});
+  m.t.output(m.t.node("y", Unary{UnaryFn::tanh}, {z}));
+  EXPECT_GE(m.scaled_places(38), 1);
+}
+
+TEST(BorderScales, WhatIsPutTogetherForAnOutputIsFloat) {
+  for (const bool is_sum : {false, true}) {
+    MixedInput m;
+    const ValueId cat = m.t.node("cat", Concat{1}, {m.small, m.t.node("f", Unary{UnaryFn::abs}, {m.large})});
+    m.t.output(is_sum ? m.t.node("y", Add{}, {cat, m.constant("c", 1, 1)}) : cat);
+    EXPECT_GE(m.scaled_places(30), 1);
+  }
+}
+
+// How large the largest of few samples is says little of what follows: a channel of 1/40 is made at most so much larger than its layer's
+// others that later data may be four times as large.
+TEST(BorderScales, SmallChannelsOfALayerKeepRoom) {
+  MixedInput m;
+  std::vector<float> w = random_floats(20, 1);
+  for (size_t i = 0; i < 4; ++i) w[i] /= 40;
+  const ValueId few = find_value(m.t.g, "few");
+  const ValueId rare = m.t.node("rare", Linear{}, {few, m.t.constant("r", {5, 4}, w)});
+  m.read(m.t.node("cat", Concat{1}, {rare, m.large}));
+  Graph after;
+  EXPECT_GE(m.scaled_places(30, &after), 1);
+  const ValueId sized = find_value(after, "r_q");
+  ASSERT_GE(sized, 0);
+  const std::vector<float>& scale = after.type(sized).quant.scale;
+  EXPECT_GT(scale[0] * 40 / scale[1], 40 / 4 * 0.5f);
+  EXPECT_LT(scale[0] * 2.5f, scale[1]);
 }
 
 }  // namespace

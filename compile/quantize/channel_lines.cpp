@@ -2,9 +2,12 @@
 #include "compile/quantize/channel_lines.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ops/all.h"
 #include "ops/common/elementwise.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -73,6 +76,12 @@ std::optional<ChannelLine> line(const Graph& g, const Node& node, ValueId x, con
 // Views keep the order of elements.
 std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const Reshape&) { return ChannelLine{{1}, {0}}; }
 
+std::optional<double> alpha(const auto&) { return std::nullopt; }
+std::optional<double> alpha(const Add& a) { return a.alpha; }
+
+bool multiplies(const auto&) { return false; }
+bool multiplies(const Mul&) { return true; }
+
 }  // namespace
 
 std::optional<ChannelLine> line_of(const Graph& g, const Node& node, ValueId x) {
@@ -85,9 +94,52 @@ std::optional<ChannelLine> line_of(const Graph& g, const Node& node, ValueId x) 
 
 Op reshape_to(const Shape& shape) { return Reshape{shape}; }
 
-bool is_plain_sum(const Op& op) {
-  const Add* add = std::get_if<Add>(&op);
-  return add && add->bounds.none();
+Op relu() { return Clamp{Bounds{0, std::numeric_limits<float>::infinity()}}; }
+
+Op times(double factor) {
+  Pointwise product;
+  PointStep& step = product.program.steps.emplace_back();
+  step.fn = PointFn::mul;
+  step.b = {PointOperand::kNumber, static_cast<float>(factor)};
+  return product;
+}
+
+std::optional<double> alpha_of_sum(const Op& op) {
+  return std::visit([](const auto& a) { return alpha(a); }, op);
+}
+bool is_plain_sum(const Op& op) { return alpha_of_sum(op) && bounds_of(op)->none(); }
+bool is_product(const Op& op) {
+  return std::visit([](const auto& a) { return multiplies(a); }, op);
+}
+
+bool is_homogeneous(const Op& op) {
+  if (facts_of(op).family != Family::elementwise) return false;
+  constexpr float kAt[] = {-5, -3, -1, -0.3f, 0, 0.2f, 0.7f, 1, 2, 6}, kFactors[] = {0.25f, 64};
+  constexpr size_t kCount = std::size(kAt);
+  const auto of = [&](float factor) {
+    const Type type{DType::f32, {static_cast<i64>(kCount)}, {}};
+    std::vector<float> x, y(kCount);
+    for (const float v : kAt) x.push_back(factor * v);
+    execute(op, std::vector<HostTensor>{{&type, x.data()}}, std::vector<HostTensor>{{&type, y.data()}});
+    return y;
+  };
+  const std::vector<float> y = of(1);
+  for (const float factor : kFactors) {
+    const std::vector<float> scaled = of(factor);
+    for (size_t i = 0; i < kCount; ++i)
+      if (!(std::abs(scaled[i] - factor * y[i]) <= 1e-5f * factor * std::abs(y[i]))) return false;
+  }
+  return true;
+}
+
+bool only_moves(const Node& node) {
+  const Values values = facts_of(node.op).values;
+  return is_movement(node.op) && (values == Values::moved || values == Values::same) && node.outputs.size() == 1;
+}
+
+bool is_of_elements(const Node& node) {
+  const Family family = facts_of(node.op).family;
+  return (family == Family::elementwise || family == Family::binary) && node.outputs.size() == 1;
 }
 
 std::optional<ChannelLine> composed(const ChannelLine& a, const ChannelLine& b) {

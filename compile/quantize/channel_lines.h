@@ -14,10 +14,20 @@ std::optional<ChannelLine> line_of(const Graph& graph, const Node& node, ValueId
 // second(first(x)); nothing, where their channels do not fit each other.
 std::optional<ChannelLine> composed(const ChannelLine& first, const ChannelLine& second);
 
-// Another shape for the same elements.
+// Another shape for the same elements, the larger of an element and zero, an element times a number.
 Op reshape_to(const Shape& shape);
+Op relu();
+Op times(double factor);
 
-// Of two operands, without bounds.
-bool is_plain_sum(const Op& op);
+// x + alpha * y, also with bounds: alpha. Nothing for another operator.
+std::optional<double> alpha_of_sum(const Op& op);
+bool is_plain_sum(const Op& op);  // without bounds
+bool is_product(const Op& op);    // x * y
+// f(a * x) = a * f(x) of each element for any a > 0, such as relu.
+bool is_homogeneous(const Op& op);
+// Puts each number of its operands, or some of them, at another place.
+bool only_moves(const Node& node);
+// y[i] = f(x[i]) or f(a[i], b[i]).
+bool is_of_elements(const Node& node);
 
 }  // namespace deuteron

@@ -44,7 +44,7 @@ inline ChannelSizes unchanged_sizes() { return {{0}, {1}, {false}}; }
 // Brings the channels from their ranges to `to`, or, without moving, as near to it as their ends allow. A channel that never changes may
 // reach as far from zero as it lies; one that is always zero, as far as the largest.
 ChannelSizes sizes_to(const Interval& to, const std::vector<Interval>& ranges, bool may_move);
-// As far from zero on both sides as the largest channel reaches.
+// As far from zero on both sides as the largest channel reaches, or to 1 where that is far from it.
 Interval balanced(const std::vector<Interval>& ranges, bool may_move);
 // What a step of int8 over `to` is for each channel.
 std::vector<double> own_steps(const Interval& to, const ChannelSizes& sizes);

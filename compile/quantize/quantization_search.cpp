@@ -69,26 +69,53 @@ Score plain_score(const Graph& graph, const Seen& seen, const QuantizeOptions& o
   return std::move(plain.score);
 }
 
+struct ScaledBorders {
+  Graph graph;
+  Seen seen;
+  int places = 0;
+  double value = 0;
+};
+
+// Nothing, when observing fails.
+std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen, Yardstick& yardstick, const QuantizeOptions& options,
+                                            Borders which, Diagnostics& diagnostics) {
+  ScaledBorders scaled{graph, {}};
+  scaled.places = scale_borders(scaled.graph, seen.all, options.float_ports, which);
+  if (scaled.places == 0) return scaled;
+  auto own = yardstick.observe(scaled.graph, diagnostics);
+  if (!own) return std::nullopt;
+  yardstick.note_observing();
+  scaled.seen = *std::move(own);
+  scaled.value = plain_score(scaled.graph, scaled.seen, options, yardstick).value;
+  return scaled;
+}
+
 // What is seen once the borders are scaled, where that is worth its calls.
-std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& scaled,
+std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& places,
                                    Diagnostics& diagnostics) {
-  constexpr double kWorthIt = 3;  // dB: mixed units gain more, and each such place is a call or float arithmetic
+  constexpr double kWorthIt = 3;   // dB: mixed units gain more, and each such place is a call or float arithmetic
+  constexpr double kOfBoth = 0.5;  // dB that inputs and outputs must gain over one of them
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
-  Graph own = graph;
-  scaled = scale_borders(own, seen->all, options.float_ports);
-  if (scaled == 0) return seen;
-  auto seen_scaled = yardstick.observe(own, diagnostics);
-  if (!seen_scaled) return std::nullopt;
-  yardstick.note_observing();
+  places = 0;
+  Graph all = graph;
+  if (scale_borders(all, seen->all, options.float_ports) == 0) return seen;
   yardstick.expect_answers_of(graph);
-  const double of_scaled = plain_score(own, *seen_scaled, options, yardstick).value;
-  if (of_scaled < plain_score(graph, *seen, options, yardstick).value + kWorthIt) {
-    scaled = 0;
-    return seen;
+  auto best = scaled_borders(graph, *seen, yardstick, options, Borders::all, diagnostics);
+  if (!best) return std::nullopt;
+  const int places_of_all = best->places;
+  double wanted = best->value - kOfBoth;
+  for (const Borders which : {Borders::inputs, Borders::outputs}) {
+    auto some = scaled_borders(graph, *seen, yardstick, options, which, diagnostics);
+    if (!some) return std::nullopt;
+    if (some->places == 0 || some->places >= places_of_all || some->value <= wanted) continue;
+    wanted = some->value;
+    best = std::move(some);
   }
-  graph = std::move(own);
-  return seen_scaled;
+  if (best->value < plain_score(graph, *seen, options, yardstick).value + kWorthIt) return seen;
+  graph = std::move(best->graph);
+  places = best->places;
+  return std::move(best->seen);
 }
 
 // Where weights by tensor cost next to nothing, linear layers stay linear layers.
