@@ -16,7 +16,7 @@ import struct
 
 import tflite_made
 
-SCHEMA = tflite_made.tables(re.sub(r"//.*", "", (pathlib.Path(__file__).resolve().parent.parent / "traces" / "etdump.fbs").read_text()))
+SCHEMA = tflite_made.tables(re.sub(r"//.*", "", (pathlib.Path(__file__).resolve().parent.parent / "explain" / "traces" / "etdump.fbs").read_text()))
 
 
 def event(line):
