@@ -387,6 +387,28 @@ TEST(Import, WeightsByChannelInTheirStorage) {
   }
 }
 
+// A depthwise transposed convolution has one scale along axis 1, an axis that its weight loses.
+TEST(Import, OneChannelIsTheWholeTensor) {
+  TestModel m;
+  m.input("x", {1, 1});
+  m.parameter("w", {2, 1}, std::vector<uint8_t>{4, 6}, kS8);
+  m.parameter("s", {1}, std::vector<float>{0.5f});
+  m.parameter("z", {1}, std::vector<i64>{0}, kS64);
+  m.node("quantized_decomposed.dequantize_per_channel.default", {{"dw", {2, 1}}},
+         {{"input", as_tensor("p_w")},
+          {"scales", as_tensor("p_s")},
+          {"zero_points", as_tensor("p_z")},
+          {"axis", as_int(1)},
+          {"quant_min", as_int(-127)},
+          {"quant_max", as_int(127)},
+          {"dtype", as_dtype(kS8)}});
+  m.node("aten.linear.default", {{"y", {1, 2}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("dw")}});
+  m.output("y");
+  const Graph g = imported(m);
+  EXPECT_FALSE(g.type(nodes_of<Dequantize>(g).at(0)->inputs[0]).quant.per_channel());
+  EXPECT_THAT(run(g, {10}), ElementsAre(20, 30));
+}
+
 TEST(Import, ParametersSharedByTwoOperatorsAreReadOnce) {
   TestModel m = quantized_weight(kS8);
   m.node("quantized_decomposed.dequantize_per_channel.default", {{"dw2", {2, 3}}}, {});

@@ -146,7 +146,8 @@ static void import_dequantize_per_channel(Call& c) {
               "pt2.quantize.zero_point");
     if (c.ok()) add_step(c, g, scale[i], static_cast<i64>(z));
   }
-  g.quant.axis = static_cast<i32>(axis);
+  // One channel is the whole tensor, whatever its axis becomes.
+  if (channels[0] != 1) g.quant.axis = static_cast<i32>(axis);
   if (c.ok()) dequantize(c, std::move(g));
 }
 
