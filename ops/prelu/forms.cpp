@@ -3,7 +3,6 @@
 #include "ops/form.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace deuteron {
 
@@ -15,13 +14,20 @@ static constexpr float kRounding = 1e-6f;
 static Clamp above_zero() { return Clamp{{.low = 0}}; }
 static Clamp below_zero() { return Clamp{{.high = 0}}; }
 
-// The parameters that hold the products of `slopes` and what of x lies below zero.
-static Quant quant_of_products(const std::vector<float>& slopes, const Quant& x) {
-  const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
-  const float lowest = static_cast<float>(x.low - x.zero_point[0]) * x.scale[0];
-  const float low = std::min(lowest * *most, 0.0f), high = std::max(lowest * *least, 0.0f);
-  const float scale = high > low ? (high - low) / 255 : 1;
-  return per_tensor(scale, static_cast<i32>(std::clamp(std::nearbyint(-128 - low / scale), -128.0f, 127.0f)));
+struct Slopes {
+  float least, most;
+};
+
+// Those that are there; of computed ones those that their steps can hold.
+static std::optional<Slopes> slopes_of(const FormBuilder& b) {
+  if (const std::optional<std::vector<float>> given = numbers_of(b.site().operands[kSlope])) {
+    const auto [least, most] = std::minmax_element(given->begin(), given->end());
+    return Slopes{*least, *most};
+  }
+  const Quant& q = b.type(kSlope).quant;
+  if (q.empty() || q.per_channel()) return std::nullopt;
+  const auto at = [&](i32 step) { return static_cast<float>(step - q.zero_point[0]) * q.scale[0]; };
+  return Slopes{at(q.low), at(q.high)};
 }
 
 // x * 1, which changes the parameters as a product with a slope does.
@@ -41,20 +47,20 @@ static bool is_one(const std::vector<float>& slopes) {
 static bool int8_kernel_forms(const Prelu&, FormBuilder& b) {
   const bool as_npu = b.site().beside_npu;
   const Quant &in = b.type(kX).quant, &out = b.result().quant;
-  const std::optional<std::vector<float>> slopes = numbers_of(b.site().operands[kSlope]);
-  if (!slopes || in.empty() || out.empty() || is_one(*slopes)) return false;
-  const bool shrinks = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s <= 1 + kRounding; });
-  const bool grows = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s >= 1 - kRounding; });
+  const std::optional<Slopes> slopes = slopes_of(b);
+  const std::optional<std::vector<float>> given = numbers_of(b.site().operands[kSlope]);
+  if (!slopes || in.empty() || out.empty() || (given && is_one(*given))) return false;
+  const bool shrinks = slopes->most <= 1 + kRounding, grows = slopes->least >= 1 - kRounding;
   if (shrinks || grows) {
     // A value that the steps of y cut off is cut off in both operands or loses against the other one.
     const ValueId same = in == out ? ValueId{kX} : as_npu ? times_one(b, kX, out) : b.add(Clamp{}, {kX}, out);
     const ValueId scaled = b.add(Mul{}, {kX, kSlope}, out);
     return shrinks ? b.finish(Maximum{}, {same, scaled}) : b.finish(Minimum{}, {same, scaled});
   }
-  const ValueId above = b.add(above_zero(), {kX}, in), below = b.add(below_zero(), {kX}, in);
+  const ValueId above = as_npu ? times_one(b, b.add(above_zero(), {kX}, in), out) : b.add(above_zero(), {kX}, out);
+  const ValueId below = b.add(Mul{}, {b.add(below_zero(), {kX}, in), kSlope}, out);
   // A sum in the parameters of both operands, of which one is 0, is exact.
-  if (as_npu) return b.finish(Add{}, {times_one(b, above, out), b.add(Mul{}, {below, kSlope}, out)});
-  return b.finish(Add{}, {above, b.add(Mul{}, {below, kSlope}, quant_of_products(*slopes, in))});
+  return b.finish(Add{}, {above, below});
 }
 
 // prelu with the same slope everywhere   becomes   leaky_relu

@@ -42,13 +42,7 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},           // y
 };
 
-// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
-static constexpr NpuRow<Prelu> kNpu[] = {
-    {"slope", "the slope is a constant", must_hold("the slope is computed, and the NPU takes a constant only"),
-     operand_is_constant<Prelu, 1>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Prelu>, &NpuLimits::rank},
-};
-static constexpr NpuSupport<Prelu> kNpuSupport{.rows = kNpu, .builtin = "PRELU", .absent = {}};
+static constexpr NpuSupport<Prelu> kNpuSupport{.rows = {}, .builtin = "PRELU", .absent = {}};
 
 static OpFacts facts_of(const Prelu&) { return facts(Family::by_channel); }
 static std::vector<Example<Prelu>> examples() {

@@ -130,13 +130,6 @@ static void import_batch_statistics_norm(Call& c) {
   if (c.ok()) finish_group_norm(c, x, c.shape(x)[1], epsilon);
 }
 
-// max(x, 0) + slope * min(x, 0)
-static ValueId computed_prelu(Call& c, ValueId x, ValueId slopes) {
-  const ValueId above = between(c, x, {.low = 0, .high = kInfinity}, "above"),
-                below = between(c, x, {.low = -kInfinity, .high = 0}, "below");
-  return sum(c, above, product(c, below, slopes, "sloped"), "out");
-}
-
 // One slope, or one for each index of axis 1.
 static void import_prelu(Call& c) {
   const ValueId x = c.tensor("self"), weight = c.tensor("weight");
@@ -150,8 +143,7 @@ static void import_prelu(Call& c) {
     if (slopes == 1 || k != 1) to_last.push_back(k);
   if (slopes != 1) to_last.push_back(1);
   const ValueId turned = c.permute(x, to_last, "channels_last"), row = c.reshape(weight, {slopes}, "slopes");
-  c.result(c.permute(c.is_derived_from_constants(weight) ? c.add(Prelu{}, {turned, row}, "out") : computed_prelu(c, turned, row),
-                     inverse(to_last)));
+  c.result(c.permute(c.add(Prelu{}, {turned, row}, "out"), inverse(to_last)));
 }
 
 static constexpr ImportRow kNormalizationRows[] = {
