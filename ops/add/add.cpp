@@ -5,6 +5,7 @@
 
 #include "ops/common/bounds.h"
 #include "ops/common/broadcast.h"
+#include "ops/common/merged_axes.h"
 #include "ops/common/pair.h"
 #include "ops/common/refusals.h"
 #include "ops/kernel_call/numbers.h"
@@ -61,7 +62,7 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Add> kNpu[] = {
     {"broadcast", "one operand has the result's shape",
      must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Add>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Add>, &NpuLimits::rank},
+    {"rank", kMergedAxes, NpuTest::at_most, merged_axes<Add>, &NpuLimits::rank},
     {"alpha", "the factor of the second operand is 1 or -1", must_hold("the second operand counts with a factor other than 1 and -1"),
      [](const Add& a, const NpuOperands&) { return std::optional<i64>(a.alpha == 1 || a.alpha == -1); }},
 };

@@ -37,7 +37,6 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Concat> kNpu[] = {
     {"parameters", "operands and result have one scale and zero point",
      must_hold("an operand and the result have different scales or zero points"), parameters_are_shared<Concat>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Concat>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Concat> kNpuSupport{.rows = kNpu, .builtin = "CONCATENATION", .absent = {}};
 

@@ -105,6 +105,13 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},            // y
 };
 
+// FULLY_CONNECTED has one scale, and no limit; with a scale for each output it is a CONV_2D of one pixel. A float model will have these.
+static std::optional<i64> taps_of_convolution(const Linear&, const NpuOperands& o) {
+  const Type& w = o.in[kWeight];
+  if (!w.quant.empty() && !w.quant.per_channel()) return std::nullopt;
+  return round_up(w.shape[1], o.limits.vector_length);
+}
+
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Linear> kNpu[] = {
     {"weight", "the weight is a constant", must_hold("the weight is computed, and the NPU takes a constant only"),
@@ -114,8 +121,7 @@ static constexpr NpuRow<Linear> kNpu[] = {
     {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
      operand_is_symmetric<Linear, kWeight>},
     {"sums", "sums of products and bias stay in int32", kSumsStay, sums_stay_in_int32<Linear>},
-    {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most,
-     [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); },
+    {"taps", "inputs, rounded up to the MAC width, of weights with a scale for each output", NpuTest::at_most, taps_of_convolution,
      &NpuLimits::taps},
 };
 static constexpr NpuSupport<Linear> kNpuSupport{.rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};

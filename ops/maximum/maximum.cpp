@@ -2,6 +2,7 @@
 #include "ops/maximum/maximum.h"
 
 #include "ops/common/broadcast.h"
+#include "ops/common/merged_axes.h"
 
 namespace deuteron {
 
@@ -17,7 +18,7 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Maximum> kNpu[] = {
     {"broadcast", "one operand has the result's shape",
      must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Maximum>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Maximum>, &NpuLimits::rank},
+    {"rank", kMergedAxes, NpuTest::at_most, merged_axes<Maximum>, &NpuLimits::rank},
     {"parameters", "operands and result have one scale and zero point",
      must_hold("an operand and the result have different scales or zero points"), parameters_are_shared<Maximum>},
 };

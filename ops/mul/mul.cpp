@@ -2,6 +2,7 @@
 #include "ops/mul/mul.h"
 
 #include "ops/common/broadcast.h"
+#include "ops/common/merged_axes.h"
 #include "ops/common/pair.h"
 #include "ops/common/refusals.h"
 
@@ -37,7 +38,7 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Mul> kNpu[] = {
     {"broadcast", "one operand has the result's shape",
      must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Mul>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Mul>, &NpuLimits::rank},
+    {"rank", kMergedAxes, NpuTest::at_most, merged_axes<Mul>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};
 

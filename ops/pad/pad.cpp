@@ -41,6 +41,13 @@ static Result<Lowered> cortex_m(const Pad& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// An axis without padding is walked through with the one around it.
+static std::optional<i64> padded_axes(const Pad& a, const NpuOperands&) {
+  i64 count = 0;
+  for (size_t k = 0; k < a.before.size(); ++k) count += k == 0 || a.before[k] != 0 || a.after[k] != 0;
+  return count;
+}
+
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Pad> kNpu[] = {
     {"crop", "smallest extent that is added", NpuTest::at_least,
@@ -51,7 +58,7 @@ static constexpr NpuRow<Pad> kNpu[] = {
      nullptr, 0},
     {"parameters", "operand and result have one scale and zero point",
      must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Pad>},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Pad>, &NpuLimits::rank},
+    {"rank", "axes, after merging those without padding", NpuTest::at_most, padded_axes, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Pad> kNpuSupport{.rows = kNpu, .builtin = "PAD, PADV2", .absent = {}};
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/reduce/kernel.h"
+#include "ops/common/merged_axes.h"
 #include "ops/common/refusals.h"
 #include "ops/op.h"
 #include "ops/reduce/multiplier.h"
@@ -87,9 +88,13 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr QuantSpec kExtreme[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 static std::span<const QuantSpec> npu_quantize(const Reduce& a) { return is_extreme(a) ? kExtreme : kQuant; }
 
+static std::optional<i64> reduced_axes(const Reduce& a, const NpuOperands& o) {
+  return count_merged(o.in[0].shape, [&](size_t axis) { return std::count(a.axes.begin(), a.axes.end(), static_cast<i64>(axis)); });
+}
+
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Reduce> kNpu[] = {
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Reduce>, &NpuLimits::rank},
+    {"rank", kMergedAxes, NpuTest::at_most, reduced_axes, &NpuLimits::rank},
     {"elements", "elements of a sum in int32", NpuTest::at_most,
      [](const Reduce& a, const NpuOperands& o) { return is_extreme(a) ? std::nullopt : std::optional<i64>(summed(a, o.in[0].shape)); },
      nullptr, kMostSummed},

@@ -42,7 +42,6 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Slice> kNpu[] = {
     {"step", "step", NpuTest::equals, [](const Slice& a, const NpuOperands&) { return std::optional<i64>(a.step); }, nullptr, 1},
-    {"rank", "rank", NpuTest::at_most, rank_of_result<Slice>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Slice> kNpuSupport{.rows = kNpu, .builtin = "SLICE", .absent = {}};
 

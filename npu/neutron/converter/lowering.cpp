@@ -98,12 +98,20 @@ std::vector<i32> Lowering::bias(TensorId t) const {
   return bias;
 }
 
-Fault Lowering::window_limits(const Window& w, i64 channels, const char* rule) const {
-  const std::pair<const char*, i64> rows[] = {{"kernel height", w.kernel_h},   {"kernel width", w.kernel_w},
-                                              {"stride down", w.stride_h},     {"stride across", w.stride_w},
-                                              {"dilation down", w.dilation_h}, {"dilation across", w.dilation_w}};
-  for (const auto& [what, measured] : rows)
-    if (measured > kMostWindow) return wrong(what, measured, kMostWindow, rule);
+Fault Lowering::window_limits(const Window& w, const char* rule, i64 most_kernel) const {
+  struct Row {
+    const char* what;
+    i64 measured, limit;
+  };
+  const Row rows[] = {{"kernel height", w.kernel_h, most_kernel},   {"kernel width", w.kernel_w, most_kernel},
+                      {"stride down", w.stride_h, kMostWindow},     {"stride across", w.stride_w, kMostWindow},
+                      {"dilation down", w.dilation_h, kMostWindow}, {"dilation across", w.dilation_w, kMostWindow}};
+  for (const auto& [what, measured, limit] : rows)
+    if (measured > limit) return wrong(what, measured, limit, rule);
+  return std::nullopt;
+}
+
+Fault Lowering::products_limit(const Window& w, i64 channels, const char* rule) const {
   if (const i64 taps = w.kernel_h * w.kernel_w * round_up_to(channels, 8); taps > kMostProducts)
     return wrong("kernel taps times channels, rounded up to 8", taps, kMostProducts, rule);
   return std::nullopt;

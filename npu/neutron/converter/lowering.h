@@ -88,7 +88,8 @@ class Lowering {
 
   Fault wrong(std::string what, i64 measured, i64 limit, const char* rule) const;
   Fault bad_scale(const char* rule) const;
-  Fault window_limits(const Window& w, i64 channels, const char* rule) const;
+  Fault window_limits(const Window& w, const char* rule, i64 most_kernel = kMostWindow) const;
+  Fault products_limit(const Window& w, i64 channels, const char* rule) const;
 
   // All operations.
   Fault lower(size_t operation);

@@ -44,8 +44,8 @@ int64_t CallCheck::pixels_span(int32_t n, int32_t h, int32_t w, int32_t channels
   return (pixels - 1) * pitch + channels;
 }
 
-void CallCheck::window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad) {
-  need(in(kernel, 1, kMostWindow) && in(stride, 1, kMostWindow) && in(dilation, 1, kMostWindow) && in(pad, -kMostPadding, kMostPadding),
+void CallCheck::window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad, int32_t most_kernel) {
+  need(in(kernel, 1, most_kernel) && in(stride, 1, kMostWindow) && in(dilation, 1, kMostWindow) && in(pad, -kMostPadding, kMostPadding),
        Reason::kWindow);
 }
 

@@ -33,7 +33,7 @@ class CallCheck {
   int64_t span(const int32_t* extent, const int32_t* stride, int rank);
   int64_t pixels_span(int32_t n, int32_t h, int32_t w, int32_t channels, int32_t pitch);
 
-  void window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad);
+  void window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad, int32_t most_kernel = kMostWindow);
   void steps(std::initializer_list<int32_t> values);
   void bounds(int32_t low, int32_t high);
   void shift(int32_t v) { need(in(v, -31, 30), Reason::kQuantization); }

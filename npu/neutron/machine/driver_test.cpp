@@ -247,7 +247,6 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kConv2DDepthwiseV1, depthwise, Reason::kExtent);
   depthwise.multiplier = 1, depthwise.kernel_h = 4096, depthwise.kernel_w = 2;
   refuse(Kind::kConv2DDepthwiseDense, depthwise, Reason::kSum);
-  refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 1, 65536, 1, 0, 0, 0, 0}, Reason::kSum);
   refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 0, 8, 1, 0, 0, 0, 0}, Reason::kExtent);
   refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 1, 1, 32769, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Reason::kSum);
   refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, 4, -1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
@@ -257,7 +256,11 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 4085, 4, 1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);
   PoolCall pool{kIn, kOut, 1, 4, 4, 8, 8, 2, 2, 2, 2, 1, 1, 0, 0, 3, 2, 8, -128, 127};
   refuse(Kind::kMaxPool, pool, Reason::kWindow);  // the third row of windows lies outside
-  pool.out_h = 2, pool.pad_top = 2;
+  pool.out_h = 2;
+  PoolCall wide = pool;
+  wide.kernel_w = 4097, wide.dilation_w = 2;
+  refuse(Kind::kMaxPool, wide, Reason::kWindow);
+  pool.pad_top = 2;
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
   pool.pad_top = 0, pool.dilation_w = 2;
   refuse(Kind::kAvgPool, pool, Reason::kWindow);

@@ -6,8 +6,8 @@
 
 namespace deuteron::neutron {
 
-inline constexpr int32_t kMostWindow = 1 << 12;       // kernel, stride, dilation: each way (facts, section 8.2)
-inline constexpr int64_t kMostProducts = UINT16_MAX;  // of a result: kernel height * width * channels rounded up to the lanes
+inline constexpr int32_t kMostWindow = 1 << 12;       // kernel, stride, dilation: each way (facts, section 8.2); a pool's kernel may be a whole map
+inline constexpr int64_t kMostProducts = UINT16_MAX;  // of a convolution's result: kernel height * width * channels rounded up to the lanes
 inline constexpr int32_t kMostInner = 32768;          // of a matrix product: 255 * 255 * 32768 < 2^31
 inline constexpr int64_t kMostSummed = 1 << 23;       // int8 values without their zero point
 inline constexpr int32_t kMostResized = 1 << 16;      // height and width of a resized image: coordinates are in Q21.10

@@ -8,7 +8,8 @@
 namespace deuteron::neutron {
 
 Fault fill_convolution(Lowering& l, const Operation& s, const Window& w, const char* rule, ConvCall& c) {
-  if (auto fault = l.window_limits(w, l.shape(s.inputs[0])[3], rule)) return fault;
+  if (auto fault = l.window_limits(w, rule)) return fault;
+  if (auto fault = l.products_limit(w, l.shape(s.inputs[0])[3], rule)) return fault;
   fill_image(c, l, s, w);
   c.out_c = l.word(l.shape(s.output)[3]);
   c.x_zero = l.type(s.inputs[0]).quant.zero_point[0], c.y_zero = s.y.zero_point[0];

@@ -47,7 +47,8 @@ Fault lower(Lowering& l, const Operation& s) {
       for (i64 o = 0; o < channels; ++o) turned[o * taps + t] = weights[t * channels + o];
     return lower_convolution(l, s, w, turned);
   }
-  if (auto fault = l.window_limits(w, 8, "depthwise_conv2d")) return fault;
+  if (auto fault = l.window_limits(w, "depthwise_conv2d")) return fault;
+  if (auto fault = l.products_limit(w, 8, "depthwise_conv2d")) return fault;
   const Quant& qx = l.type(s.inputs[0]).quant;
   const auto factors = convolution_factors(qx, l.type(s.inputs[1]).quant, s.y, y[3]);
   if (!factors) return l.bad_scale("depthwise_conv2d");

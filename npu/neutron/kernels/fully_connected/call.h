@@ -5,7 +5,7 @@
 namespace deuteron::neutron {
 
 // y[row,o] = clamp(y_zero + rq_o(bias[o] + sum over i of (x[row,i] - x_zero) * w[o,i])); x [rows,in], y [rows,out].
-// weights  as in Conv2DPointwise: [ceil(out/8)][ceil(in/8)][8 outputs][8 inputs]; params as in ConvCall. Limit: round_up(in, 8) <= kMostProducts
+// weights  as in Conv2DPointwise: [ceil(out/8)][ceil(in/8)][8 outputs][8 inputs]; params as in ConvCall
 struct FullyConnectedCall {
   Operand x, y, weights, params;
   int32_t rows, in, out;

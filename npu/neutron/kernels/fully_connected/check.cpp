@@ -11,7 +11,6 @@ void check(CallCheck& call, Kind, const FullyConnectedCall& a) {
   call.steps({a.x_zero, a.y_zero});
   call.bounds(a.y_min, a.y_max);
   if (!call.right()) return;
-  call.need(round_up_to(a.in, 8) <= kMostProducts, Reason::kSum);
   call.reads(a.x, x_bytes);
   call.reads_constant(a.weights, fully_connected_weight_bytes(a));
   call.reads_params(a.params, a.out);

@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 
 TEST(NeutronFullyConnected, AgainstTheDefinition) {
-  for (const auto& [rows, in, out] : {std::array{1, 64, 10}, {3, 17, 9}, {21, 5, 1}, {2, 1, 13}}) {
+  for (const auto& [rows, in, out] : {std::array{1, 64, 10}, {3, 17, 9}, {21, 5, 1}, {2, 1, 13}, {1, 70001, 3}}) {
     Random random(static_cast<uint32_t>(300 + rows));
     FullyConnectedCall a{};
     a.rows = rows, a.in = in, a.out = out, a.x_zero = 11, a.y_zero = -3, a.y_min = -120, a.y_max = 119;

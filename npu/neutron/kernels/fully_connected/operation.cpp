@@ -30,8 +30,6 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
 
 Fault lower(Lowering& l, const Operation& s) {
   const Shape& w = l.shape(s.inputs[1]);
-  if (round_up_to(w[1], 8) > kMostProducts)
-    return l.wrong("inputs, rounded up to 8", round_up_to(w[1], 8), kMostProducts, "fully_connected");
   const Quant& qx = l.type(s.inputs[0]).quant;
   // TFLite's kernel rounds once, in double: so does an accumulator here where the factor keeps enough bits without a shift.
   const auto factors = channel_multipliers(qx, l.type(s.inputs[1]).quant, s.y, w[0], unshifted_form_of(Rounding::tflite), kScaleRule);

@@ -20,8 +20,8 @@ void check(CallCheck& call, Kind kind, const PoolCall& a) {
   const int64_t x_bytes = call.pixels_span(a.n, a.h, a.w, a.c, a.x_pitch);
   const int64_t y_bytes = call.pixels_span(a.n, a.out_h, a.out_w, a.c, a.y_pitch);
   call.product({a.c});
-  call.window(a.kernel_h, a.stride_h, a.dilation_h, a.pad_top);
-  call.window(a.kernel_w, a.stride_w, a.dilation_w, a.pad_left);
+  call.window(a.kernel_h, a.stride_h, a.dilation_h, a.pad_top, a.dilation_h == 1 ? kMostPixels : kMostWindow);
+  call.window(a.kernel_w, a.stride_w, a.dilation_w, a.pad_left, a.dilation_w == 1 ? kMostPixels : kMostWindow);
   call.bounds(a.y_min, a.y_max);
   if (!call.right()) return;
   if (kind == Kind::kAvgPool) {

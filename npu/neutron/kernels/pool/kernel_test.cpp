@@ -23,6 +23,7 @@ TEST(NeutronPool, AgainstTheDefinition) {
       {"gaps between pixels", 1, 4, 5, 6, 3, 3, 4, 5, 1, 1, 1, 1, 1, 1, 5, 2},
       {"the window is larger than the map", 2, 3, 3, 2, 9, 8, 3, 3, 1, 1, 1, 1, 4, 4},
       {"dilated", 2, 9, 8, 5, 3, 2, 5, 5, 1, 1, 2, 3, 0, 0},
+      {"a window of 5001 columns", 1, 2, 5003, 2, 1, 5001, 2, 3},
       {"dilated and padded", 1, 9, 8, 5, 3, 2, 9, 8, 1, 1, 2, 3, 2, 1},
   };
   for (const Kind kind : {Kind::kMaxPool, Kind::kAvgPool})

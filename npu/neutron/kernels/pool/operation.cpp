@@ -39,7 +39,7 @@ bool fold(Model& m, const TensorUses& uses, Operation& s) {
 
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<Pool>();
-  if (auto fault = l.window_limits(a.window, 8, a.average ? "avg_pool2d" : "max_pool2d")) return fault;
+  if (auto fault = l.window_limits(a.window, a.average ? "avg_pool2d" : "max_pool2d", kMostPixels)) return fault;
   PoolCall c{};
   fill_image(c, l, s, a.window);
   fill_bounds(c, s);

@@ -56,7 +56,9 @@ Fault lower(Lowering& l, const Operation& s) {
   Axes extent;
   std::vector<bool> flag;
   for (size_t i = 0; i < a.axes.size(); ++i) {
-    const bool merge = a.axes.size() > kMaxRank && !extent.empty() && (flag.back() == a.axes[i] || x.shape[i] == 1);
+    const bool many = a.axes.size() > kMaxRank;
+    if (many && x.shape[i] == 1) continue;
+    const bool merge = many && !extent.empty() && flag.back() == a.axes[i];
     if (merge) extent.back() *= x.shape[i];
     else extent.push_back(x.shape[i]), flag.push_back(a.axes[i]);
   }
