@@ -4,6 +4,7 @@
 // Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded program runs; outputs then have N steps too.
 // --stock-dialects: without the kernels of our own dialect, as stock firmware is.
 // --library=FILE: a backend of somebody else, which registers itself. --method-bytes=N: memory of the method, instead of as much as it wants.
+// --etdump=FILE: the trace, where it is built with ExecuTorch's event tracer.
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
@@ -26,6 +27,9 @@
 
 #ifdef STOCK_COUNTER
 #include "boards/cycles/marks.h"
+#endif
+#ifdef ET_EVENT_TRACER_ENABLED
+#include <executorch/devtools/etdump/etdump_flatcc.h>
 #endif
 
 namespace et = executorch::runtime;
@@ -101,9 +105,11 @@ void run_step(et::Method& method, const et::MethodMeta& meta, std::vector<std::v
 int main(int argc, char** argv) {
   bool own_dialect = true;
   size_t method_bytes = 0;
+  std::string etdump;
   for (; argc > 1 && std::string_view(argv[1]).substr(0, 2) == "--"; ++argv, --argc) {
     const std::string option = argv[1];
     if (option == "--stock-dialects") own_dialect = false;
+    if (option.rfind("--etdump=", 0) == 0) etdump = option.substr(9);
     if (option.rfind("--method-bytes=", 0) == 0) method_bytes = static_cast<size_t>(std::atol(option.c_str() + 15));
 #ifdef __linux__
     if (option.rfind("--library=", 0) == 0 && !dlopen(option.c_str() + 10, RTLD_NOW | RTLD_GLOBAL)) {
@@ -133,7 +139,13 @@ int main(int argc, char** argv) {
   et::MemoryAllocator bounded(static_cast<uint32_t>(method_bytes), bytes.data());
   et::MemoryAllocator& method_memory = method_bytes > 0 ? bounded : unbounded;
   et::MemoryManager memory(&method_memory, &planned_memory, &temp_memory);
-  et::Method method = need(program.load_method("forward", &memory), "load_method");
+#ifdef ET_EVENT_TRACER_ENABLED
+  executorch::etdump::ETDumpGen recorder;
+  et::EventTracer* tracer = &recorder;
+#else
+  et::EventTracer* tracer = nullptr;
+#endif
+  et::Method method = need(program.load_method("forward", &memory, tracer), "load_method");
 
   if (static_cast<size_t>(argc - 3) != method.inputs_size()) {
     std::fprintf(stderr, "the program has %zu inputs, %d given\n", method.inputs_size(), argc - 3);
@@ -152,5 +164,9 @@ int main(int argc, char** argv) {
     steps = found;
   }
   for (size_t step = 0; step < steps; ++step) run_step(method, meta, inputs, step, argv[2]);
+#ifdef ET_EVENT_TRACER_ENABLED
+  const executorch::etdump::ETDumpResult trace = recorder.get_etdump_data();
+  if (!etdump.empty()) std::ofstream(etdump, std::ios::binary).write(static_cast<const char*>(trace.buf), static_cast<std::streamsize>(trace.size));
+#endif
   return 0;
 }
