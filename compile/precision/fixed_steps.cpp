@@ -5,6 +5,7 @@
 
 #include "compile/place/npu_forms.h"
 #include "compile/quantize/channel_sizes.h"
+#include "ops/families.h"
 #include "ops/pointwise/point_op.h"
 #include "ops/unary/functions.h"
 

@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "compile/calibrate/calibrate.h"
+#include "compile/compilation.h"
 #include "compile/pass.h"
+#include "compile/precision/finer_sums.h"
 #include "compile/quantize/quantization_clusters.h"
 #include "compile/quantize/recurrent.h"
 #include "compile/simplify/float_constants.h"
@@ -342,6 +344,8 @@ void fold_quantization(PassContext& pass) {
   std::vector<Rule> last(view_rules().begin(), view_rules().end());
   last.push_back(fold_dequantize_without_kernel);
   rewrite(pass.graph, last, pass.rules());
+  // Weights that are given may have few bits; those of a float model fill int8. Without an NPU sums are rounded once.
+  if (pass.target.npu && pass.result.quantization.model_was_quantized) make_sums_finer(pass.graph);
 }
 
 }  // namespace deuteron
