@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our profiles and records in ExecuTorch's own Inspector: it reads them, and shows the user's operators for kernels on CPU and NPU. The same
-records with traces of stock firmware (tests/stock_traces.py), in the Inspector and in `deuteron inspect`.
+records with traces of stock firmware (tests/stock_traces.py), in the Inspector and in `deuteron inspect`; with RUNNER also traces that the stock
+runtime writes, with NXP's own NeutronBackend over the open machine (stock_runner_upstream).
 
-    inspector.py DEUTERON SHARED
+    inspector.py DEUTERON SHARED [RUNNER]
 """
 import contextlib
 import io
@@ -27,6 +28,7 @@ with contextlib.redirect_stderr(io.StringIO()):
     from executorch.devtools import Inspector
 
 tool, shared = sys.argv[1], pathlib.Path(sys.argv[2])
+runner = sys.argv[3] if len(sys.argv) > 3 else None
 
 
 def call(*arguments):
@@ -64,13 +66,15 @@ def check_event(m, event, ids, label):
     check(all(o["module"] in str(modules.get(o["name"])) for o in ops if "module" in o), f"{label}: modules {modules}")
 
 
-def check_stock_firmware(where, what, m):
-    """Every kernel of the NPU, by the number that stock firmware gives it, in the Inspector and in `deuteron inspect`."""
-    what += ", stock firmware"
-    (where / "stock.etdp").write_bytes(stock_traces.trace(m))
+def events_of(where, data):
+    (where / "stock.etdp").write_bytes(data)
     with contextlib.redirect_stderr(io.StringIO()):
         inspector = Inspector(etdump_path=str(where / "stock.etdp"), etrecord=str(where / "m.etrecord"))
-    events = blocks_of(where, inspector)["Execute"].events
+    return blocks_of(where, inspector)["Execute"].events
+
+
+def check_kernels(m, events, what):
+    """Every kernel of the NPU, by the number that stock firmware gives it, in the Inspector."""
     inside = {(e._instruction_id, str(e.name)): e for e in events if e.is_delegated_op}
     for c in m["calls"]:
         if "npu_kernels" not in c:
@@ -79,7 +83,42 @@ def check_stock_firmware(where, what, m):
             check_event(m, inside.get((c["instruction"], str(k["id"]))), k["operators"], f"{what}: kernel {k['id']} of call {c['instruction']}")
         dump = inside.get((c["instruction"], str(len(c["npu_kernels"]))))
         check(dump is not None and not dump.op_types, f"{what}: the writing of the profile of call {c['instruction']}")
-    check_inspect(where, what, m)
+
+
+def check_stock_firmware(where, what, m):
+    made = events_of(where, stock_traces.trace(m))
+    check_kernels(m, made, what + ", made")
+    check_inspect(where, what + ", made", m)
+    return made
+
+
+def described(events):
+    """Without what names itself inside a call: that does the code that ExecuTorch generates for its kernels, and the runner has ours."""
+    return sorted((str(e._instruction_id), str(e.name), e.is_delegated_op, sorted(set(e.op_types))) for e in events if not str(e.name).startswith("native_call_"))
+
+
+def check_recorded(where, what, m, made, inputs):
+    """The stock runtime writes such a trace, and twice the same rows come of it. Its kernels and clocks are those of the map."""
+    runs = []
+    for k in range(2):
+        done = subprocess.run([runner, f"--etdump={where}/real{k}.etdp", str(where / "m.pte"), str(where / "out"), *map(str, inputs)], capture_output=True, text=True, timeout=300)
+        if not check(done.returncode == 0, f"{what}: the stock runtime: {done.stderr[-500:]}"):
+            return
+        runs.append((where / f"real{k}.etdp").read_bytes())
+    events = events_of(where, runs[0])
+    check_kernels(m, events, what)
+    real, made = described(events), described(made)
+    check(real == made, f"{what}: only in the runtime's trace {[e for e in real if e not in made]}, only in the made one {[e for e in made if e not in real]}")
+    profile, text, _ = inspected(where, runs[0])
+    check(inspected(where, runs[1])[1] == text, f"{what}: a second run has other rows")
+    npu = {(r["instruction"], r["delegate_id"]): r for r in profile["kernels"] if r["clock"] == "npu"}
+    kernels = [(c["instruction"], k) for c in m["calls"] for k in c.get("npu_kernels", [])]
+    for instruction, k in kernels:
+        row = npu.get((instruction, k["id"]), {})
+        check(row.get("operators") == k["operators"] and row.get("total", 0) > 0, f"{what}: kernel {k['id']} of call {instruction}: {row}")
+    check(profile["npu_total"] == sum(npu[i, k["id"]]["total"] for i, k in kernels), f"{what}: {profile['npu_total']} cycles of the NPU")
+    check(all(r["operators"] for r in profile["kernels"] if r["clock"] == "cpu" and "instruction" in r), f"{what}: a call without operators")
+    print(f"{what}: {len(kernels)} kernels, twice the same rows")
 
 
 def inspected(where, data):
@@ -151,7 +190,9 @@ def check_model(where, source, name, target, on, extra):
         dump = by_kernel.get((c["instruction"], str(1000 + len(c["npu_kernels"]))))
         check(dump is not None and not dump.op_types, f"{what}: the dump of the NPU's profile")
     if extra and "npu_kernels" in str(m["calls"]):
-        check_stock_firmware(where, what, m)
+        made = check_stock_firmware(where, what + ", stock firmware", m)
+        if runner and on == "host":
+            check_recorded(where, what + ", the stock runtime", m, made, [x])
     modules = [o["module"] for o in m["operators"] if "module" in o]
     table = io.StringIO()
     inspector.print_data_tabular(file=table)

@@ -15,6 +15,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     stock_runner(stock_runner_upstream tests/stock/upstream_neutron.cpp ${UPSTREAM_NEUTRON})
     # Its copy callback has another const than its own header in some versions: -fpermissive.
     set_source_files_properties(${UPSTREAM_NEUTRON} PROPERTIES COMPILE_OPTIONS "-w;-fpermissive" COMPILE_DEFINITIONS EXTERNAL_MEM)
+    target_compile_definitions(stock_runner_upstream PRIVATE ET_EVENT_TRACER_ENABLED)
+    target_link_libraries(stock_runner_upstream PRIVATE ${STOCK_PACKAGE}/lib/libexecutorch_etdump.so)
     set(UPSTREAM_RUNNER $<TARGET_FILE:stock_runner_upstream>)
   endif()
   # A program with a delegate that needs no compiler (tests/fuzz/pte_seeds.cpp).
@@ -29,7 +31,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
            ${PROJECT_SOURCE_DIR}/frontends/pt2/schema/make_schemas.py --check)
   set_tests_properties(stock.schemas PROPERTIES LABELS release TIMEOUT 300)
   add_test(NAME stock.inspector COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/inspector.py
-           $<TARGET_FILE:deuteron> ${FIXTURES})
+           $<TARGET_FILE:deuteron> ${FIXTURES} ${UPSTREAM_RUNNER})
   set_tests_properties(stock.inspector PROPERTIES LABELS release TIMEOUT 600)
   add_test(NAME tracing COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tracing.py $<TARGET_FILE:deuteron> ${PROJECT_BINARY_DIR}/boards
            ${FIXTURES})
