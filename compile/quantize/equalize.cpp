@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "compile/quantize/channel_trees.h"
 #include "ops/families.h"
 
 namespace deuteron {
@@ -23,10 +24,8 @@ bool scales_freely(const Bounds& b) { return b.high == kInfinity && (b.low == 0 
 // Bounds that a channel can be scaled under as long as none of its values reaches them: those of relu6, or as far on both sides.
 bool scales_within(const Bounds& b) { return b.high < kInfinity && b.high > 0 && (b.low == 0 || b.low == -b.high); }
 
-i64 channels_of(const Graph& g, ValueId v) { return g.type(v).shape.empty() ? 0 : g.type(v).shape.back(); }
-
 bool is_depthwise(const Graph& g, const Node& node, const Conv2d& conv) {
-  return conv.groups == channels_of(g, node.inputs[0]) && channels_of(g, node.inputs[1]) == 1;
+  return static_cast<size_t>(conv.groups) == channels_of(g, node.inputs[0]) && channels_of(g, node.inputs[1]) == 1;
 }
 
 bool has_constant_parameters(const Graph& g, const Node& node) {
@@ -114,7 +113,7 @@ std::map<ValueId, std::vector<float>> ranges_of(const Graph& g, const ChannelGro
   std::map<ValueId, std::vector<float>> most;
   for (const Node& node : g.nodes)
     for (const ValueId v : node.outputs) {
-      if (!groups.can_scale(v) || observations[v].channel_low.size() != static_cast<size_t>(channels_of(g, v))) continue;
+      if (!groups.can_scale(v) || observations[v].channel_low.size() != channels_of(g, v)) continue;
       const std::vector<float> of_value = channel_most(observations[v]);
       std::vector<float>& all = most[groups.group_of(v)];
       all.resize(of_value.size());
