@@ -240,7 +240,8 @@ class Random:
         if x is None:
             return None
         s = self.b.shape(x)
-        slope = self.int8([1, 1, s[3]], 0.01, self.pick(-3, 3))
+        zero = self.pick(-3, 3)
+        slope = self.b.input([s[3]], 0.01, zero) if self.pick(0, 3) == 0 else self.int8([1, 1, s[3]], 0.01, zero)
         return self.b.op("PRELU", [x, slope], [self.new(s, self.b.quant(x)[0] * 1.1)])
 
     def softmax(self):

@@ -84,7 +84,8 @@ static void import_prelu(Call& c) {
             std::string(name_of(c.declared(1).dtype)), "INT8", "tflite.prelu.slope");
   Quant slope_quant;
   ValueId slope = is_int16 ? as_int16(c, 1, slope_quant) : c.real(1);
-  c.require(c.is_constant(1), "has slopes that are computed, they have to be constants", "", "", "tflite.operand.constant");
+  c.require(!is_int16 || c.is_constant(1), "has slopes that are computed, beside int16 they have to be constants", "", "",
+            "tflite.operand.constant");
   if (!c.ok()) return;
   const i64 count = c.type(slope).elements(), channels = c.rank(x) == 0 ? 1 : c.shape(x).back();
   c.require(count == 1 || (count == channels && c.shape(slope).back() == count), "has slopes along other axes than the last one",
