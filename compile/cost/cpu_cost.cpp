@@ -10,18 +10,24 @@ namespace deuteron {
 
 static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
-// Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel.
-static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
-  const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
-  if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
-  if (!has("pool2d")) return 0;
+// The first list of integers; empty: there is none.
+static std::vector<i64> window_of(const KernelCall& call) {
   for (const KernelArg& arg : call.args)
-    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) {  // the first list is the window
-      i64 window = 1;
-      for (const i64 extent : arg.integers) window *= extent;
-      return results * window;
-    }
-  return 0;
+    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) return arg.integers;
+  return {};
+}
+
+// Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel. Packed
+// for MVE, windows of several taps in a row are met where they lie.
+i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
+  const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
+  const std::vector<i64> window = window_of(call);
+  if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1) return 0;
+  if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
+  if (!has("pool2d") || window.empty()) return 0;
+  i64 elements = results;
+  for (const i64 extent : window) elements *= extent;
+  return elements;
 }
 
 CpuWork cpu_work(const Graph& g, const Node& node) {

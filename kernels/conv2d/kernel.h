@@ -53,8 +53,8 @@ inline const char* why_not_conv2d_mve(const Conv2dArgs& a) {
 }
 
 // The same with the DSP extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; without it windows of up to 1024
-// elements lie on the stack (5 KB). The portable kernel serves windows of fewer than 4 elements, longer ones than fit, and a single filter
-// to a group. Reads nothing beyond its operands. Limits   why_not_conv2d_dsp() is null
+// elements lie on the stack (5 KB). Windows of fewer than 4 elements, longer ones than fit, and those of a single filter to a group are met
+// where they lie. Reads nothing beyond its operands. Limits   why_not_conv2d_dsp() is null
 void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                    int8_t* y);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution with the DSP extension: four windows at a time are widened to int16 and meet one filter after the other, or two
 // windows two filters at a time where there is no room for four (kernels/dense/dot_dsp.h).
+#include "kernels/conv2d/long_windows_dsp.h"
 #include "kernels/conv2d/windows_dsp.h"
 
 namespace deuteron {
@@ -69,14 +70,14 @@ void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, c
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, filters = a.out_c / (a.in_c / a.kernel_c);
   const int32_t window = (length + kDspQuad - 1) / kDspQuad * kDspQuad;  // elements
   const bool fits_temporary = a.kernel_c % kDspQuad == 0 || length <= kTemporary || windows_in_one_piece(a);
-  if (length < kDspQuad || filters < 2 || !fits_temporary) return conv2d_s8(a, x, weight, bias, y);
+  if (length < kDspQuad || filters < 2 || !fits_temporary) return run_long_windows(a, x, weight, bias, y);
   const DspFinish finish = finish_of(a, length, bias);
   const int32_t room = reinterpret_cast<uintptr_t>(scratch) % 4 == 0 ? scratch_bytes / 2 : 0;
   if (room >= 4 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 4, finish, y);
   else if (4 * window <= kStackElements) run_on_stack(a, x, weight, bias, 4, finish, y);
   else if (room >= 2 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 2, finish, y);
   else if (2 * window <= kStackElements) run_on_stack(a, x, weight, bias, 2, finish, y);
-  else conv2d_s8(a, x, weight, bias, y);
+  else run_long_windows(a, x, weight, bias, y);
 }
 
 }  // namespace deuteron

@@ -105,6 +105,16 @@ DEUTERON_ONE_COPY inline int32_t packed_conv2d_windows_bytes(const PackedConv2dA
   return p == Packing::dsp_4x4 ? (is_alone ? bytes : 2 * bytes) : is_alone ? 0 : 4 * bytes;
 }
 
+// mve_4x16: windows of a row that are met as columns of taps, and not where they lie. Of windows of one row of taps these are the ones that
+// reach outside at either end.
+inline int32_t packed_conv2d_row_of_columns(const PackedConv2dArgs& a) {
+  const int32_t inside = a.in_w - a.kernel_w;
+  if (a.kernel_h > 1 || a.pad_h > 0 || inside < 0) return a.out_w;
+  const int32_t left = (a.pad_w + a.stride_w - 1) / a.stride_w, behind = a.out_w - (inside + a.pad_w) / a.stride_w - 1;
+  const int32_t most = left > behind ? left : behind;
+  return most < 1 ? 1 : most < a.out_w ? most : a.out_w;
+}
+
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
 // row; of the short windows of a first layer, whose image is not what fills the memory, more of them. The others: the widened windows, with
 // dsp_4x4 unless they are in one piece and have no more than 2 KB.
@@ -113,7 +123,7 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dA
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
   if (p == Packing::mve_4x16) {
     if (in_one_piece) return 0;
-    const int64_t row = (int64_t{a.out_w - 1} * a.stride_w + a.kernel_w) * a.kernel_h * a.in_c;
+    const int64_t row = (int64_t{packed_conv2d_row_of_columns(a) - 1} * a.stride_w + a.kernel_w) * a.kernel_h * a.in_c;
     const int32_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
     const int32_t most = length <= kFewTaps && four < kFewTapsBytes ? kFewTapsBytes : four;
     return (row < most ? row : most) + kPackedBlock;  // what is left of the last block is read
@@ -124,7 +134,8 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dA
 
 // The same for mve_4x16, of a call that is not in one piece and that prepare() has taken: in 32 bits, for the kernel.
 inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
-  const int32_t column = a.kernel_h * a.in_c, length = a.kernel_w * column, pixels = (a.out_w - 1) * a.stride_w + a.kernel_w;
+  const int32_t column = a.kernel_h * a.in_c, length = a.kernel_w * column;
+  const int32_t pixels = (packed_conv2d_row_of_columns(a) - 1) * a.stride_w + a.kernel_w;
   const int32_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
   const int32_t most = length <= kFewTaps && four < kFewTapsBytes ? kFewTapsBytes : four;
   return (pixels > most / column ? most : pixels * column) + kPackedBlock;

@@ -147,6 +147,18 @@ DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image
   copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows, w.end - w.first, to + w.first * k.column);
 }
 
+// Windows of one row of taps side by side lie in x as they are wanted, but for those that reach outside: how many windows from the one at
+// column iw on are of one kind, and whether they lie so.
+struct WindowRun {
+  int32_t count;
+  bool in_place;
+};
+inline WindowRun run_of_windows(const PackedConv2dArgs& a, int32_t iw) {
+  if (iw < 0) return {(-iw + a.stride_w - 1) / a.stride_w, false};
+  const int32_t room = a.in_w - a.kernel_w - iw;
+  return room < 0 ? WindowRun{a.out_w, false} : WindowRun{room / a.stride_w + 1, true};
+}
+
 // `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one window, beside the block behind them.
 template <class Results>
 [[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const Results& results, const int8_t* x, const int8_t* packed,
@@ -156,17 +168,29 @@ template <class Results>
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
   const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
-    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
-      for (int32_t ow = 0; ow < a.out_w; ow += most) {
-        const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
+  const int32_t image = a.in_h * a.in_w * a.in_c;
+  const int8_t* const end = x + a.n * image;
+  for (int32_t n = 0; n < a.n; ++n, x += image)
+    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row) {
+      const int32_t ih = oh * a.stride_h - a.pad_h;
+      const bool may_lie = a.kernel_h == 1 && ih >= 0 && ih < a.in_h;
+      for (int32_t ow = 0, windows; ow < a.out_w; ow += windows) {
+        const int32_t iw = ow * a.stride_w - a.pad_w;
+        const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{a.out_w, false};
+        windows = run.count < a.out_w - ow ? run.count : a.out_w - ow;
+        if (run.in_place) {
+          run_in_one_piece(f, x + (ih * a.in_w + iw) * a.in_c, a.stride_w * a.in_c, windows, end, y + ow * a.y_step);
+          continue;
+        }
+        windows = windows < most ? windows : most;
         const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
-        fill_columns(k, x, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, columns, scratch);
+        fill_columns(k, x, ih, iw, columns, scratch);
         // Read to the end of the block, against weights of 0; of a file that has others, the result may not depend on what the memory held.
         vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
         if (a.out_c < kPackedTile) run_window(f, scratch, y);
         else run_windows(f, scratch, step, windows, y + ow * a.y_step);
       }
+    }
 }
 
 // Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.
