@@ -50,14 +50,13 @@ struct CompileOptions {
   std::optional<double> max_cost, target_db, max_loss_db;
   bool may_use_float = true;                  // layers that int8 or int16 does not suit may stay in float
   PortTypes ports = PortTypes::model;
-  ByteInputs byte_inputs;                     // --input-format: those that the program takes as bytes, and what they stand for
-  bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
-  bool packed_weights = false;                // --weights packed: for kernels that only our runtime has
-  i64 packed_growth_percent = 3;              // all packed calls together may have so many more bytes than their plain constants
+  ByteInputs byte_inputs;                     // --io u8: those that the program takes as bytes, and what they stand for
+  bool contiguous_io = false;                 // --io contiguous: keep the user's memory format even if that costs a transpose
+  bool packed_weights = false;                // for kernels that only our runtime has
+  i64 packed_growth_percent = 3;              // by which packing may let the constants grow whatever it saves
   int threads = 0;                            // 0: as many as the machine has
   std::string intermediates;                  // folder for the graph after every pass
   std::string stop_after;                     // pass name: the result then has only `graph`
-  std::string dump_after;                     // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
   bool one_memory = false;  // where the target has several for tensors, all lie in one: for a form of output that knows no others
   i64 max_ram = 0;          // --max-ram: the plan may have so many bytes; 0: what the target has for activations; or kLeastRam

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string_view>
 
 #include "compile/compilation.h"
+#include "compile/cost/cpu_cost.h"
 #include "compile/lower/call_node.h"
 #include "compile/lower/pack_call.h"
 #include "compile/options.h"
@@ -65,16 +68,30 @@ void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
 // Calls whose packed weights are the same bytes: all of them are packed, or none.
 struct Group {
   std::vector<Candidate> calls;
-  Readers plain;   // that they no longer read
-  i64 packed = 0;  // bytes
+  Readers plain;     // that they no longer read
+  i64 packed = 0;    // bytes
+  i64 cycles = 0;    // that packing saves, by the cost model
   i64 growth() const {
     i64 bytes = packed;
     for (const auto& [data, count] : plain) bytes -= static_cast<i64>(data.size());
     return bytes;
   }
+  // Cycles for each byte; what takes no more bytes comes first.
+  double worth() const {
+    return growth() <= 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(cycles) / static_cast<double>(growth());
+  }
 };
 
-std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates) {
+i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Target& target) {
+  const Node& node = g.nodes[c.node];
+  const std::optional<i64> plain = cpu_cycles(g, node, target);
+  CpuWork work = cpu_work(g, node);
+  work.constants = packed_bytes, work.taps = taps_of(c.lowered.call, work.macs, work.results, g.type(node.outputs[0]).shape);
+  const std::optional<i64> packed = cpu_cycles({c.lowered.call.name}, work, target);
+  return plain && packed ? std::max<i64>(*plain - *packed, 0) : 0;
+}
+
+std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates, const Target& target) {
   std::vector<Group> groups;
   std::map<std::string_view, size_t> group_of;  // by packed weights
   for (Candidate& c : candidates) {
@@ -83,24 +100,51 @@ std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates) 
     if (is_new) groups.emplace_back();
     Group& group = groups[at->second];
     group.packed = constants.empty() ? 0 : constants[0].type.bytes();
+    group.cycles += cycles_saved(g, c, group.packed, target);
     add_replaced(g, c, group.plain);
     group.calls.push_back(std::move(c));
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.growth() < b.growth(); });
+  std::ranges::stable_sort(groups, std::greater{}, &Group::worth);
   return groups;
 }
 
-// How many of the groups can be packed, so that the constants of the file have at most `most` bytes more.
-size_t groups_within(const std::vector<Group>& groups, Readers readers, i64 most) {
-  size_t count = 0;
+// What all calls and their constants are before anything is packed.
+struct Whole {
+  i64 bytes = 0, cycles = 0;
+};
+
+// Whether the constants may grow by a group's bytes: all together by a few percent for what fills up blocks and tiles, or by as many percent as
+// the group saves of the time.
+bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent) {
+  if (growth <= all.bytes * free_percent / 100) return true;
+  return all.cycles > 0 && static_cast<double>(group.cycles) / static_cast<double>(all.cycles) >=
+                               static_cast<double>(group.growth()) / static_cast<double>(all.bytes);
+}
+
+// Splits off those that stay plain.
+std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, const Whole& all, i64 free_percent) {
+  std::vector<Group> packed, plain;
   i64 growth = 0;
-  for (size_t k = 0; k < groups.size(); ++k) {
-    growth += groups[k].packed;
-    for (const auto& [data, times] : groups[k].plain)
-      if ((readers[data] -= times) == 0) growth -= static_cast<i64>(data.size());
-    if (growth <= most) count = k + 1;
+  for (Group& group : groups) {
+    i64 more = group.packed;
+    for (const auto& [data, times] : group.plain)
+      if (readers[data] == times) more -= static_cast<i64>(data.size());
+    if (!is_worth(group, growth + more, all, free_percent)) {
+      plain.push_back(std::move(group));
+      continue;
+    }
+    growth += more;
+    for (const auto& [data, times] : group.plain) readers[data] -= times;
+    packed.push_back(std::move(group));
   }
-  return count;
+  groups = std::move(packed);
+  return plain;
+}
+
+std::string why_plain(const Group& group, const Whole& all) {
+  const auto percent = [](i64 part, i64 whole) { return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<i64>(whole, 1)); };
+  return fmt::format("packing would add {:.1f} % to the constants and save {:.1f} % of the cycles", percent(group.growth(), all.bytes),
+                     percent(group.cycles, all.cycles));
 }
 
 }  // namespace
@@ -125,22 +169,17 @@ void pack_weights(PassContext& pass) {
   std::vector<Candidate> candidates;
   Readers readers;
   LinearForms additions;
+  Whole all;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     add_constants(g, g.nodes[n], readers);
+    all.cycles += cpu_cycles(g, g.nodes[n], pass.target).value_or(0);
     if (auto c = candidate(g, n, pass, additions)) candidates.push_back(std::move(*c));
   }
-  i64 plain = 0;
-  for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());
-  const i64 most = plain * pass.options.packed_growth_percent / 100;  // for what fills up blocks and tiles
-  std::vector<Group> groups = groups_of(g, std::move(candidates));
-  const size_t packed = groups_within(groups, readers, most);
-  for (size_t k = packed; k < groups.size(); ++k)
-    for (const Candidate& c : groups[k].calls)
-      pass.result.plain.push_back(
-          {g.nodes[c.node].origin,
-           call_of(g.nodes[c.node].op)->name,
-           {fmt::format("packing would add more than {} % to the constants", pass.options.packed_growth_percent), "", "", ""}});
-  groups.resize(packed);
+  for (const auto& [data, count] : readers) all.bytes += static_cast<i64>(data.size());
+  std::vector<Group> groups = groups_of(g, std::move(candidates), pass.target);
+  for (const Group& group : leave_plain(groups, std::move(readers), all, pass.options.packed_growth_percent))
+    for (const Candidate& c : group.calls)
+      pass.result.plain.push_back({g.nodes[c.node].origin, call_of(g.nodes[c.node].op)->name, {why_plain(group, all), "", "", ""}});
   for (Group& group : groups)
     for (Candidate& c : group.calls) {
       Node& node = g.nodes[c.node];
