@@ -116,10 +116,13 @@ def instructions(tool, model, options):
 def int16(arguments):
     kind = "int16" if arguments.int16 else "some layers int16" if arguments.int16_layer else "mixed"
     wider = ["--precision", kind] if kind != "some layers int16" else [w for name in arguments.int16_layer for w in ("--layer", f"{name}=int16")]
+    limits = []
     if arguments.mixed:
-        wider += ["--max-cost", arguments.mixed]
+        limits.append(f"cost={arguments.mixed}")
     if arguments.target_db:
-        wider += ["--target-db", arguments.target_db]
+        limits.append(f"db={arguments.target_db}")
+    if limits:
+        wider[1] += ":" + ",".join(limits)
     print(f"| model | int8 | {kind} | gain | instructions |\n| --- | --- | --- | --- | --- |")
     for name in MODELS[:4] if arguments.models == ",".join(MODELS) else arguments.models.split(","):
         model = Model(arguments.shared / "fixtures" / "models" / name)

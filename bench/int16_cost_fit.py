@@ -51,8 +51,9 @@ def measure(arguments, isa, where):
     rows = {}
     for model, options in programs():
         folder, program, trace = arguments.shared / "fixtures" / "models" / model, where / "m.pte", where / "t.etdp"
-        text = subprocess.run([arguments.tool, "compile", folder / "float.pt2", "--target", target, "--calibrate", folder / "inputs",
-                               *options, "-o", program, "--dump-after", "fit-scratch"], check=True, capture_output=True, text=True).stdout
+        subprocess.run([arguments.tool, "compile", folder / "float.pt2", "--target", target, "--calibrate", folder / "inputs",
+                        *options, "-o", program, "--intermediates", where / "graphs"], check=True, capture_output=True)
+        text = next((where / "graphs").glob("*-fit-scratch.txt")).read_text()
         sample = sorted((folder / "inputs").glob("*.bin"))[0]
         subprocess.run([arguments.tool, "profile", program, "--input", sample, "--on", f"qemu:{board}", "-o", trace], check=True, capture_output=True)
         subprocess.run([arguments.tool, "inspect", trace, "--rows", "0", "--json", where / "t.json"], check=True, capture_output=True)
@@ -92,7 +93,7 @@ def measure_tflite(arguments, isa, where):
             continue
         model, program, trace = where / "m.tflite", where / "m.pte", where / "t.etdp"
         model.write_bytes(made.b.bytes())
-        done = subprocess.run([arguments.tool, "compile", model, "--target", target, "--io", "int8", "-o", program, "--dump-after", "fit-scratch"],
+        done = subprocess.run([arguments.tool, "compile", model, "--target", target, "--io", "int8", "-o", program, "--intermediates", where / "graphs"],
                               capture_output=True, text=True)
         if done.returncode != 0:
             continue
@@ -103,7 +104,7 @@ def measure_tflite(arguments, isa, where):
         subprocess.run([arguments.tool, "profile", program, *inputs, "--on", f"qemu:{board}", "-o", trace], check=True, capture_output=True)
         subprocess.run([arguments.tool, "inspect", trace, "--rows", "0", "--json", where / "t.json"], check=True, capture_output=True)
         kernels = [k for k in json.loads((where / "t.json").read_text())["kernels"] if "::" in k["name"]]
-        for kernel, call in zip(sorted(kernels, key=lambda k: k["instruction"]), tflite_calls(done.stdout), strict=True):
+        for kernel, call in zip(sorted(kernels, key=lambda k: k["instruction"]), tflite_calls(next((where / "graphs").glob("*-fit-scratch.txt")).read_text()), strict=True):
             assert kernel["name"] == call[0], (kernel["name"], call[0])
             if "_16x8" in call[0]:
                 rows.setdefault(call[0].removesuffix(".out"), []).append((*call[1:], kernel["median"]))

@@ -3,7 +3,7 @@
 
     build/venv/bin/python bench/int4.py [--tool build/deuteron] [--shared ../shared] [--orders 1] [--models A,B] [--max-loss 1] [--no-boards]
 
-A row for each network and each of --precision int8, int4, and int4 with --max-loss. Held out: signal to noise against the float model in dB, mean over the splits of bench/held_out.py, each
+A row for each network and each of --precision int8, int4, and int4:loss=X. Held out: signal to noise against the float model in dB, mean over the splits of bench/held_out.py, each
 third of a random order held out once; the loss is against 8 bits on the same splits. Bytes, RAM and instructions are of a program that all samples calibrated.
 """
 import argparse
@@ -50,7 +50,7 @@ def main():
     parser.add_argument("--max-loss", default="1")
     parser.add_argument("--no-boards", action="store_true")
     arguments = parser.parse_args()
-    kinds = {"8": [], "4": ["--precision", "int4"], f"mixed, {arguments.max_loss} dB": ["--precision", "int4", "--max-loss", arguments.max_loss]}
+    kinds = {"8": [], "4": ["--precision", "int4"], f"mixed, {arguments.max_loss} dB": ["--precision", f"int4:loss={arguments.max_loss}"]}
     print("| model | weights | layers of 4 bits | constants, bytes | file, bytes | RAM, bytes | held out, dB | loss | Cortex-M55 | Cortex-M4 |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in arguments.models.split(","):

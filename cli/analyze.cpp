@@ -13,8 +13,8 @@ int analyze(const ModelOptions& o) {
   const std::optional<CompiledModel> m = compile_model(o, true, diagnostics);
   if (!m) return finish(o.json, diagnostics, {}, "");
   if (!has_program(*m))
-    return finish(o.json, diagnostics, {{"model", o.model}, {"target", m->target.name}, {"stopped_after", o.compile.stop_after}},
-                  "stopped after " + o.compile.stop_after + "\n");
+    return finish(o.json, diagnostics, {{"model", o.model}, {"target", m->target.name}, {"stopped_after", o.stop_after}},
+                  stopped_text(*m, o.stop_after) + "\n");
   ModelReport report = report_model(o, *m, "", diagnostics);
   if (!write_report_page(o, *m, report, diagnostics)) return finish(o.json, diagnostics, {}, "");
   return finish(o.json, diagnostics, std::move(report.json), report.summary);

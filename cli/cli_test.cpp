@@ -173,11 +173,11 @@ TEST_F(Cli, WrongUsageIsTwo) {
   refused(2, {"compile", kModel, "--target", "cortex-m55"}, "--output");
   refused(2, {"compile", kModel, "--target"}, "--target");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--io", "int4"}, "--io");
-  refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--io-layout", "nchw"}, "--io-layout");
+  refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--io", "nchw"}, "--io");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--observer", "mean"}, "--observer");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--threads", "0"}, "--threads");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--threads", "two"}, "--threads");
-  refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--max-rewrites", "-1"}, "--max-rewrites");
+  refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--stop-after", "-1"}, "--stop-after");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--skip-pass", "fusee"}, "did you mean `fuse`");
   refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--stop-after", "nowhere"}, "passes: ");
   refused(2, {"compile", kModel, "another", "--target", "cortex-m55", "-o", path("x")}, "another");
@@ -318,9 +318,9 @@ TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
 
 TEST_F(Cli, ExplainAndPrefer) {
   const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--explain", "conv2d_1",
-                       "--neutron-exclude", "conv2d_1", "--json", path("e.json")});
+                       "--layer", "conv2d_1=cpu", "--json", path("e.json")});
   ASSERT_EQ(e.code, 0) << e.err;
-  EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --neutron-exclude conv2d_1"),
+  EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --layer conv2d_1=cpu"),
                            HasSubstr("placed        CPU"), HasSubstr("(estimated)"), HasSubstr("(across the border)"),
                            HasSubstr("became        cortex_m::quantized_depthwise_conv2d"), HasSubstr("scale")));
   const json j = read_json("e.json");
@@ -348,7 +348,7 @@ TEST_F(Cli, ExplainAndPrefer) {
           "did you mean `conv2d_1`");
   refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--explain", "999"},
           "source ops are 0 to");
-  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--neutron-exclude", "conv2d_l"},
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--layer", "conv2d_l=cpu"},
           "did you mean `conv2d_1`");
   refused(1, {"analyze", kModel, "--target", "imxrt700", "--calibrate", kCalibrate, kObserver, kPlain, "--prefer", "fastest"},
           "has the NPU alone");
@@ -661,7 +661,7 @@ TEST_F(Cli, PassesCanBeLookedAt) {
     args.insert(args.end(), more.begin(), more.end());
     return run(args);
   };
-  const Ended stopped = with({"--stop-after", "fuse", "--dump-after", "fuse"});
+  const Ended stopped = with({"--stop-after", "fuse"});
   EXPECT_EQ(stopped.code, 0) << stopped.err;
   EXPECT_THAT(stopped.out, AllOf(HasSubstr("conv2d"), HasSubstr("stopped after fuse; nothing was written")));
   EXPECT_FALSE(fs::exists(path("x.pte")));
@@ -669,7 +669,7 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   size_t steps = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(path("steps"))) ++steps;
   EXPECT_GE(steps, 5u);
-  EXPECT_EQ(with({"--max-rewrites", "0", "--stop-after", "fuse"}).code, 0);
+  EXPECT_EQ(with({"--stop-after", "0"}).code, 0);
   // Whatever is left out: a program or a reason, never a fault of ours, never a program that lacks its operators.
   for (const char* pass : {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels",
                            "int8-ports", "split-rows", "lower"}) {
@@ -734,12 +734,8 @@ TEST_F(Cli, StockFirmwareGetsPlainWeights) {
   for (const char* target : {"cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0+"}) {
     EXPECT_TRUE(weights({}, target)) << target;
     EXPECT_FALSE(weights({"--dialect", "stock"}, target)) << target;
-    EXPECT_FALSE(weights({"--weights", "plain"}, target)) << target;
+    EXPECT_FALSE(weights({"--dialect", "plain"}, target)) << target;
   }
-  refused(1,
-          {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("n.pte"), "--dialect",
-           "stock", "--weights", "packed"},
-          "target.packed");
 }
 
 // Stock files: the outputs of the stock runtime, bit for bit, through the command line.

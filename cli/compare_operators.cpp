@@ -19,10 +19,10 @@ namespace {
 constexpr size_t kMostTaps = 100;  // of one program: an NPU part has at most 255 outputs
 
 struct Way {
-  const char *layout, *dialect, *weights;
+  const char *layout, *dialect;
 };
-constexpr Way kWays[] = {{"auto", "", ""},      {"contiguous", "", ""},     {"auto", "stock", ""}, {"contiguous", "stock", ""},
-                         {"auto", "", "plain"}, {"contiguous", "", "plain"}};
+constexpr Way kWays[] = {{"", ""},           {",contiguous", ""}, {"", "stock"}, {",contiguous", "stock"},
+                         {"", "plain"}, {",contiguous", "plain"}};
 
 bool is_on_npu(const ProgramFile& file) { return !file.summary.delegates.empty(); }
 
@@ -78,7 +78,7 @@ struct Tapped {
 std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& options, const Target& target,
                               std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
   ModelOptions until = options;
-  until.compile.stop_after = "int8-ports";
+  until.stop_after = "int8-ports";
   const std::optional<CompiledModel> before = compile_model(until, false, diagnostics);
   if (!before) return std::nullopt;
   Tapped all{{}, {static_cast<size_t>(samples), std::vector<std::vector<std::byte>>()}};
@@ -115,10 +115,8 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
       ModelOptions options = given;
       options.target = target;
       options.compile.npu.converter.path.clear();  // the program runs here
-      options.io = io_of(file);
-      options.io_layout = way.layout;
+      options.io = io_of(file) + way.layout;
       options.dialect = way.dialect;
-      options.weights = way.weights;
       options.compile.byte_inputs = file.summary.byte_inputs;
       for (const std::optional<ImageMap>& map : file.summary.byte_inputs)
         if (map) options.image = *map;

@@ -11,7 +11,6 @@
 #include "cli/board_fit.h"
 #include "cli/emit_c.h"
 #include "cli/report_model.h"
-#include "cli/trust.h"
 #include "explain/report/program_map.h"
 #include "explain/traces/write_etrecord.h"
 #include "npu/neutron/converter/kernel_selection.h"
@@ -21,7 +20,7 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output, etrecord, emit = "pte", sign_key, verify_key, board;
+  std::string output, etrecord, emit = "pte", board;
   COptions c;
 };
 
@@ -84,7 +83,7 @@ void add_scales(const Compilation& c, CProgram& program) {
   add(c.graph.user_outputs(), program.outputs);
 }
 
-bool is_header(const CompileVerb& o) { return o.emit == "hpp"; }
+bool is_header(const CompileVerb& o) { return o.c.form == "hpp"; }
 
 // A header is named as its file unless the user says otherwise.
 COptions c_options(const CompileVerb& o) {
@@ -111,24 +110,6 @@ bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnost
   return write_c_form(o, output, diagnostics);
 }
 
-// A program is compiled already.
-int program_as_c(const CompileVerb& o) {
-  Diagnostics diagnostics;
-  const std::optional<ProgramFile> file = ProgramFile::open(o.model.model, diagnostics, o.verify_key);
-  const std::optional<Target> target = find_target(o.model.target, diagnostics);
-  if (!file || !target) return finish(o.model.json, diagnostics, {}, "");
-  COutput output = c_output_for(o.c, *target);
-  if (!add_c_program(c_options(o), *file, *target, o.model.model, output, diagnostics) || !write_c_form(o, output, diagnostics))
-    return finish(o.model.json, diagnostics, {}, "");
-  return finish(o.model.json, diagnostics, c_report(output, o.emit), summary_of(o, output));
-}
-
-bool write_signed(const std::string& path, std::span<const uint8_t> bytes, const std::optional<SigningKey>& key, Diagnostics& diagnostics) {
-  if (!key) return write_file(path, bytes, diagnostics);
-  const std::optional<std::vector<uint8_t>> result = sign_file(bytes, path, *key, diagnostics);
-  return result && write_file(path, *result, diagnostics);
-}
-
 // Nothing, with a diagnostic: the program's image is too large for the board, or there is none.
 std::optional<BoardFit> fit_of(const CompileVerb& o, const BoardMemory& board, const CompiledModel& m, Diagnostics& diagnostics) {
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
@@ -146,43 +127,41 @@ Json json_of(const BoardMemory& board, const BoardFit& fit) {
           {"board_flash_bytes", board.flash}, {"board_ram_bytes", board.ram}, {"parts", std::move(parts)}};
 }
 
-int compile_verb(const CompileVerb& o) {
+// "c,host" and the like.
+const std::vector<std::string> kForms = {"pte", "c", "hpp"};
+std::string check_emit(const std::string& text) { return COptions().read(text, kForms); }
+
+int compile_verb(const CompileVerb& given) {
+  CompileVerb o = given;
+  o.c.read(o.emit, kForms);
   Diagnostics diagnostics;
   std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
   for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
-  std::vector<NamedPath> inputs = inputs_of(o.model);
-  inputs.push_back({"--sign-key", o.sign_key});
-  inputs.push_back({"--verify-key", o.verify_key});
-  if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
-  const bool as_c = o.emit != "pte";
-  if (as_c && !o.sign_key.empty()) return refuse_usage(fmt::format("--sign-key signs a program file, and --emit {} writes none", o.emit));
+  if (!check_outputs(inputs_of(o.model), outputs, diagnostics)) return finish("", diagnostics, {}, "");
+  const bool as_c = o.c.form != "pte";
   if (as_c && !o.board.empty()) return refuse_usage(fmt::format("--board builds an image of a program, and --emit {} writes none", o.emit));
-  if (is_header(o) && o.c.weights == "blob") return refuse_usage("--c-weights blob is a file beside the code, and a header is one file");
-  const bool reads_program = as_c && o.model.model.ends_with(".pte");
-  if (!o.verify_key.empty() && !reads_program) return refuse_usage("--verify-key is for a program (.pte) that becomes C or a header");
-  if (reads_program) return program_as_c(o);
+  if (as_c && o.model.model.ends_with(".pte"))
+    return refuse_usage(fmt::format("{} is a program: deuteron firmware --as {} makes C of it", o.model.model, o.emit));
   // Before the long part.
   std::optional<BoardMemory> board;
   if (!o.board.empty() && !(board = board_memory(o.board, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
-  std::optional<SigningKey> key;
-  if (!o.sign_key.empty() && !(key = read_signing_key(o.sign_key, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   ModelOptions model = o.model;
   model.compile.one_memory = as_c;  // the C has one arena
   const std::optional<CompiledModel> m = compile_model(model, false, diagnostics);
   if (!m) return finish(o.model.json, diagnostics, {}, "");
   if (!has_program(*m))
     return finish(o.model.json, diagnostics,
-                  {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.compile.stop_after}},
-                  "stopped after " + o.model.compile.stop_after + "; nothing was written\n");
+                  {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.stop_after}},
+                  stopped_text(*m, o.model.stop_after) + "; nothing was written\n");
   std::optional<BoardFit> fit;
   if (board && !(fit = fit_of(o, *board, *m, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   std::string summary_of_c;
-  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_signed(o.output, m->compilation.pte, key, diagnostics))
+  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_file(o.output, m->compilation.pte, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.etrecord.empty() &&
-      !write_signed(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), key, diagnostics))
+      !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output, diagnostics);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
@@ -207,18 +186,15 @@ void add_compile(CommandLine& line) {
               "another chip that has its core: mps2-an386,flash=128K,ram=32K")
       .value("B");
   verb.option("--emit", o->emit,
-              "pte: a program for the runtime; c: C code that calls the kernels; hpp: that as one C++17 header; of a .pte too")
+              "pte: a program for the runtime; c: a folder of C code that calls the kernels; hpp: that as one C++17 header; with ,blob: "
+              "constants in a file that the assembler takes in (.incbin); with ,host: for this computer instead of the core, to try it")
       .value("FORM")
-      .one_of({"pte", "c", "hpp"});
+      .check(check_emit);
   verb.option("--etrecord", o->etrecord,
               "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
       .value("FILE");
   verb.group("Program");
   add_c_options(verb, o->c);
-  verb.option("--sign-key", o->sign_key,
-              "sign the program, and the record, with this private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem")
-      .value("FILE");
-  add_verify_key(verb, o->verify_key);
 }
 
 }  // namespace deuteron

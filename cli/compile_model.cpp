@@ -42,17 +42,6 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
                         "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
-// Packed, unless stock firmware is to run the program.
-bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions& options, Diagnostics& diagnostics) {
-  const bool stock = target.options.is_for_stock(), asked = o.weights == "packed";
-  options.packed_weights = asked || (o.weights.empty() && !stock);
-  const bool refused = asked && stock;
-  if (refused)
-    diagnostics.error(o.model, "packed weights need kernels that stock firmware lacks, and the dialect is stock", "target.packed",
-                      "leave --weights packed out, or use --dialect deuteron");
-  return !refused;
-}
-
 // Without the pass that lowers there are nodes that no program file can hold.
 void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
   for (const Node& node : c.graph.nodes)
@@ -62,23 +51,44 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
                                "leave --skip-pass out, or look at the graph with --stop-after");
 }
 
-// A limit of one precision belongs to no other.
-void read_precisions(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
-  using enum NetworkPrecision;
-  options.precision = *read_precision<NetworkPrecision>(kNetworkPrecisions, o.precision);
+void read_precisions(const ModelOptions& o, CompileOptions& options) {
+  PrecisionOption precision;
+  precision.read(o.precision);
+  options.precision = precision.kind;
+  options.max_cost = precision.max_cost, options.target_db = precision.target_db, options.max_loss_db = precision.max_loss_db;
   options.may_use_float = !o.strict;
-  for (const std::string& text : o.layers) options.layers.push_back(*read_layer(text));
-  if (!o.max_cost.empty()) options.max_cost = read_percent(o.max_cost);
-  if (!o.target_db.empty()) options.target_db = read_number(o.target_db);
-  if (!o.max_loss.empty()) options.max_loss_db = read_number(o.max_loss);
-  const bool is_mixed = options.precision == mixed, is_int4 = options.precision == int4;
-  const std::tuple<const char*, bool, const char*> limits[] = {{"--max-cost", options.max_cost && !is_mixed, "mixed"},
-                                                               {"--target-db", options.target_db && !is_mixed && !is_int4, "mixed or int4"},
-                                                               {"--max-loss", options.max_loss_db && !is_int4, "int4"}};
-  for (const auto& [name, is_wrong, precision] : limits)
-    if (is_wrong)
-      diagnostics.error(o.model, fmt::format("{} is a limit of --precision {}, and the precision is {}", name, precision, o.precision),
-                        "precision.not_mixed", fmt::format("add --precision {}, or leave {} out", precision, name));
+  for (const std::string& text : o.layers)
+    if (const std::optional<std::string> name = cpu_layer(text)) options.npu.exclude.push_back(*name);
+    else options.layers.push_back(*read_layer(text));
+}
+
+// What ExecuTorch's partitioner and compile spec call so is ours; the rest goes to the vendor's converter.
+void read_neutron_option(std::string_view text, NpuOptions& npu, Diagnostics& diagnostics) {
+  std::optional<neutron::ConverterOption> option = neutron::read_converter_option(text, diagnostics);
+  if (!option) return;
+  const bool is_truth = option->value == "true" || option->value == "false";
+  const auto refuse = [&](const char* allowed) {
+    diagnostics.add({Severity::error, fmt::format("--neutron-option {}", text), "is no value of this option", option->value, allowed,
+                     "neutron.option", ""});
+  };
+  if (option->name == "use_neutron_for_format_conversion") {
+    if (!is_truth) return refuse("true or false");
+    npu.format_conversion = option->value == "true" ? FormatConversion::npu : FormatConversion::cpu;
+  } else if (option->name == "fetch_constants_to_sram") {
+    if (!is_truth) return refuse("true or false");
+    npu.fetch_constants = option->value == "true";
+  } else if (option->name == "limit_seconds") {
+    constexpr NumberRange kSeconds{.largest = 1e6, .sign = NumberRange::Sign::positive};
+    if (!complaint_of(kSeconds, option->value).empty()) return refuse("a number above 0, up to 1 000 000");
+    npu.converter.limit_seconds = real_of(option->value);
+  } else {
+    npu.converter.options.push_back(*std::move(option));
+  }
+}
+
+void read_stop(const std::string& text, CompileOptions& options) {
+  if (text.empty() || !complaint_of(kRewrites, text).empty()) options.stop_after = text;
+  else options.max_rewrites = std::stoll(text);
 }
 
 }  // namespace
@@ -88,6 +98,11 @@ std::optional<NamedLayer> read_layer(const std::string& text) {
   if (at == std::string::npos || at == 0) return std::nullopt;
   const auto precision = read_precision<NamedPrecision>(kNamedPrecisions, std::string_view(text).substr(at + 1));
   return precision ? std::optional(NamedLayer{text.substr(0, at), *precision}) : std::nullopt;
+}
+
+std::optional<std::string> cpu_layer(const std::string& text) {
+  constexpr std::string_view kEnd = "=cpu";
+  return text.size() > kEnd.size() && text.ends_with(kEnd) ? std::optional(text.substr(0, text.size() - kEnd.size())) : std::nullopt;
 }
 
 std::vector<NamedPath> inputs_of(const ModelOptions& o) {
@@ -110,28 +125,21 @@ std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_i
   return specs;
 }
 
-// Those that --input-format names. Whether they can be bytes is the compiler's question.
-static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, Diagnostics& diagnostics) {
+// Those that --io u8 names. Whether they can be bytes is the compiler's question.
+static ByteInputs read_byte_inputs(const ModelOptions& o, const PortsOption& ports, const Graph& graph, Diagnostics& diagnostics) {
   const auto inputs = graph.user_inputs();
+  std::vector<std::string> names;
+  for (const Port& p : inputs) names.push_back(p.name);
   ByteInputs bytes;
-  for (const std::string& text : o.input_formats) {
-    const size_t equals = text.rfind('=');
-    const std::string format = equals == text.npos ? text : text.substr(equals + 1),
-                      name = equals == text.npos ? "" : text.substr(0, equals);
-    std::vector<std::string> names;
-    for (const Port& p : inputs) names.push_back(p.name);
-    const auto at = equals == text.npos && inputs.size() == 1 ? names.begin() : std::find(names.begin(), names.end(), name);
-    if (format != "u8")
-      diagnostics.add({Severity::error, o.model, "--input-format: there is no such format", format, "u8", "input_format.kind", ""});
-    else if (at == names.end())
-      diagnostics.error(
-          o.model,
-          name.empty() ? "--input-format: the model has several inputs" : fmt::format("--input-format: there is no input `{}`", name),
-          "input_format.name", fmt::format("NAME=u8, with one of the inputs: {}", fmt::join(names, ", ")));
-    else {
-      bytes.resize(inputs.size());
-      bytes[static_cast<size_t>(at - names.begin())] = o.image;
+  for (const std::string& name : ports.bytes) {
+    const auto at = name.empty() && inputs.size() == 1 ? names.begin() : std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      diagnostics.error(o.model, name.empty() ? "--io u8: the model has several inputs" : fmt::format("--io {}=u8: there is no such input", name),
+                        "input_format.name", fmt::format("give INPUT=u8 with one of the inputs: {}", fmt::join(names, ", ")));
+      continue;
     }
+    bytes.resize(inputs.size());
+    bytes[static_cast<size_t>(at - names.begin())] = o.image;
   }
   return bytes;
 }
@@ -208,28 +216,27 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (diagnostics.has_errors()) return std::nullopt;
 
   CompileOptions options = o.compile;
-  if (!o.input_formats.empty()) options.byte_inputs = read_input_formats(o, *graph, diagnostics);
+  PortsOption ports;
+  ports.read(o.io);
+  if (!ports.bytes.empty()) options.byte_inputs = read_byte_inputs(o, ports, *graph, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   CompiledModel result{std::move(target), {}, {}, {}, false};
   if (!read_samples(o, *graph, options.byte_inputs, make_up_samples, result, diagnostics)) return std::nullopt;
 
   options.npu.converter.kernel_selection = !o.kernel_selection.empty();
-  for (const std::string& text : o.converter_options)
-    if (auto option = neutron::read_converter_option(text, diagnostics)) options.npu.converter.options.push_back(std::move(*option));
+  for (const std::string& text : o.neutron_options) read_neutron_option(text, options.npu, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   // What the command line does not say is the recipe's.
-  if (!o.dialect.empty()) result.target.options.dialect = o.dialect;
+  if (!o.dialect.empty()) result.target.options.dialect = o.dialect == "plain" ? "deuteron" : o.dialect;
+  options.packed_weights = o.dialect != "plain" && !result.target.options.is_for_stock();
   const RecipeOptions& recipe = result.target.options;
   follow_recipe(result.target, options);
   if (!o.prefer.empty()) options.npu.prefer = o.prefer;
   options.npu.run_tool = watched_tool();
-  if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
-  if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
-  if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
-  options.ports = o.io == "model" ? PortTypes::model : o.io == "float" ? PortTypes::floats : PortTypes::steps;
-  options.contiguous_io = o.io_layout == "contiguous";
-  read_precisions(o, options, diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
+  options.ports = ports.types;
+  options.contiguous_io = ports.contiguous;
+  read_precisions(o, options);
+  if (!o.stop_after.empty()) read_stop(o.stop_after, options);
   const bool is_tuned = o.observer == "auto";
   options.quantize.equalize = options.quantize.correct_bias = options.quantize.choose_bias_correction = is_tuned;
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;

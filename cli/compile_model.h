@@ -7,6 +7,7 @@
 
 #include "base/data/inputs.h"
 #include "base/data/model_part.h"
+#include "cli/option_number.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
 #include "compile/compilation.h"
@@ -18,12 +19,9 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
-  std::string io = "model", io_layout = "auto", observer = "auto", precision = "int8", format_conversion = "auto";
-  std::string max_cost;             // "10%"; empty: no limit
-  std::string target_db, max_loss;  // empty: no limit
-  std::string weights;          // empty: packed, or plain for stock firmware
+  std::string io = "model", observer = "auto", precision = "int8", stop_after;
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states, layers;
+  std::vector<std::string> calibrate, explain, neutron_options, input_shapes, states, layers;
   ModelPart part;
   ImageMap image;
   bool strict = false;
@@ -31,6 +29,9 @@ struct ModelOptions {
 };
 // "classifier=int16"; nothing where it is no such text.
 std::optional<NamedLayer> read_layer(const std::string& text);
+// "classifier" of "classifier=cpu".
+std::optional<std::string> cpu_layer(const std::string& text);
+inline constexpr NumberRange kRewrites{.whole = true, .most = std::numeric_limits<i64>::max(), .sign = NumberRange::Sign::not_negative};  // --stop-after N
 void add_model_options(Verb& verb, ModelOptions& options);
 void add_program_options(Verb& verb, ModelOptions& options);   // of those: what the program depends on
 void add_accuracy_options(Verb& verb, ModelOptions& options);  // of those: how values are quantized

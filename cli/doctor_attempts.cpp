@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "cli/model_options.h"
 #include "explain/report/numbers.h"
 
 namespace deuteron {
@@ -31,20 +32,34 @@ bool may_need_int16(const ModelOptions& o, const CompiledModel& m) {
          !m.compilation.quantization.model_was_quantized && !m.made_up_samples;
 }
 
+PortsOption ports_of(const ModelOptions& o) {
+  PortsOption ports;
+  ports.read(o.io);
+  return ports;
+}
+void drop_contiguous(ModelOptions& o) {
+  std::string others;
+  for_each_part(o.io, [&](std::string_view part) {
+    if (part != "contiguous") others += (others.empty() ? "" : ",") + std::string(part);
+  });
+  o.io = others.empty() ? "model" : others;
+}
+
 constexpr Row kRows[] = {
-    {"--io int8", [](const ModelOptions& o, const CompiledModel& m) { return o.io != "int8" && has_float_ports(m); },
-     [](ModelOptions& o) { o.io = "int8"; }},
-    {"--io-layout auto", [](const ModelOptions& o, const CompiledModel&) { return o.io_layout != "auto"; },
-     [](ModelOptions& o) { o.io_layout = "auto"; }},
+    {"--io int8",
+     [](const ModelOptions& o, const CompiledModel& m) {
+       return ports_of(o).types != PortTypes::steps && ports_of(o).bytes.empty() && has_float_ports(m);
+     },
+     [](ModelOptions& o) { o.io = ports_of(o).contiguous ? "int8,contiguous" : "int8"; }},
+    {"--io without contiguous", [](const ModelOptions& o, const CompiledModel&) { return ports_of(o).contiguous; }, drop_contiguous},
     {"--prefer fastest",
      [](const ModelOptions& o, const CompiledModel& m) {
        return m.target.npu && m.target.has_backend("cortex_m") && !m.target.cpu_cost.empty() && o.compile.npu.converter.path.empty() &&
               m.compilation.partition.preference.prefer != "fastest";
      },
      [](ModelOptions& o) { o.prefer = "fastest"; }},
-    {"--weights packed",
-     [](const ModelOptions& o, const CompiledModel& m) { return o.weights == "plain" && !m.target.options.is_for_stock(); },
-     [](ModelOptions& o) { o.weights = "packed"; }},
+    {"--dialect deuteron", [](const ModelOptions& o, const CompiledModel&) { return o.dialect == "plain"; },
+     [](ModelOptions& o) { o.dialect = "deuteron"; }},
     {"--observer auto", [](const ModelOptions& o, const CompiledModel&) { return o.observer != "auto"; },
      [](ModelOptions& o) { o.observer = "auto"; }},
 };

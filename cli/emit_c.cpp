@@ -2,6 +2,7 @@
 #include "cli/emit_c.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -64,26 +65,31 @@ std::string core_of(const COutput& output) { return output.isa.empty() ? "a comp
 
 }  // namespace
 
-void add_c_form(Verb& verb, COptions& o, const std::string& with) {
-  verb.option("--c-weights", o.weights,
-              fmt::format("with {}: constants as a C array, or a blob that the assembler takes in (.incbin)", with))
-      .value("HOW")
-      .one_of({"array", "blob"});
-  verb.flag("--c-host", o.host, fmt::format("with {}: for this computer instead of the core, to try it there", with));
+std::string COptions::read(std::string_view text, std::span<const std::string> forms) {
+  std::string complaint;
+  form.clear();
+  for_each_part(text, [&](std::string_view part) {
+    if (form.empty() && std::ranges::find(forms, part) != forms.end()) form = part;
+    else if (part == "blob" && !form.empty()) blob = true;
+    else if (part == "host" && !form.empty()) host = true;
+    else complaint = fmt::format("{} is none of {}, nor `blob` or `host` behind one of them", part, fmt::join(forms, ", "));
+  });
+  if (complaint.empty() && form == "pte" && (blob || host)) complaint = "blob and host are of C, and pte is a program";
+  if (complaint.empty() && form == "hpp" && blob) complaint = "blob is a file beside the code, and a header is one file";
+  return complaint;
 }
 
 void add_c_options(Verb& verb, COptions& o) {
   verb.option("--name", o.name,
               "with --emit c or hpp: the name of the files, functions and macros; default: the model's file, or the header")
       .value("NAME");
-  add_c_form(verb, o, "--emit c or hpp");
   verb.flag("--force", o.force, "with --emit c: replace a folder of C output that is there");
 }
 
 COutput c_output_for(const COptions& o, const Target& target) {
   COutput output;
   output.version = DEUTERON_VERSION;
-  output.weights = o.weights == "blob" ? CWeights::blob : CWeights::array;
+  output.weights = o.blob ? CWeights::blob : CWeights::array;
   if (o.host) return output;
   output.target = c_comment(target.name);  // a file of the user may say anything
   output.isa = name_of(target.isa);

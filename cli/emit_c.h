@@ -13,11 +13,12 @@
 namespace deuteron {
 
 struct COptions {
-  std::string name, weights = "array";
-  bool host = false, force = false;
+  std::string form, name;
+  bool blob = false, host = false, force = false;
+  // "c,blob,host": one of the forms, how constants lie, and whose code it is. What is wrong with the text; empty: nothing.
+  std::string read(std::string_view text, std::span<const std::string> forms);
 };
-void add_c_form(Verb& verb, COptions& options, const std::string& with);  // how constants lie, and whose code it is
-void add_c_options(Verb& verb, COptions& options);                        // these, the name, and --force
+void add_c_options(Verb& verb, COptions& options);  // the name, and --force
 
 // The core that the C is for: of a target, or a computer.
 COutput c_output_for(const COptions& options, const Target& target);

@@ -24,7 +24,6 @@ namespace {
 struct FirmwareOptions {
   std::vector<std::string> models, inputs, kernels;
   std::string board, output, driver, json, as, verify_key;
-  COptions c;
   ImageMap image;
   bool merge = false, force = false;
 };
@@ -90,6 +89,13 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
           {"source_bytes", source_bytes}};
 }
 
+std::vector<std::string> forms_of_c() {
+  std::vector<std::string> forms = {"c", "hpp"};
+  for (const CPackage& p : c_packages()) forms.emplace_back(p.form);
+  return forms;
+}
+std::string check_form(const std::string& text) { return COptions().read(text, forms_of_c()); }
+
 int firmware(const FirmwareOptions& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> read;
@@ -100,7 +106,12 @@ int firmware(const FirmwareOptions& o) {
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
-  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}, o.verify_key});
+  if (!o.as.empty()) {
+    COptions c;
+    c.read(o.as, forms_of_c());
+    c.force = o.force;
+    return firmware_as({o.models, o.board, o.output, o.json, c, o.verify_key});
+  }
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = board_called(o.board, diagnostics);
   if (o.models.size() > kMostModels)
@@ -163,15 +174,13 @@ void add_firmware(CommandLine& line) {
               "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
-  std::vector<std::string> forms = {"c"};
-  for (const CPackage& p : c_packages()) forms.emplace_back(p.form);
   verb.option(
           "--as", o->as,
-          "instead of a whole project, the programs as C that calls the kernels, or that as an Arduino library, a CMSIS-Pack or a Zephyr "
-          "module: docs/firmware.md")
+          "instead of a whole project, the programs as C that calls the kernels, one as a C++17 header (hpp), or all as an Arduino library, "
+          "a CMSIS-Pack or a Zephyr module: docs/firmware.md; with ,blob: constants in a file that the assembler takes in (.incbin); with "
+          ",host: for this computer instead of the core, to try it")
       .value("FORM")
-      .one_of(std::move(forms));
-  add_c_form(verb, o->c, "--as");
+      .check(check_form);
   verb.flag("--merge", o->merge, "make one selection of several");
   add_verify_key(verb, o->verify_key);
   verb.flag("--force", o->force, "replace a project that is there");

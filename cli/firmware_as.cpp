@@ -24,8 +24,8 @@ namespace {
 // What the builder of a package cannot build.
 bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagnostics) {
   if (output.weights == CWeights::blob)
-    diagnostics.error("--c-weights blob", fmt::format("has no form as {}: the assembler would not find the file", package.what),
-                      "c.package", "leave it out: constants are an array then");
+    diagnostics.error(fmt::format("--as {},blob", package.form), fmt::format("{} has no blob: the assembler would not find the file", package.what),
+                      "c.package", "leave `blob` out: constants are an array then");
   if (output.npu)
     diagnostics.error(fmt::format("--as {}", package.form),
                       fmt::format("a model has parts for the NPU, which have no form as {}", package.what), "c.package",
@@ -56,18 +56,26 @@ int firmware_as(const FirmwareAs& o) {
   const std::optional<Target> target = find_target(std::string(board->target), diagnostics, "--board");
   if (!target) return fail();
   COptions options = o.c;
+  if (o.c.form == "hpp") {
+    if (o.models.size() > 1) return refuse_usage("--as hpp is a header of one program, and there are several");
+    options.name = c_name(std::filesystem::path(o.output).stem().native());
+  }
   COutput output = c_output_for(options, *target);
   for (const std::string& path : o.models) {
     const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
     if (file) add_c_program(options, *file, *target, path, output, diagnostics);
   }
   if (diagnostics.has_errors()) return fail();
-  if (o.form == "c") {
+  if (o.c.form == "c") {
     if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
     return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
   }
-  const auto package = std::ranges::find(c_packages(), o.form, &CPackage::form);
-  DEUTERON_CHECK(package != c_packages().end(), o.form);
+  if (o.c.form == "hpp") {
+    if (!write_cpp_header(output, o.output, diagnostics)) return fail();
+    return finish(o.json, diagnostics, c_report(output, "hpp"), cpp_summary(output, o.output));
+  }
+  const auto package = std::ranges::find(c_packages(), o.c.form, &CPackage::form);
+  DEUTERON_CHECK(package != c_packages().end(), o.c.form);
   if (!has_form(*package, output, diagnostics)) return fail();
   PackageFiles files = package->files(output, embedded_sources());
   add_license(files, embedded_sources());

@@ -10,8 +10,8 @@ namespace deuteron {
 
 struct FirmwareAs {
   std::vector<std::string> models;
-  std::string board, output, json, form;  // "c", or one of c_packages()
-  COptions c;
+  std::string board, output, json;
+  COptions c;  // form: "c", "hpp", or one of c_packages()
   std::string verify_key;  // "": who made the programs does not matter
 };
 int firmware_as(const FirmwareAs& options);

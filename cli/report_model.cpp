@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
 #include "cli/report_model.h"
+
+#include "base/printable.h"
 #include "explain/inspect/page.h"
 #include "explain/report/explain.h"
 #include "explain/report/program_map.h"
 #include "explain/report/report.h"
+#include "ir/text.h"
 
 namespace deuteron {
 
@@ -26,6 +29,10 @@ ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const st
     report.summary += "wrote " + written_to + "\n";
   }
   return report;
+}
+
+std::string stopped_text(const CompiledModel& m, const std::string& pass) {
+  return printable(print(m.compilation.graph), Lines::kept) + "stopped after " + pass;
 }
 
 bool write_report_page(const ModelOptions& o, const CompiledModel& m, const ModelReport& report, Diagnostics& diagnostics) {

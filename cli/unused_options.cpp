@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/compile_model.h"
@@ -14,14 +15,10 @@ void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostic
   if (target.npu) return;
   const NpuOptions& npu = o.compile.npu;
   const std::pair<const char*, bool> options[] = {
-      {"--neutron-exclude", !npu.exclude.empty()},
+      {"--layer NAME=cpu", std::ranges::any_of(o.layers, [](const std::string& text) { return cpu_layer(text).has_value(); })},
       {"--prefer", !o.prefer.empty()},
-      {"--delegate-min-macs", npu.min_macs > 0},
-      {"--fetch-constants-to-sram", npu.fetch_constants},
-      {"--neutron-format-conversion", o.format_conversion != "auto"},
       {"--neutron-converter", !npu.converter.path.empty()},
-      {"--neutron-converter-option", !o.converter_options.empty()},
-      {"--neutron-converter-limit", npu.converter.limit_seconds != NpuOptions().converter.limit_seconds},
+      {"--neutron-option", !o.neutron_options.empty()},
       {"--neutron-kernel-selection", !o.kernel_selection.empty()},
   };
   for (const auto& [name, given] : options)

@@ -43,7 +43,7 @@ static void report_missing_room(const Compilation& c, const MemoryRegion& memory
                                needed - memory.bytes, alive_at_peak(c)),
                    std::to_string(needed), std::to_string(memory.bytes), "target.memory",
                    beside == 0 ? "use a smaller input, fewer channels or a target with more memory"
-                               : "use --fetch-constants-to-sram, a smaller input, fewer channels or a target with more memory"});
+                               : "use --neutron-option fetch_constants_to_sram=true, a smaller input, fewer channels or a target with more memory"});
 }
 
 // The plan must fit one memory that all who touch it reach, the program those for constants.
@@ -121,7 +121,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
                                    Diagnostics& diagnostics) {
   const std::vector<std::string> names = pass_names();
   std::vector<std::string> asked = options.skip_passes;
-  asked.insert(asked.end(), {options.stop_after, options.dump_after});
+  asked.push_back(options.stop_after);
   for (const std::string& name : asked)
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
       diagnostics.error("deuteron", fmt::format("there is no pass `{}`", name), "pipeline.pass", "passes: " + join(names, ", "));

@@ -18,7 +18,7 @@ struct Target;          // targets/target.h
 std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
                                    Diagnostics& diagnostics);
 
-// The names that --skip-pass, --stop-after and --dump-after take, in order.
+// The names that --skip-pass and --stop-after take, in order.
 std::vector<std::string> pass_names();
 
 }  // namespace deuteron

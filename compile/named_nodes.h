@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes of a graph a name of the user's stands for: --neutron-exclude, --layer.
+// Which nodes of a graph a name of the user's stands for: --layer.
 #pragma once
 #include <string>
 

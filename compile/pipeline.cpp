@@ -63,7 +63,7 @@ static constexpr Pass kPipeline[] = {
     {"split-rows", split_rows},
     // Every node is a kernel call or a view.
     {"lower", lower},
-    // With --input-format the program takes bytes, and one call makes int8 of them.
+    // With --io u8 the program takes bytes, and one call makes int8 of them.
     {"take-bytes", take_bytes},
     // With packed weights, calls that our runtime has a kernel for read them as that kernel wants them.
     {"pack-weights", pack_weights},
@@ -113,7 +113,6 @@ bool run_passes(PassContext& context, std::string_view from, std::string_view to
       DEUTERON_CHECK(!fault, fmt::format("after {}: {}", pass.name, *fault));
     }
     if (!keep_intermediate(context, i + 1, pass.name)) return false;
-    if (context.options.dump_after == pass.name) fmt::print("{}", printable(print(context.graph), Lines::kept));
     if (context.options.stop_after == pass.name) return false;
   }
   return true;

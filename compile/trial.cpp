@@ -12,7 +12,6 @@ namespace deuteron {
 static CompileOptions quiet(CompileOptions options) {
   options.intermediates.clear();
   options.stop_after.clear();
-  options.dump_after.clear();
   options.skip_passes.push_back("split-rows");
   return options;
 }

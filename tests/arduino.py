@@ -93,7 +93,7 @@ def main():
     for target, board in (("cortex-m4", "mps2-an386"), ("cortex-m55", "mps3-an547")):
         run(TOOL, "compile", model / "float.pt2", "--calibrate", model / "calibrate.npy", "--target", target, "-o", f"digits_{target}.pte")
         pte = where / f"digits_{target}.pte"
-        run(TOOL, "firmware", pte, "--as", "arduino", "--board", board, "--c-host", "-o", f"host_{target}")
+        run(TOOL, "firmware", pte, "--as", "arduino,host", "--board", board, "-o", f"host_{target}")
         objects = build(where / f"host_{target}", "", [], where / f"on_host_{target}", sample)
         run("g++", *objects, "-o", f"{target}.run")
         printed = run(where / f"{target}.run").splitlines()

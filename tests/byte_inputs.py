@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose input comes as bytes (--input-format u8) give the bits of the program that takes the numbers for which the bytes stand.
+"""Programs whose input comes as bytes (--io u8) give the bits of the program that takes the numbers for which the bytes stand.
 
     byte_inputs.py DEUTERON
 
@@ -73,7 +73,7 @@ def numbers(data, scale, mean):
 def compare_programs(folder, target, name, scale, mean):
     data, options = folder / f"{name}.npy", ["--image-scale", repr(scale), "--image-mean", repr(mean)]
     common = ["compile", MODEL, "--target", target]
-    must(*common, "--calibrate", data, "--input-format", "u8", *options, "-o", folder / "bytes.pte")
+    must(*common, "--calibrate", data, "--io", "u8", *options, "-o", folder / "bytes.pte")
     must(*common, "--calibrate", folder / f"{name}.float.npy", "-o", folder / "float.pte")
     found = {}
     for kind, inputs in {"bytes": data, "float": folder / f"{name}.float.npy"}.items():

@@ -60,7 +60,7 @@ def as_c(example):
     options = ["compile", folder / "net.pt2", "--target", "cortex-m55"]
     for path in write_inputs(folder, text):
         options += ["--calibrate", path]
-    done = run(TOOL, *options, "--emit", "c", "--c-host", "--name", name, "-o", folder / "c")
+    done = run(TOOL, *options, "--emit", "c,host", "--name", name, "-o", folder / "c")
     if done.returncode == 0:
         return set(re.findall(r"if \((deuteron_call_\w+)\(", (folder / "c" / (name + ".c")).read_text()))
     check(run(TOOL, *options, "-o", folder / "net.pte").returncode != 0, "%s compiles, and not to C: %s" % (target, done.stderr[-500:]))
@@ -122,7 +122,7 @@ def stored(data, port, element):
 
 def build_and_run(models):
     folder, environment = where / "all", build_environment(where)
-    done = run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", "mps3-an547", "--c-host", "-o", folder)
+    done = run(TOOL, "firmware", *[m.pte for m in models], "--as", "c,host", "--board", "mps3-an547", "-o", folder)
     check(done.returncode == 0, "one folder for all: " + done.stderr[-500:])
     main = "#include <stdio.h>\n#include <string.h>\n" + "".join('#include "%s.h"\n' % m.name for m in models)
     main += ("static void show(const char *name, const unsigned char *data, unsigned bytes) {\n  printf(\"%s \", name);\n"

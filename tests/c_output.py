@@ -191,14 +191,15 @@ def project(name, models, c_folder, port, flags="", link=""):
     return folder
 
 
-def header_folder(models, name, *more, together=False):
+def header_folder(models, name, form="hpp", together=False):
     """The models as C++ headers, and libraries of them: each from a file of its own, or all implementations in one file, with two warnings more."""
     folder = where / f"hpp_{name}"
     folder.mkdir()
     warnings = f"{WARNINGS} -Wshadow -Wunused-macros"
     text = "cmake_minimum_required(VERSION 3.16)\nproject(headers LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 17)\nset(CMAKE_CXX_EXTENSIONS OFF)\n"
     for m in models:
-        run(TOOL, "compile", m.pte, "--target", m.target, "--emit", "hpp", "-o", folder / f"{m.name}.hpp", *more)
+        board = next(b for b in all_boards() if b.target == m.target)
+        run(TOOL, "firmware", m.pte, "--board", board.name, "--as", form, "-o", folder / f"{m.name}.hpp")
         (folder / f"{m.name}.h").write_text(f'#include "{m.name}.hpp"\n')
         (folder / f"{m.name}.cpp").write_text(f'#define {m.name.upper()}_IMPLEMENTATION\n#include "{m.name}.hpp"\n')
     (folder / "all.cpp").write_text("".join(f'#include "{m.name}.cpp"\n' for m in models))
@@ -222,7 +223,7 @@ def on_host(models, compiler):
     c_folder = where / f"c_host_{models[0].target}"
     if not c_folder.exists():
         board = next(b for b in all_boards() if b.target == models[0].target)
-        run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-host", "--c-weights", "blob", "-o", c_folder)
+        run(TOOL, "firmware", *[m.pte for m in models], "--as", "c,host,blob", "--board", board.name, "-o", c_folder)
     run_on_host(models, compiler, project(f"host_{c}_{models[0].target}", models, c_folder, "host"), c)
 
 
@@ -236,7 +237,7 @@ def run_on_host(models, compiler, folder, what):
 def headers_on_host(models, compiler):
     """All of them in one file."""
     name = f"header_{compiler[0]}_{models[0].target}"
-    run_on_host(models, compiler, project(name, models, header_folder(models, name, "--c-host", together=True), "host"), f"one header, {compiler[0]}")
+    run_on_host(models, compiler, project(name, models, header_folder(models, name, "hpp,host", together=True), "host"), f"one header, {compiler[0]}")
 
 
 def sizes_of(image, m, folder):
@@ -247,7 +248,7 @@ def sizes_of(image, m, folder):
 
 def on_board(board, models):
     c_folder = where / f"c_{board.target}"
-    run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-weights", "blob", "-o", c_folder)
+    run(TOOL, "firmware", *[m.pte for m in models], "--as", "c,blob", "--board", board.name, "-o", c_folder)
     return run_on_board(board, models, c_folder, board.target)
 
 

@@ -110,7 +110,7 @@ def compare(name, target):
     run(TOOL, "run", pte, "--input", "steps.npy", "--output-dir", "out")
     expected = read_npy(where / "out" / "output0.npy")
     folder = where / f"c_{pte.stem}"
-    run(TOOL, "firmware", pte, "--as", "c", "--board", BOARDS[target], "--c-host", "-o", folder)
+    run(TOOL, "firmware", pte, "--as", "c,host", "--board", BOARDS[target], "-o", folder)
     (folder / "main.c").write_text(MAIN.replace("NAME", pte.stem).replace("UPPER", pte.stem.upper()))
     (folder / "use").mkdir()
     (folder / "use" / "CMakeLists.txt").write_text(

@@ -17,8 +17,8 @@ TOOL, MODELS = sys.argv[1], pathlib.Path(sys.argv[2]) / "fixtures" / "models"
 LEAST_DB = 5
 # Options beside --target, and what compare must be told of them: the file shows the rest.
 PLAIN = ["--observer", "histogram"]  # quicker than the search, which both would do
-OPTIONS = [([], []), (["--profile"], []), (["--fetch-constants-to-sram"], []), (["--io-layout", "contiguous"], []),
-           (["--neutron-exclude", "linear"], ["--neutron-exclude", "linear"]), (["--dialect", "stock"], []), (["--weights", "plain"], []),
+OPTIONS = [([], []), (["--profile"], []), (["--neutron-option", "fetch_constants_to_sram=true"], []), (["--io", "contiguous"], []),
+           (["--layer", "linear=cpu"], ["--layer", "linear=cpu"]), (["--dialect", "stock"], []), (["--dialect", "plain"], []),
            (["--observer", "minmax"], ["--observer", "minmax"])]
 if not MODELS.is_dir():
     print(f"left out: there is no {MODELS}")

@@ -25,9 +25,9 @@ from checks import check  # noqa: E402
 
 TARGETS = ["cortex-m55", "cortex-m33", "cortex-m3", "imxrt700", "imxrt700cm"]
 OPTIONS = [[], ["--io", "int8"], ["--dialect", "stock"], ["--max-ram", "least"], ["--precision", "int16"], ["--profile"], ["--emit", "c"],
-           ["--precision", "mixed", "--max-cost", "10%"], ["--weights", "plain"], ["--io-layout", "contiguous"], ["--prefer", "fastest"],
-           ["--observer", "minmax"], ["--explain"], ["--neutron-exclude", "add"]]
-TOLD = ("--precision", "--max-cost", "--observer", "--neutron-exclude")  # what compare has to be told again
+           ["--precision", "mixed:cost=10%"], ["--dialect", "plain"], ["--io", "contiguous"], ["--prefer", "fastest"],
+           ["--observer", "minmax"], ["--explain"], ["--layer", "add=cpu"]]
+TOLD = ("--precision", "--observer", "--layer")  # what compare has to be told again
 ORDERLY = (0, 1, 2)  # success, refusal, wrong command line
 MOST_ELEMENTS = 100_000
 

@@ -78,7 +78,7 @@ sample = where / "x.npy"
 first_sample(sample)
 for target in sorted({board.target for board in emulated_boards()}):
     program, facts = where / f"{target}.pte", where / f"{target}.json"
-    if not tool("compile", MODEL, "--target", target, "--calibrate", SAMPLES, "--precision", "mixed", "--max-cost", "25%", "--strict", "-o", program,
+    if not tool("compile", MODEL, "--target", target, "--calibrate", SAMPLES, "--precision", "mixed:cost=25%", "--strict", "-o", program,
                 "--json", facts):
         continue
     precision = json.loads(facts.read_text())["precision"]
@@ -96,7 +96,7 @@ for target in sorted({board.target for board in emulated_boards()}):
         there = where / f"{target}.{board.name}"
         if tool("run", program, "--input", sample, "--output-dir", there, "--on", f"qemu:{board.name}"):
             check(outputs(there) == outputs(where / f"{target}.host"), f"{board.name} gives the bits of the host")
-if tool("compile", MODEL, "--target", "cortex-m55", "--calibrate", SAMPLES, "--precision", "mixed", "--max-cost", "25%", "--strict", "--emit", "c", "--c-host",
+if tool("compile", MODEL, "--target", "cortex-m55", "--calibrate", SAMPLES, "--precision", "mixed:cost=25%", "--strict", "--emit", "c,host",
         "--name", "mixed", "-o", where / "c"):
     kernels = (where / "c" / "deuteron_kernels.h").read_text() + (where / "c" / "mixed.c").read_text()
     check("requantize_s" in kernels, "the C of the program calls a kernel between int8 and int16")

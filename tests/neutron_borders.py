@@ -162,7 +162,7 @@ def try_graph(name, where):
     reference = results(given, where)
     most = 0
     for excluded in [[n] for n in operators] + [operators]:
-        report = compiled(quantized, where, *[a for n in excluded for a in ("--neutron-exclude", n)])
+        report = compiled(quantized, where, *[a for n in excluded for a in ("--layer", f"{n}=cpu")])
         most = max(most, report["npu_delegates"])
         check(not sources(report, "npu") & set(excluded), f"{name} without {excluded}: on the NPU although excluded")
         check(results(given, where) == reference, f"{name} without {excluded}: other bits")
@@ -182,11 +182,11 @@ def try_turned(name, where):
         (where / f"{k}.bin").write_bytes(array.array("f", [seeded.gauss(0, 1) for _ in range(elements)]).tobytes())
         given += ["--input", where / f"{k}.bin"]
     operators = sorted(set(re.findall(r"= (\w+)\(", body)) - {"quantize", "dequantize", "unary", "reshape"})
-    compiled(where / "int8.txt", where, "--io-layout", "contiguous", *[a for o in operators for a in ("--neutron-exclude", o)])
+    compiled(where / "int8.txt", where, "--io", "contiguous", *[a for o in operators for a in ("--layer", f"{o}=cpu")])
     reference = results(given, where)
     cycles = {}
     for by, counts in wanted.items():
-        report = compiled(where / "int8.txt", where, "--io-layout", "contiguous", "--neutron-format-conversion", by)
+        report = compiled(where / "int8.txt", where, "--io", "contiguous", "--neutron-option", f"use_neutron_for_format_conversion={str(by == 'npu').lower()}")
         cycles[by] = report["cycles"]["total"]
         found = [report["npu_transposes"], report["border_transposes"]]
         check(found == counts, f"{name}, {by}: transposes {found}, wanted {counts}")

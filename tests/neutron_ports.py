@@ -73,7 +73,7 @@ def try_graph(kind, count, operator, most, where):
         wrong.append(f"{name}: {report['sqnr_db']} dB")
     (quantized,) = (where / "i").glob("*-quantize.txt")
     both = []
-    for exclude in ([], ["--neutron-exclude", operator, "--neutron-exclude", "relu"][:4 if kind is joined else 2]):
+    for exclude in ([], ["--layer", f"{operator}=cpu", "--layer", "relu=cpu"][:4 if kind is joined else 2]):
         if tool("compile", quantized, "--target", "imxrt700cm", "--prefer", "npu", *exclude, "-o", where / "m.pte").returncode:
             return wrong.append(f"{name}: the quantized graph does not compile {exclude}")
         both.append(results(where, inputs))

@@ -83,7 +83,7 @@ def try_model(job):
                 wrong.append(f"{name}: {share:.1f} % on the NPU")
             if moved:
                 wrong.append(f"{name}: transposes at run time: {moved}")
-            run("compile", model, "--target", target, *calibrate, "-o", where / "c.pte", "--io-layout", "contiguous")
+            run("compile", model, "--target", target, *calibrate, "-o", where / "c.pte", "--io", "contiguous")
             wanted = sum(transposes(where / "c.pte", where).values())
             if wanted > 1:
                 wrong.append(f"{name}: {wanted} transposes for a contiguous input")

@@ -44,7 +44,7 @@ def tool(*arguments):
 
 
 def compiled(model, calibrate, excluded, where):
-    exclude = [a for name in excluded for a in ("--neutron-exclude", name)]
+    exclude = [a for name in excluded for a in ("--layer", f"{name}=cpu")]
     tool("compile", model, "--target", "imxrt700cm", "--prefer", "npu", *calibrate, *exclude, "-o", where / "m.pte", "--json", where / "r.json")
     return json.loads((where / "r.json").read_text())
 

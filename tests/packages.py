@@ -156,7 +156,7 @@ def main():
         run(TOOL, "compile", model / "float.pt2", "--calibrate", model / "calibrate.npy", "--target", target, "-o", pte)
         expected = expected_of(pte)
         for form in ("zephyr", "cmsis-pack"):
-            run(TOOL, "firmware", pte, "--as", form, "--board", board, "--c-host", "-o", f"{form}_host_{name}")
+            run(TOOL, "firmware", pte, "--as", f"{form},host", "--board", board, "-o", f"{form}_host_{name}")
             run(TOOL, "firmware", pte, "--as", form, "--board", board, "-o", f"{form}_{name}")
         zephyr_on_host(where / f"zephyr_host_{name}", expected)
         _, facts = kconfig(where / f"zephyr_{name}")

@@ -71,8 +71,8 @@ def follow(what, where, model, samples):
             continue
         done = shell(where, setting + line)
         if "[firmware.memory]" in done.stderr:  # what it says to do
-            check("--fetch-constants-to-sram" in done.stderr, f"{what}: {done.stderr}")
-            done = shell(where, setting + f"{compiled} --fetch-constants-to-sram\n{line} --force")
+            check("--neutron-option", "fetch_constants_to_sram=true" in done.stderr, f"{what}: {done.stderr}")
+            done = shell(where, setting + f"{compiled} --neutron-option fetch_constants_to_sram=true\n{line} --force")
         if not check(done.returncode == 0, f"{what}: {line}: exit {done.returncode}: {done.stderr[-700:]}"):
             return
         if " compile " in line:
@@ -119,7 +119,7 @@ def check_verbs(where, sample):
     model = "model.pt2 --target imxrt700cm --calibrate samples/ --neutron-converter sdk/bin/neutron-converter"
     says(f"compile {model} --board mps2-an505 -o b.pte", 1, RULE, "without --neutron-converter")
     says(f"compile {model} --emit c -o c2/", 0, OF_OURS)
-    says(f"compile {model} --fetch-constants-to-sram -o f.pte", 0, OF_OURS)
+    says(f"compile {model} --neutron-option fetch_constants_to_sram=true -o f.pte", 0, OF_OURS)
     says(f"analyze {model} --html a.html", 0, OF_OURS)
     says(f"doctor {model} --try", 0, "our conversion of the NPU's parts")
     says("ops --target imxrt700cm", 0)

@@ -106,7 +106,7 @@ def planned_of(project):
 digits = SOURCE / "models" / "digits_cnn"
 for name, target in (("npu", "imxrt700cm"), ("cpu", "cortex-m33")):
     tool("compile", digits / "float.pt2", "--target", target, "--calibrate", digits / "calibrate.npy", "-o", where / f"{name}.pte")
-tool("compile", digits / "float.pt2", "--target", "imxrt700cm", "--calibrate", digits / "calibrate.npy", "--fetch-constants-to-sram", "-o",
+tool("compile", digits / "float.pt2", "--target", "imxrt700cm", "--calibrate", digits / "calibrate.npy", "--neutron-option", "fetch_constants_to_sram=true", "-o",
      where / "fetched.pte")
 sdk = stand_in_sdk()
 

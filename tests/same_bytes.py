@@ -27,8 +27,8 @@ FLOAT = {"digits": ["digits.pt2", "--calibrate", "digits.npy"], "lstm": ["lstm.p
 COMMANDS = [
     ["compile", *FLOAT["digits"], "--target", "cortex-m55", "-o", "out/m55.pte", "--json", "out/m55.json", "--html", "out/m55.html", "--threads", "{}",
      "--intermediates", "out/graphs"],
-    ["compile", *FLOAT["digits"], "--target", "cortex-m4", "-o", "out/m4.pte", "--sign-key", "key.pem", "--etrecord", "out/m4.etrecord",
-     "--threads", "{}"],
+    ["compile", *FLOAT["digits"], "--target", "cortex-m4", "-o", "out/m4.pte", "--etrecord", "out/m4.etrecord", "--threads", "{}"],
+    ["sign", "out/m4.pte", "--key", "key.pem", "-o", "out/signed.pte"],
     ["compile", *FLOAT["digits"], "--target", "cortex-m3", "-o", "out/stock.pte", "--dialect", "stock", "--threads", "{}"],
     ["compile", *FLOAT["digits"], "--target", "imxrt700cm", "-o", "out/npu.pte", "--etrecord", "out/npu.etrecord", "--html", "out/npu.html", "--profile",
      "--neutron-kernel-selection", "out/npu.c", "--threads", "{}"],

@@ -86,7 +86,7 @@ def main():
         print(f"left out: the sizes of firmware images: no {' or '.join(CROSS)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(cases, pool.map(lambda case: sizes(*case), cases)))
-        plain = dict(zip(cases, pool.map(lambda case: sizes(*case, ["--weights", "plain"]), cases)))
+        plain = dict(zip(cases, pool.map(lambda case: sizes(*case, ["--dialect", "plain"]), cases)))
         found_images = {" ".join(i): s for i, s in zip(images, pool.map(lambda i: image_sizes(*i), images))}
     record = {"models": {m: known["models"][m] for m in absent}, "images": {**known["images"], **found_images}}
     for (model, target, kind), size in found.items():

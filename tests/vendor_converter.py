@@ -132,7 +132,7 @@ def check_failures(where):
     other = str(where / "cifarnet.tflite")
     failures = [
         ("crash", "neutron.external.crash", "Segmentation fault", []),
-        ("hang", "neutron.external.timeout", "still running, limit 2 s", ["--neutron-converter-limit", "2"]),
+        ("hang", "neutron.external.timeout", "still running, limit 2 s", ["--neutron-option", "limit_seconds=2"]),
         ("old-version", "neutron.external.version", "2.0.2, limit 3.1.2 or newer", []),
         ("partial-graph", "neutron.extract.leftovers", "operators were not converted", []),
         ("other-result", "neutron.external.ports", "input", []),
@@ -146,11 +146,11 @@ def check_failures(where):
     check("[neutron.dump.missing]" in result.stderr, f"no-dump: no warning: {result.stderr}")
     check("predicts none of them" in result.stdout, f"no-dump: counts the NPU's time as 0: {result.stdout}")
     refused("an option that it does not know", "neutron.external.failed", "Unknown option '--no-such-option'", *compile_it,
-            "--neutron-converter-option", "noSuchOption=1")
-    refused("a graph that is too small for it", "neutron.extract.none", "CONV_2D", *compile_it, "--neutron-converter-option",
+            "--neutron-option", "noSuchOption=1")
+    refused("a graph that is too small for it", "neutron.extract.none", "CONV_2D", *compile_it, "--neutron-option",
             "minNumOpsPerGraph=1000")
     refused("a target that it does not know", "neutron.external.failed", "Unknown target 'mcu'", *compile_it,
-            "--neutron-converter-option", "target=mcu")
+            "--neutron-option", "target=mcu")
 
 
 def check_port_order(where):
@@ -178,7 +178,7 @@ with tempfile.TemporaryDirectory() as folder:
         check_network(network, path)
     constants = pathlib.Path(folder) / "constants"
     constants.mkdir()
-    check_network("resnet8", constants, "--fetch-constants-to-sram")
+    check_network("resnet8", constants, "--neutron-option", "fetch_constants_to_sram=true")
     check_failures(pathlib.Path(folder))
     check_port_order(pathlib.Path(folder))
 print(checks.verdict())

@@ -19,7 +19,7 @@ static std::vector<i64> window_of(const KernelCall& call) {
 
 // Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel. Packed
 // for MVE, windows of several taps in a row are met where they lie.
-i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
+static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
   const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
   const std::vector<i64> window = window_of(call);
   if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1) return 0;
@@ -41,6 +41,13 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
     else w.operands += g.type(v).elements();
   }
   w.taps = taps_of(call, w.macs, w.results, g.type(node.outputs[0]).shape);
+  return w;
+}
+
+CpuWork cpu_work_of(const Graph& g, const Node& node, const Lowered& instead, i64 constant_bytes) {
+  CpuWork w = cpu_work(g, node);
+  w.constants = constant_bytes;
+  w.taps = taps_of(instead.call, w.macs, w.results, g.type(node.outputs[0]).shape);
   return w;
 }
 

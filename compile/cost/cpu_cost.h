@@ -14,8 +14,8 @@ namespace deuteron {
 struct Target;  // targets/target.h
 
 CpuWork cpu_work(const Graph& graph, const Node& call);
-// Elements of windows that a call gathers; y: the shape of its result.
-i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y);
+// Of a call that takes its place, and reads so many bytes of constants.
+CpuWork cpu_work_of(const Graph& graph, const Node& call, const Lowered& instead, i64 constant_bytes);
 
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches floats, "aten::add", "*.f32", "*".
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call);

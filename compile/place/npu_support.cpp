@@ -29,7 +29,7 @@ static void tell_parts(const Graph& g, const Node& node, NpuCheck& check) {
 std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {
   if (!target.npu) return {{"neutron.target", "the target has no NPU", "", "", false}};
   if (const std::string* wanted = exclusion_of(g, node, options))
-    return {{"neutron.exclude", fmt::format("kept off the NPU by --neutron-exclude {}", *wanted), "", "", false}};
+    return {{"neutron.exclude", fmt::format("kept off the NPU by --layer {}=cpu", *wanted), "", "", false}};
   const bool computed = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
   if (!computed) return {{"neutron.constant", "its result is known", "", "", false}};
   std::vector<const Type*> in, out;
@@ -45,7 +45,7 @@ bool npu_takes(const Graph& g, const Node& node, const Target& target, const Npu
 }
 
 void check_exclusions(const Graph& g, const NpuOptions& options, Diagnostics& diagnostics) {
-  for (const std::string& wanted : options.exclude) check_name(g, "--neutron-exclude", wanted, "neutron.exclude", diagnostics);
+  for (const std::string& wanted : options.exclude) check_name(g, "--layer", wanted, "neutron.exclude", diagnostics);
 }
 
 std::string to_text(const NpuCheck& c) {

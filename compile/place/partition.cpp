@@ -177,7 +177,7 @@ class Partitioner {
       undone = true;
       if (!computes[part[n]]) keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.empty", "its part computes nothing", "", "", false});
       else
-        keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.macs", "multiply-adds of its part (--delegate-min-macs)",
+        keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.macs", "multiply-adds of its part (delegate_min_macs of the target)",
                                              std::to_string(macs[part[n]]), fmt::format("at least {}", least), false});
     }
     return undone || undo_small_parts(part) || undo_excess_ports();

@@ -148,7 +148,7 @@ TEST(Partition, SmallPartsStayWhenAsked) {
   const Partitioned p = partitioned(lines, npu);
   EXPECT_TRUE(delegates_of(p.graph).empty());
   EXPECT_EQ(to_text(p.result.partition.kept_on_cpu[0].why),
-            "multiply-adds of its part (--delegate-min-macs): 4096, limit at least 4097 [neutron.partition.macs]");
+            "multiply-adds of its part (delegate_min_macs of the target): 4096, limit at least 4097 [neutron.partition.macs]");
 }
 
 TEST(Partition, ExclusionsAreWholeNames) {

@@ -35,7 +35,7 @@ constexpr i64 kAnyGrowthPercent = 1000;
 
 static i64 on_cpu(const PassContext& pass, Graph graph) {
   Trial trial(pass, std::move(graph));
-  trial.rewrites_left = -1;  // --max-rewrites is about the program
+  trial.rewrites_left = -1;  // --stop-after N is about the program
   trial.options.packed_growth_percent = kAnyGrowthPercent;
   if (!trial.run("choose-kernels", "fit-scratch")) return -1;
   const ProgramCost cost = program_cost(trial.graph, 0, pass.target);

@@ -80,7 +80,7 @@ static const char* why_not_int4(const PassContext& pass) {
   if (pass.target.npu) return "cannot have weights of four bits: the NPU reads int8";
   if (pass.target.options.is_for_stock()) return "cannot have weights of four bits: stock firmware has no such kernels";
   if (pass.target.isa == Isa::scalar) return "cannot have weights of four bits: no kernel for its instruction set reads them";
-  if (!pass.options.packed_weights) return "cannot have weights of four bits with --weights plain";
+  if (!pass.options.packed_weights) return "cannot have weights of four bits with --dialect plain";
   return nullptr;
 }
 
@@ -126,7 +126,7 @@ static void check_search(PassContext& pass) {
   const std::string what = fmt::format("--precision {}", text_of(o.precision));
   if (is_mixed && !o.max_cost && !o.target_db)
     return pass.diagnostics.error(model, "--precision mixed has no limit to choose layers by", "precision.limit",
-                                  "give --max-cost N% (instructions over those of int8), --target-db X (accuracy to reach), or both");
+                                  "give mixed:cost=N% (instructions over those of int8), mixed:db=X (accuracy to reach), or mixed:cost=N%,db=X");
   if (is_mixed ? !o.layers.empty() : names_layer(o, NamedPrecision::int4))
     return pass.diagnostics.error(
         model,

@@ -275,8 +275,8 @@ std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best, c
   const Choice* chosen = search.best();
   if (limits.target_db && !search.is_enough(*chosen)) {
     diagnostics.add({Severity::error, best.graph->name,
-                     fmt::format("no choice of int16 layers{} reaches --target-db, on samples that it was not calibrated on",
-                                 limits.max_cost ? fmt::format(" within --max-cost {:g}%", 100 * *limits.max_cost) : ""),
+                     fmt::format("no choice of int16 layers{} reaches what mixed:db asks for, on samples that it was not calibrated on",
+                                 limits.max_cost ? fmt::format(" within cost={:g}%", 100 * *limits.max_cost) : ""),
                      fmt::format("{:.1f} dB", chosen->score.sqnr_db), fmt::format("{:.1f} dB", *limits.target_db), "precision.target",
                      limits.max_cost ? "allow a higher cost, or fewer dB" : "ask for fewer dB, or calibrate with more samples"});
     return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --input-format: an input that comes as bytes, as cameras and other sensors give them. The program looks up the int8 step of each byte; in
+// --io u8: an input that comes as bytes, as cameras and other sensors give them. The program looks up the int8 step of each byte; in
 // the model the byte stands for (byte * scale - mean) / std, as a pixel of an image does.
 //   input (f32) -> cortex_m::quantize_per_tensor -> ..   becomes   input (u8) -> deuteron::quantize_bytes -> ..
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ class ByteInput {
 
  private:
   void refuse(std::string what, std::string_view measured, std::string limit, const char* rule,
-              std::string fix = "leave --input-format out for this input") {
+              std::string fix = "leave u8 out of --io for this input") {
     pass_.diagnostics.add({Severity::error, where_, std::move(what), std::string(measured), std::move(limit), rule, std::move(fix)});
   }
 

@@ -92,7 +92,6 @@ std::optional<TappedProgram> tap_values(Graph graph, const Target& target, const
   c.graph = std::move(graph);
   CompileOptions options = given;
   options.stop_after.clear();
-  options.dump_after.clear();
   options.intermediates.clear();
   options.skip_passes.push_back("split-rows");  // this program is for no board
   options.npu.converter.path.clear();           // but runs here

@@ -248,7 +248,7 @@ TEST(MapCases, APermuteThatTheInputAbsorbs) {
             "- flip: absorbed by the dim order of an input or output\n");
 }
 
-// With --io-layout contiguous the image comes and goes as the user has it: the transposes are the compiler's.
+// With --io contiguous the image comes and goes as the user has it: the transposes are the compiler's.
 TEST(MapCases, TransposesThatAreInserted) {
   CompileOptions options;
   options.contiguous_io = true;

@@ -38,7 +38,7 @@ def keyword(name: str) -> str:
 
 
 #: Options that are parameters of the functions, or that would end the process.
-NOT_KEYWORDS = {"output", "json", "calibrate", "input", "inputs", "labels", "model", "output_dir", "timeout", "on", "target", "dump_after"}
+NOT_KEYWORDS = {"output", "json", "calibrate", "input", "inputs", "labels", "model", "output_dir", "timeout", "on", "target"}
 
 
 def options(verb: str = "compile") -> list[Option]:

@@ -135,7 +135,7 @@ def test_options_are_those_of_the_command(digits, images, tool, tmp_path):
     help_text = subprocess.run([tool, "compile", "--help"], check=True, capture_output=True, text=True).stdout
     for name in listed:
         assert "--" + name.replace("_", "-") in help_text
-    assert {"max_ram", "strict", "explain", "neutron_exclude", "html"} <= listed
+    assert {"max_ram", "strict", "explain", "layer", "html"} <= listed
 
 
 def test_files_that_are_asked_for(digits, images, tmp_path):

@@ -132,18 +132,18 @@ struct Way {
 };
 
 constexpr Way kWays[] = {
-    {.name = "--weights plain", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = false; }, .on_board = true},
+    {.name = "--dialect plain", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = false; }, .on_board = true},
     {.name = "--skip-pass split-rows", .choose = [](CompileOptions& o, const Compilation&) { o.skip_passes = {"split-rows"}; }},
     {.name = "--max-ram",
      .choose = [](CompileOptions& o, const Compilation& usual) { o.max_ram = std::max<i64>(64, usual.plan.bytes * 2 / 3); },
      .may_fail = true},
-    {.name = "--io-layout contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
+    {.name = "--io contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
     {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.ports = PortTypes::steps; }, .int8_only = true},
-    {.name = "--fetch-constants-to-sram",
+    {.name = "--neutron-option", "fetch_constants_to_sram=true",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.fetch_constants = true; },
      .needs_npu = true},
     {.name = "--profile", .choose = [](CompileOptions& o, const Compilation&) { o.npu.profile = true; }, .needs_npu = true},
-    {.name = "--delegate-min-macs",
+    {.name = "delegate_min_macs",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.min_macs = 1000000000; },
      .needs_npu = true,
      .int8_only = true},

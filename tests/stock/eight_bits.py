@@ -65,7 +65,7 @@ def inside(deuteron):
             torch.export.save(torch.export.export(module, inputs), where / "m.pt2")
             for target in ("imxrt700cm", "cortex-m33"):
                 command = [deuteron, "analyze", where / "m.pt2", "--target", target, "--calibrate", where / "x0.npy", "--calibrate", where / "x1.npy",
-                           "--dump-after=partition", "--stop-after=partition"]
+                           "--stop-after=partition"]
                 text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
                 found[name] = max(found.get(name, 0), rounded_values(text) - 1)
     return found

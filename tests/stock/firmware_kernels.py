@@ -24,8 +24,8 @@ import checks
 from checks import check
 
 CORES = ["cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55"]
-PLAIN = ["--weights", "plain"]  # as stock kernels read them
-OPTIONS = {"": PLAIN, "int8": [*PLAIN, "--io", "int8"], "contiguous": [*PLAIN, "--io-layout", "contiguous"], "stock": ["--dialect", "stock"]}
+PLAIN = ["--dialect", "plain"]  # as stock kernels read them
+OPTIONS = {"": PLAIN, "int8": [*PLAIN, "--io", "int8"], "contiguous": [*PLAIN, "--io", "contiguous"], "stock": ["--dialect", "stock"]}
 BANDS = {"resnet8": 40000, "mobilenet_v1_025_vww": 40000, "dscnn_kws": 12000}
 
 

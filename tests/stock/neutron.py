@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as scratch:
         x = np.fromfile(sample, "<f4").reshape(shape)
         (np.transpose(x, (0, 2, 3, 1)) if x.ndim == 4 else x).tofile(where / "x.bin")
         options = [*options, sample] if options else []
-        ways = [[], ["--profile"]] + ([["--neutron-exclude", "linear"]] if name != "mobilenet_v3_small" else [])
+        ways = [[], ["--profile"]] + ([["--layer", "linear=cpu"]] if name != "mobilenet_v3_small" else [])
         seeded = random.Random(3)
         operators = []
         while ways:
@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as scratch:
                 report = json.loads((where / "r.json").read_text())
                 operators = sorted({s.split(" (")[0] for o in report["operators"] for s in o["source"].split(", ") if "(aten." in s})
                 for _ in range(divisions):
-                    ways.append([a for n in operators if seeded.random() < 0.4 for a in ("--neutron-exclude", n)])
+                    ways.append([a for n in operators if seeded.random() < 0.4 for a in ("--layer", f"{n}=cpu")])
             check(call(tool, "run", where / "m.pte", "--input", sample, "--output-dir", where / "ours"), what)
             expected = np.load(where / "ours" / "output0.npy")
             for runner in runners:
@@ -88,7 +88,7 @@ with tempfile.TemporaryDirectory() as scratch:
     for name, (model, sample) in TURNED.items():
         for by in ["npu", "cpu", "auto"]:
             what = f"{name} in the user's order, transposed by {by}"
-            check(call(tool, "compile", model, "--target", "imxrt700cm", "--io-layout", "contiguous", "--neutron-format-conversion", by, "-o", where / "m.pte",
+            check(call(tool, "compile", model, "--target", "imxrt700cm", "--io", "contiguous", "--neutron-option", f"use_neutron_for_format_conversion={str(by == 'npu').lower()}", "-o", where / "m.pte",
                        "--json", where / "r.json"), what)
             report = json.loads((where / "r.json").read_text())
             check((report["border_transposes"] > 0) == (by == "cpu" or by == "auto" and name != "resnet8"), f"{what}: {report['border_transposes']} at the border")

@@ -159,7 +159,7 @@ def check(options, plan, seed, where):
     elif any(NOTHING not in o["reason"] for o in rest):
         raise Wrong("refusal", f"imxrt700 takes what imxrt700cm has on the CPU: {[(o['op'], o['reason']) for o in rest]}")
     # Ways to the same bits.
-    for name, more in {"contiguous": ["--io-layout", "contiguous"], "fetch": ["--fetch-constants-to-sram"], "delegate-min-macs": ["--delegate-min-macs", str(int(random.choice([50, 1000, 20000, 10**9])))]}.items():
+    for name, more in {"contiguous": ["--io", "contiguous"], "fetch": ["--neutron-option", "fetch_constants_to_sram=true"]}.items():
         done = compiled(options, where / "m.pt2", "--target", "imxrt700cm", "--prefer", "npu", *calibrate, *more, "-o", where / "o.pte", "--json", where / "o.json")
         if done.returncode:
             raise Wrong("option", f"{name}: refused: {done.stderr[:400]}")
@@ -230,13 +230,13 @@ def check_excluded(options, report, inputs, random, where):
     whole = results(options, where / "q.pte", inputs, where / "whole")
     few = [n for n in names if random.random() < 0.4] or names[:1]
     for excluded in (few, names):
-        done = compiled(options, text, "--target", "imxrt700cm", "--prefer", "npu", *[a for n in excluded for a in ("--neutron-exclude", n)], "-o", where / "e.pte", "--json", where / "e.json")
+        done = compiled(options, text, "--target", "imxrt700cm", "--prefer", "npu", *[a for n in excluded for a in ("--layer", f"{n}=cpu")], "-o", where / "e.pte", "--json", where / "e.json")
         if done.returncode:
             raise Wrong("option", f"without {excluded}: refused: {done.stderr[:400]}")
         if is_in_float(json.loads((where / "e.json").read_text())):
             continue
         if not same(results(options, where / "e.pte", inputs, where / "excluded"), whole):
-            raise Wrong("option", f"--neutron-exclude {excluded}: other bits")
+            raise Wrong("option", f"--layer {excluded} on the CPU: other bits")
 
 
 def attempt(options, plan, seed, keep=None):

@@ -122,7 +122,7 @@ std::string c_kept_definitions(const COutput& o, const RuntimeSources& runtime) 
 
 std::string c_core_check(const COutput& o) {
   if (o.isa.empty())
-    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (--c-host): make it for the "
+    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (with `,host`): make it for the "
            "core\"\n#endif\n";
   std::string wanted = "defined(__ARM_ARCH_PROFILE)";
   if (o.isa == "mve") wanted += " && defined(__ARM_FEATURE_MVE)";

@@ -321,7 +321,7 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
   const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
     diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
                      "firmware.memory",
-                     m.copied_bytes > 0 ? "compile with --fetch-constants-to-sram, which leaves the program in the flash, or take another board, or a smaller model"
+                     m.copied_bytes > 0 ? "compile with --neutron-option fetch_constants_to_sram=true, which leaves the program in the flash, or take another board, or a smaller model"
                                         : "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);

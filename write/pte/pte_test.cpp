@@ -9,6 +9,7 @@
 #include <random>
 
 #include "compile/plan/hand_made_graph.h"
+#include "compile/plan/plan_memory.h"
 #include "write/pte/constants.h"
 #include "write/pte/program_generated.h"
 

@@ -62,7 +62,7 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   if (!op) return fail("the converted model has no NeutronGraph", "neutron.extract.none", left, "one NeutronGraph");
   if (!left.empty())
     return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph",
-                fmt::format("keep these operators off the NPU: --neutron-exclude {}", fmt::join(kinds, " --neutron-exclude ")));
+                fmt::format("keep these operators off the NPU: --layer {}=cpu", fmt::join(kinds, "=cpu --layer ")));
   if (graphs != 1) return fail("the converted model has several NeutronGraphs", "neutron.extract.several", fmt::format("{}", graphs), "1");
   const auto operands = tflite::ints_of(op->inputs()), results = tflite::ints_of(op->outputs()), inputs = tflite::ints_of(g.inputs()),
              outputs = tflite::ints_of(g.outputs());

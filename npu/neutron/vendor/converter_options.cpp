@@ -32,7 +32,7 @@ std::optional<ConverterOption> read_converter_option(std::string_view text, Diag
   std::string_view name = text.substr(0, equals);
   while (name.starts_with('-')) name.remove_prefix(1);
   const auto fail = [&](std::string what) {
-    diagnostics.error(fmt::format("--neutron-converter-option {}", text), std::move(what), "neutron.external.option",
+    diagnostics.error(fmt::format("--neutron-option {}", text), std::move(what), "neutron.external.option",
                       "give NAME=VALUE with a name of the converter's options, as `minNumOpsPerGraph=1`");
     return std::nullopt;
   };

@@ -20,8 +20,8 @@ from .store import hash_of
 
 #: Options of `deuteron compile` that write files, print or end early, and those whose result hangs on more than the job says, as a compiler or
 #: a key of the machine: a job has a result and nothing else, and a key is no content of a cache.
-NOT_IN_SWEEPS = ("html", "etrecord", "intermediates", "stop_after", "explain", "neutron_kernel_selection", "neutron_converter", "neutron_converter_option",
-                 "neutron_converter_limit", "profile", "sign_key", "emit", "board", "c_weights", "name")  # fmt: skip
+NOT_IN_SWEEPS = ("html", "etrecord", "intermediates", "stop_after", "explain", "neutron_kernel_selection", "neutron_converter", "neutron_option",
+                 "profile", "emit", "board", "name")  # fmt: skip
 _FILES = ("firmware_ops",)  # options whose value is a file that is read: its content is part of the key
 _PATHS = ("FILE", "DIR", "PATH", "F")  # what stands for a value that names a file
 _NO_RESULT = ("threads",)  # never changes a result, so it is in no key
