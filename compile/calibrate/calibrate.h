@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "compile/calibrate/histogram.h"
 #include "compile/calibrate/samples.h"
 
 namespace deuteron {
 
 inline constexpr float kLeastScale = 1.1920928955078125e-07f;  // 2^-23, as torch.ao's observers
-
-inline constexpr int kHistogramBins = 2048;
 
 // 256 steps from `low`, which 0 is one of: the bytes of a camera or a microphone, as programs hand them to a network.
 struct ByteGrid {
@@ -27,7 +26,7 @@ std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t
 // What was seen of one value. The histogram spans low..high evenly; counts do not depend on the order of samples.
 struct Observation {
   float low = 0, high = 0;
-  std::vector<i64> bins;
+  Histogram bins;
   bool seen = false;
   std::optional<ByteGrid> bytes;                  // of an input of the graph: these steps are exact, and its whole range
   std::vector<float> channel_mean, channel_low, channel_high;  // by index of the last axis

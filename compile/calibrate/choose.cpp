@@ -35,7 +35,7 @@ Grid grid_of(double low, double high, bool symmetric, i32 q_low, i32 q_high) {
 class Density {
  public:
   Density(const Observation& o)
-      : low_(o.low), width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())), bins_(o.bins) {
+      : low_(o.low), width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())), bins_(o.bins.counts()) {
     sums_.resize(bins_.size() + 1);
     for (size_t b = 0; b < bins_.size(); ++b) sums_[b + 1] = plus(sums_[b], part(b, static_cast<double>(b), static_cast<double>(b) + 1));
   }
@@ -79,7 +79,7 @@ class Density {
   }
 
   double low_, width_;
-  const std::vector<i64>& bins_;
+  std::vector<i64> bins_;
   std::vector<Sums> sums_;
 };
 

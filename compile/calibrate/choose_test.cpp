@@ -22,11 +22,12 @@ Observation ranged(float low, float high) {
 Observation observation_of(std::span<const float> data) {
   Observation o;
   o.low = *std::ranges::min_element(data), o.high = *std::ranges::max_element(data), o.seen = true;
-  o.bins.assign(kHistogramBins, 0);
+  std::vector<i64> bins(kHistogramBins);
   for (const float x : data) {
     const double p = o.high > o.low ? (static_cast<double>(x) - o.low) / (static_cast<double>(o.high) - o.low) * kHistogramBins : 0;
-    ++o.bins[std::min(static_cast<size_t>(p), o.bins.size() - 1)];
+    ++bins[std::min(static_cast<size_t>(p), bins.size() - 1)];
   }
+  o.bins = Histogram(bins);
   return o;
 }
 
@@ -161,11 +162,10 @@ TEST(Observation, MergeKeepsEveryCount) {
   const Observation all = merged(pointers);
   EXPECT_EQ(all.low, parts[0].low);
   EXPECT_EQ(all.high, parts[1].high);
-  i64 total = 0, below_half = 0, expected_below = 0;
-  for (const i64 n : all.bins) total += n;
-  EXPECT_EQ(total, 8700);
+  i64 below_half = 0, expected_below = 0;
+  EXPECT_EQ(all.bins.total(), 8700);
   const size_t half = static_cast<size_t>((0.5 - all.low) / (all.high - all.low) * kHistogramBins);
-  for (size_t i = 0; i < half; ++i) below_half += all.bins[i];
+  for (size_t i = 0; i < half; ++i) below_half += all.bins.counts()[i];
   for (const float x : a) expected_below += x < 0.5f;
   EXPECT_NEAR(static_cast<double>(below_half), static_cast<double>(expected_below) + 700, 15);
 }
@@ -199,11 +199,10 @@ TEST(Observation, BoundedMovesTheRestToTheBound) {
   const std::vector<float> data = random_floats(10000, 5, -8, 4);
   const Observation o = bounded(observation_of(data), -3, std::numeric_limits<float>::infinity());
   EXPECT_EQ(o.low, -3);
-  i64 total = 0, below = 0;
-  for (const i64 n : o.bins) total += n;
+  i64 below = 0;
   for (const float x : data) below += x < -3;
-  EXPECT_EQ(total, 10000);
-  EXPECT_NEAR(static_cast<double>(o.bins[0]), static_cast<double>(below), 20);
+  EXPECT_EQ(o.bins.total(), 10000);
+  EXPECT_NEAR(static_cast<double>(o.bins.counts()[0]), static_cast<double>(below), 20);
   EXPECT_EQ(bounded(observation_of(data), -100, 100).bins, observation_of(data).bins);
 }
 

@@ -12,9 +12,10 @@ namespace deuteron {
 static void add_counts(const Observation& from, double low, double high, std::vector<i64>& bins) {
   const double count = static_cast<double>(bins.size());
   const auto bin_of = [&](double x) { return high > low ? std::clamp((x - low) / (high - low) * count, 0.0, count) : 0.0; };
-  const double width = (static_cast<double>(from.high) - from.low) / static_cast<double>(from.bins.size());
-  for (size_t b = 0; b < from.bins.size(); ++b) {
-    const i64 n = from.bins[b];
+  const std::vector<i64> counts = from.bins.counts();
+  const double width = (static_cast<double>(from.high) - from.low) / static_cast<double>(counts.size());
+  for (size_t b = 0; b < counts.size(); ++b) {
+    const i64 n = counts[b];
     if (n == 0) continue;
     const double begin = bin_of(from.low + width * static_cast<double>(b)), end = bin_of(from.low + width * static_cast<double>(b + 1));
     const size_t first = std::min(static_cast<size_t>(begin), bins.size() - 1);
@@ -65,9 +66,10 @@ Observation merged(std::span<const Observation* const> parts) {
     all.seen = true;
   }
   if (!all.seen) return all;
-  all.bins.assign(kHistogramBins, 0);
+  std::vector<i64> bins(kHistogramBins);
   for (const Observation* part : parts)
-    if (part->seen) add_counts(*part, all.low, all.high, all.bins);
+    if (part->seen) add_counts(*part, all.low, all.high, bins);
+  all.bins = Histogram(bins);
   return all;
 }
 
@@ -116,8 +118,9 @@ Observation bounded(const Observation& o, float low, float high) {
   inner.low = std::clamp(o.low, low, high);
   inner.high = std::clamp(o.high, low, high);
   inner.seen = true;
-  inner.bins.assign(kHistogramBins, 0);
-  add_counts(o, inner.low, inner.high, inner.bins);
+  std::vector<i64> bins(kHistogramBins);
+  add_counts(o, inner.low, inner.high, bins);
+  inner.bins = Histogram(bins);
   return inner;
 }
 

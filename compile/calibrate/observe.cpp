@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include "base/tensor/elements.h"
 #include "compile/calibrate/calibrate.h"
@@ -176,18 +177,13 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
   return true;
 }
 
-void count(std::span<const float> data, double low, double high, std::vector<i64>& bins) {
-  bins.resize(kHistogramBins);
+void count(std::span<const float> data, double low, double high, HistogramCounter& counter) {
   const double per_unit = high > low ? kHistogramBins / (high - low) : 0.0;
   const double shift = -low * per_unit;
-  for (const float x : data) {
-    if (x < kMaskedBelow) {  // as the least number there is: cutting off the range above it costs something
-      ++bins[0];
-      continue;
-    }
-    const int bin = static_cast<int>(x * per_unit + shift);
-    ++bins[std::clamp(bin, 0, kHistogramBins - 1)];
-  }
+  counter.count(data.size(), [&](size_t i) {
+    // What is masked counts as the least number there is: cutting off the range above it costs something.
+    return data[i] < kMaskedBelow ? 0 : std::clamp(static_cast<int>(data[i] * per_unit + shift), 0, kHistogramBins - 1);
+  });
 }
 
 // By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of integers do not depend on the order of
@@ -231,7 +227,7 @@ struct Channels {
 
 // What one worker counts in the second pass.
 struct Counts {
-  std::vector<i64> bins;
+  HistogramCounter bins;
   Channels channels;
 };
 
@@ -263,12 +259,14 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
   for (size_t v = 0; v < result.size(); ++v) {
     Observation& o = result[v];
     if (!o.seen) continue;
-    o.bins.assign(kHistogramBins, 0);
+    std::vector<i64> bins(kHistogramBins);
     Channels channels;
-    for (const std::vector<Counts>& worker : by_worker) {
-      for (size_t b = 0; b < worker[v].bins.size(); ++b) o.bins[b] += worker[v].bins[b];
-      channels.add(worker[v].channels);
+    for (std::vector<Counts>& worker : by_worker) {
+      const Counts counts = std::exchange(worker[v], {});
+      counts.bins.add_to(bins);
+      channels.add(counts.channels);
     }
+    o.bins = Histogram(bins);
     const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(which.size());
     for (const i64 sum : channels.sum)
       o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));

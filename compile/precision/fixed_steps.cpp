@@ -69,11 +69,12 @@ double loss_by_fixed_steps(const Node& node, const Observation& x, const Observa
   const FixedResult* last = fixed_of(parts->steps.back());
   const double step_of_x = x.bytes ? x.bytes->step : step_of(with_zero({x.low, x.high}));
   const double step_of_y = step_of(with_zero({y.low, y.high}));
-  const double width = (double{x.high} - x.low) / static_cast<double>(x.bins.size());
+  const std::vector<i64> counts = x.bins.counts();
+  const double width = (double{x.high} - x.low) / static_cast<double>(counts.size());
   double of_table = 0, of_npu = 0;
-  for (size_t k = 0; k < x.bins.size(); ++k) {
+  for (size_t k = 0; k < counts.size(); ++k) {
     const double at = x.low + (static_cast<double>(k) + 0.5) * width;
-    const auto count = static_cast<double>(x.bins[k]);
+    const auto count = static_cast<double>(counts[k]);
     const float read = rounded(at, step_of_x), right = evaluate(*exact, static_cast<float>(at));
     const float fixed = evaluate(coarse, read);
     of_table += count * std::pow(rounded(evaluate(*exact, read), step_of_y) - right, 2);

@@ -52,10 +52,11 @@ double error_behind(const Op& f, const Observation& of_x, const Observation& of_
     const size_t bin = std::min(static_cast<size_t>(at), of_y.bins.size() - 1);
     squares[bin] += error * error, ++points[bin];
   }
+  const std::vector<i64> counts = of_y.bins.counts();
   double sum = 0, count = 0;
   for (size_t b = 0; b < points.size(); ++b)
     if (points[b] > 0) {
-      const auto n = static_cast<double>(of_y.bins[b]);
+      const auto n = static_cast<double>(counts[b]);
       sum += n * squares[b] / points[b], count += n;
     }
   return count > 0 ? std::sqrt(sum / count) : 0;

@@ -85,7 +85,7 @@ TEST(BoundedOutputs, TellCandidatesApartThatAreTheSameAtTheOutputs) {
   const auto score_with = [&](float coarser) {
     std::vector<Observation> ranges = *seen;
     Observation& logits = ranges[find_value(t.g, "logits")];
-    logits.low *= coarser, logits.high *= coarser, logits.bins.clear();
+    logits.low *= coarser, logits.high *= coarser, logits.bins = {};
     Graph g = t.g;
     insert_quantization(g, ranges, {.observer = Observer::min_max}, diagnostics);
     return yardstick.held_out([&](i32) { return g; });

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "ops/families.h"
 
@@ -194,7 +193,7 @@ static double expected_reach(double n) {
 }
 
 double room_of(const Observation& seen, size_t channels) {
-  const auto all = static_cast<double>(std::accumulate(seen.bins.begin(), seen.bins.end(), i64{0}));
+  const auto all = static_cast<double>(seen.bins.total());
   const double n = all / static_cast<double>(std::max<size_t>(1, seen.channel_low.size()));
   return expected_reach(n * static_cast<double>(channels)) / expected_reach(n) - 1;
 }

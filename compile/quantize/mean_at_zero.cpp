@@ -17,9 +17,10 @@ bool has_histogram(const Observation& seen) { return seen.seen && !seen.bins.emp
 
 // Of 1: how many were seen below the limit.
 double share_below(const Observation& seen, double limit) {
+  const std::vector<i64> counts = seen.bins.counts();
   double below = 0, all = 0;
-  for (size_t k = 0; k < seen.bins.size(); ++k) {
-    const double low = static_cast<double>(seen.low) + width_of(seen) * static_cast<double>(k), count = static_cast<double>(seen.bins[k]);
+  for (size_t k = 0; k < counts.size(); ++k) {
+    const double low = static_cast<double>(seen.low) + width_of(seen) * static_cast<double>(k), count = static_cast<double>(counts[k]);
     below += count * std::clamp((limit - low) / width_of(seen), 0.0, 1.0);
     all += count;
   }
@@ -28,11 +29,12 @@ double share_below(const Observation& seen, double limit) {
 
 // The mean of that share of what was seen: the lowest, or the highest.
 double mean_of_end(const Observation& seen, double share, bool highest) {
+  const std::vector<i64> counts = seen.bins.counts();
   double wanted = 0, sum = 0, taken = 0;
-  for (const i64 count : seen.bins) wanted += share * static_cast<double>(count);
-  for (size_t k = 0; k < seen.bins.size() && taken < wanted; ++k) {
-    const size_t bin = highest ? seen.bins.size() - 1 - k : k;
-    const double count = std::min(static_cast<double>(seen.bins[bin]), wanted - taken);
+  for (const i64 count : counts) wanted += share * static_cast<double>(count);
+  for (size_t k = 0; k < counts.size() && taken < wanted; ++k) {
+    const size_t bin = highest ? counts.size() - 1 - k : k;
+    const double count = std::min(static_cast<double>(counts[bin]), wanted - taken);
     sum += count * (static_cast<double>(seen.low) + width_of(seen) * (static_cast<double>(bin) + 0.5));
     taken += count;
   }

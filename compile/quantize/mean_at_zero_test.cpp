@@ -12,8 +12,8 @@ namespace {
 Observation seen(float low, float high, std::vector<i64> counts) {
   Observation o;
   o.low = low, o.high = high, o.seen = true;
-  o.bins = std::move(counts);
-  o.bins.resize(kHistogramBins, 0);
+  counts.resize(kHistogramBins);
+  o.bins = Histogram(counts);
   return o;
 }
 
@@ -69,7 +69,9 @@ TEST(MeanAtZero, OthersStayAsTheyAre) {
   EXPECT_TRUE(stays(Unary{UnaryFn::cos}, kPower, kLogarithm, kOfPower, kOfLogarithm)) << "rises and falls";
   EXPECT_TRUE(stays(Unary{UnaryFn::sqrt}, kPower, seen(0, 64, {3, 1}), kOfPower, per_tensor(0.25f, -128))) << "the same entry";
   Observation loud = kPower;
-  loud.bins[0] = 0;
+  std::vector<i64> counts = loud.bins.counts();
+  counts[0] = 0;
+  loud.bins = Histogram(counts);
   EXPECT_TRUE(stays(log, loud, kLogarithm, kOfPower, kOfLogarithm)) << "nothing was seen there";
 }
 
