@@ -29,7 +29,7 @@ using Block = std::unique_ptr<float[], FreeMemory>;
 // How one value is reached while a sample runs.
 struct FloatPlace {
   enum class Kind : u8 { unused, constant, input, arena } kind = Kind::unused;
-  const float* data = nullptr;  // constant
+  const float* data = nullptr;  // constant; null until something reads all of it
   i64 at = 0;                   // input: its index; arena: offset in floats
 };
 
@@ -47,7 +47,9 @@ struct FloatExecutor::State {
   std::vector<i64> reads_left;  // by owner: uses that still need that memory
 
   void prepare();
-  bool make_constant(ValueId v);
+  bool is_constant(ValueId v);
+  const float* whole(ValueId v);
+  LayerWeight weight_of(ValueId v);
   void release(ValueId v);
   void evaluate(const Node& node);
   bool prepare_layer(NodeId n);
@@ -62,14 +64,36 @@ struct FloatExecutor::State {
   }
 };
 
-// Makes the float form of a constant when it is first asked for; false when the value is not constant.
-bool FloatExecutor::State::make_constant(ValueId v) {
+bool FloatExecutor::State::is_constant(ValueId v) {
   if (places[v].kind == FloatPlace::Kind::constant) return true;
   const GraphValue& value = graph->values[v];
   if (!value.constant) return false;
-  if (value.type.dtype != DType::f32) computed[v] = numbers_of(value.constant->bytes.data(), value.type);
-  places[v] = {FloatPlace::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
+  places[v] = {FloatPlace::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : nullptr, 0};
   return true;
+}
+
+const float* FloatExecutor::State::whole(ValueId v) {
+  const GraphValue& value = graph->values[owner[v]];
+  if (places[v].data || !value.constant) return places[v].data;
+  std::vector<float>& numbers = computed[owner[v]];
+  if (numbers.empty()) numbers = numbers_of(value.constant->bytes.data(), value.type);
+  return places[v].data = numbers.data();
+}
+
+// Of an int8 constant that nothing has read as a whole, rows as they are packed: the layer's form of it is as large again.
+LayerWeight FloatExecutor::State::weight_of(ValueId v) {
+  const GraphValue& constant = graph->values[owner[v]];
+  if (places[v].data || constant.type.shape != graph->type(v).shape) return whole(v);
+  return LayerWeight::Rows([&value = constant](i64 first, i64 count) {
+    Type rows = value.type;
+    rows.shape[0] = count;
+    if (Quant& q = rows.quant; q.axis == 0 && q.per_channel()) {
+      q.scale.assign(value.type.quant.scale.begin() + first, value.type.quant.scale.begin() + first + count);
+      q.zero_point.assign(value.type.quant.zero_point.begin() + first, value.type.quant.zero_point.begin() + first + count);
+    }
+    const i64 row_bytes = numel(std::span(rows.shape).subspan(1)) * bytes_of(rows.dtype);
+    return numbers_of(value.constant->bytes.data() + first * row_bytes, rows);
+  });
 }
 
 void FloatExecutor::State::release(ValueId v) {
@@ -85,6 +109,7 @@ void FloatExecutor::State::evaluate(const Node& node) {
     reads_left[owner[from]] += reads_left[to];
     return release(from);
   }
+  for (const ValueId v : node.inputs) whole(v);
   std::vector<float*> data(graph->values.size());
   for (const ValueId v : node.inputs) data[v] = const_cast<float*>(places[v].data);
   for (const ValueId v : node.outputs) {
@@ -103,8 +128,8 @@ bool FloatExecutor::State::prepare_layer(NodeId n) {
   for (size_t k = 1; k < node.inputs.size(); ++k)
     if (places[node.inputs[k]].kind != FloatPlace::Kind::constant) return false;
   const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
-  const float* weight = places[node.inputs[1]].data;
-  const float* bias = node.inputs.size() > 2 ? places[node.inputs[2]].data : nullptr;
+  const LayerWeight weight = weight_of(node.inputs[1]);
+  const float* bias = node.inputs.size() > 2 ? whole(node.inputs[2]) : nullptr;
   layers[n] = convolution ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
                           : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
   return true;
@@ -118,11 +143,12 @@ void FloatExecutor::State::prepare() {
   reads_left.assign(g.values.size(), 0);
   for (const Node& node : g.nodes)
     for (const ValueId v : node.inputs) ++reads_left[v];
-  for (const Port& port : g.outputs) ++reads_left[port.value], make_constant(port.value);
+  for (const Port& port : g.outputs)
+    if (++reads_left[port.value]; is_constant(port.value)) whole(port.value);
   for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
     const Node& node = g.nodes[n];
     bool constant = true;
-    for (const ValueId v : node.inputs) constant = make_constant(v) && constant;
+    for (const ValueId v : node.inputs) constant = is_constant(v) && constant;
     if (constant) {
       evaluate(node);
       continue;
@@ -130,6 +156,9 @@ void FloatExecutor::State::prepare() {
     schedule.push_back(n);
     if (prepare_layer(n))
       for (size_t k = 1; k < node.inputs.size(); ++k) release(node.inputs[k]);
+    else
+      for (const ValueId v : node.inputs)
+        if (places[v].kind == FloatPlace::Kind::constant) whole(v);
   }
 }
 

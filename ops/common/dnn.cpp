@@ -53,6 +53,12 @@ struct PlainConvolution {
   std::vector<float> weight;
 };
 
+// Output channels whose rows are made at a time: full blocks of any of oneDNN's orders of weights.
+static i64 channels_at_once(i64 channels, i64 row) {
+  constexpr i64 kFloats = i64{1} << 20, kBlock = 64;
+  return std::min(channels, std::max(kBlock, kFloats / std::max<i64>(1, row) / kBlock * kBlock));
+}
+
 struct PreparedLayer::State {
   Bounds bounds;
   i64 y_elements = 0, channels = 0;
@@ -62,9 +68,30 @@ struct PreparedLayer::State {
   memory::desc x, y, scratch;
   memory weight, bias_memory;
 
+  // dims, strides: of the weight as it is given; without groups, dims[0] are the output channels.
+  void pack(const memory::dims& dims, const memory::dims& strides, const LayerWeight& source) {
+    const memory::desc packed = weight.get_desc();
+    const auto run_of = [&](i64 first, i64 count) {
+      memory::dims run = dims, offsets(dims.size());
+      run[0] = count, offsets[0] = first;
+      return packed.submemory_desc(run, offsets, /*allow_empty=*/true);
+    };
+    const i64 step = dims.size() == 5 ? channels : channels_at_once(dims[0], strides[0]);
+    const bool in_runs = step < channels && !run_of(step, std::min(step, channels - step)).is_zero();
+    dnnl::stream stream(engine());
+    source.for_each_run(channels, in_runs ? step : channels, [&](i64 first, i64 count, const float* rows) {
+      memory::dims run = dims;
+      if (count < channels) run[0] = count;
+      const memory from({run, memory::data_type::f32, strides}, engine(), const_cast<float*>(rows));
+      memory to(count < channels ? run_of(first, count) : packed, engine(), weight.get_data_handle());
+      dnnl::reorder(from, to).execute(stream, const_cast<memory&>(from), to);
+      stream.wait();
+    });
+  }
+
   template <class Descriptor, class Primitive, class Attempt>
-  bool try_onednn(const Attempt& descriptor, const memory::desc& weight_here, const float* weight_data) {
-    make_sure_of_pages(kForCode + 2 * weight_here.get_size());
+  bool try_onednn(const Attempt& descriptor, const memory::dims& dims, const memory::dims& strides, const LayerWeight& source) {
+    make_sure_of_pages(kForCode + 2 * memory::desc(dims, memory::data_type::f32, strides).get_size());
     try {
       dnnl::primitive_attr attributes;
       attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -73,10 +100,7 @@ struct PreparedLayer::State {
       primitive = Primitive(chosen);
       scratch = chosen.scratchpad_desc();
       weight = memory(chosen.weights_desc(), engine());
-      const memory from(weight_here, engine(), const_cast<float*>(weight_data));
-      dnnl::stream stream(engine());
-      dnnl::reorder(from, weight).execute(stream, const_cast<memory&>(from), weight);
-      stream.wait();
+      pack(dims, strides, source);
       if (!bias.empty()) bias_memory = memory({{channels}, memory::data_type::f32, memory::format_tag::a}, engine(), bias.data());
       return true;
     } catch (const dnnl::error& e) {
@@ -87,7 +111,7 @@ struct PreparedLayer::State {
   }
 };
 
-PreparedLayer::PreparedLayer(const Conv2d& a, const Shape& x, const Shape& weight, const Shape& y, const float* weight_data,
+PreparedLayer::PreparedLayer(const Conv2d& a, const Shape& x, const Shape& weight, const Shape& y, const LayerWeight& weight_data,
                              const float* bias)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
@@ -115,17 +139,18 @@ PreparedLayer::PreparedLayer(const Conv2d& a, const Shape& x, const Shape& weigh
       const memory::desc bias_desc({s.channels}, f32, memory::format_tag::a);
       return C::desc(kind, algorithm, s.x, any, bias_desc, s.y, stride, dilation, before, after);
     };
-    if (s.try_onednn<dnnl::convolution_forward::desc, dnnl::convolution_forward>(descriptor, {dims, f32, strides}, weight_data)) return;
+    if (s.try_onednn<dnnl::convolution_forward::desc, dnnl::convolution_forward>(descriptor, dims, strides, weight_data)) return;
   }
   PlainConvolution plain{a, x, y, kh, kw, std::vector<float>(static_cast<size_t>(numel(weight)))};
-  for (i64 o = 0; o < s.channels; ++o)
-    for (i64 tap = 0; tap < kh * kw; ++tap)
-      for (i64 c = 0; c < cg; ++c)
-        plain.weight[((o / og * kh * kw + tap) * cg + c) * og + o % og] = weight_data[(o * kh * kw + tap) * cg + c];
+  weight_data.for_each_run(s.channels, channels_at_once(s.channels, kh * kw * cg), [&](i64 first, i64 count, const float* rows) {
+    for (i64 o = first; o < first + count; ++o)
+      for (i64 tap = 0; tap < kh * kw; ++tap)
+        for (i64 c = 0; c < cg; ++c) plain.weight[((o / og * kh * kw + tap) * cg + c) * og + o % og] = *rows++;
+  });
   s.plain = std::move(plain);
 }
 
-PreparedLayer::PreparedLayer(const Linear& a, const Shape& x, const Shape& weight, const float* weight_data, const float* bias)
+PreparedLayer::PreparedLayer(const Linear& a, const Shape& x, const Shape& weight, const LayerWeight& weight_data, const float* bias)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   use_one_thread_for_each_layer();
@@ -145,12 +170,14 @@ PreparedLayer::PreparedLayer(const Linear& a, const Shape& x, const Shape& weigh
       if (!bias) return I::desc(kind, s.x, any, s.y);
       return I::desc(kind, s.x, any, memory::desc({s.channels}, f32, memory::format_tag::a), s.y);
     };
-    const memory::desc here({s.channels, inputs}, f32, memory::format_tag::oi);
-    if (s.try_onednn<dnnl::inner_product_forward::desc, dnnl::inner_product_forward>(descriptor, here, weight_data)) return;
+    if (s.try_onednn<dnnl::inner_product_forward::desc, dnnl::inner_product_forward>(descriptor, {s.channels, inputs}, {inputs, 1}, weight_data))
+      return;
   }
   PlainConvolution plain{{}, {rows, 1, 1, inputs}, {rows, 1, 1, s.channels}, 1, 1, std::vector<float>(static_cast<size_t>(numel(weight)))};
-  for (i64 o = 0; o < s.channels; ++o)
-    for (i64 i = 0; i < inputs; ++i) plain.weight[i * s.channels + o] = weight_data[o * inputs + i];
+  weight_data.for_each_run(s.channels, channels_at_once(s.channels, inputs), [&](i64 first, i64 count, const float* rows) {
+    for (i64 o = first; o < first + count; ++o)
+      for (i64 i = 0; i < inputs; ++i) plain.weight[i * s.channels + o] = *rows++;
+  });
   s.plain = std::move(plain);
 }
 

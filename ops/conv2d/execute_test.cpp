@@ -87,6 +87,42 @@ TEST(Conv2dExecute, UsesOneDnnWhereItCountsAndLoopsElsewhere) {
   EXPECT_FALSE(PreparedLayer(Conv2d{.pad_before = {-1, 1}, .pad_after = {3, 1}}, x, {64, 3, 3, 64}, x, w.data(), nullptr).uses_onednn());
 }
 
+// Rows that are made as they are packed, in runs that end within a block of oneDNN's or at the last channel.
+TEST(LayerWeight, RowsGiveTheBitsOfTheWhole) {
+  const auto rows_of = [](const std::vector<float>& w, i64 row, i64& calls) {
+    return LayerWeight::Rows([&w, row, &calls](i64 first, i64 count) {
+      ++calls;
+      return std::vector<float>(w.begin() + first * row, w.begin() + (first + count) * row);
+    });
+  };
+  const auto same = [](const PreparedLayer& one, const PreparedLayer& other, const Shape& x, i64 results) {
+    const std::vector<float> data = random_floats(numel(x), 3);
+    std::vector<float> a(static_cast<size_t>(results)), b(a);
+    one.run(data.data(), a.data());
+    other.run(data.data(), b.data());
+    EXPECT_EQ(a, b);
+  };
+  for (const i64 inputs : {1 << 14, 5003}) {
+    const Shape x{3, inputs}, shape{413, inputs};
+    const std::vector<float> w = random_floats(numel(shape), 1), bias = random_floats(413, 2);
+    i64 calls = 0;
+    same({Linear{}, x, shape, w.data(), bias.data()}, {Linear{}, x, shape, rows_of(w, inputs, calls), bias.data()}, x, 3 * 413);
+    EXPECT_GT(calls, 1);
+  }
+  for (const Conv2d& a : {Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}}, Conv2d{.pad_before = {3, -1}, .pad_after = {-1, 3}}}) {
+    const Shape x{1, 4, 3, 1100}, shape{141, 3, 3, 1100}, y{1, 4, 3, 141};
+    const std::vector<float> w = random_floats(numel(shape), 1);
+    i64 calls = 0;
+    same({a, x, shape, y, w.data(), nullptr}, {a, x, shape, y, rows_of(w, 9900, calls), nullptr}, x, numel(y));
+    EXPECT_GT(calls, 1);
+  }
+  const Conv2d depthwise{.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 64};
+  const Shape x{1, 4, 3, 64};
+  const std::vector<float> w = random_floats(64 * 9, 1);
+  i64 calls = 0;
+  same({depthwise, x, {64, 3, 3, 1}, x, w.data(), nullptr}, {depthwise, x, {64, 3, 3, 1}, x, rows_of(w, 9, calls), nullptr}, x, numel(x));
+}
+
 TEST(LinearExecute, MatchesPlainSums) {
   unsigned seed = 5;
   for (const Shape& x : {Shape{1, 640}, Shape{3, 17}, Shape{2, 5, 9}, Shape{7}, Shape{2, 1, 3, 33}}) {
