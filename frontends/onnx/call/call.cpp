@@ -165,26 +165,30 @@ DType Call::dtype(const Operand& x) {
 
 bool Call::is_known(const Operand& x) { return state_.torch.is_derived_from_constants(value_of(x)); }
 
-std::optional<std::vector<i64>> Call::known_integers(const Operand& x) {
+const Constant* Call::integer_constant(const Operand& x) {
   const ValueId v = value_of(x);
-  if (v < 0 || !state_.graph.is_constant(v)) return std::nullopt;
-  const Constant& data = *state_.graph.values[v].constant;
+  if (v < 0 || !state_.graph.is_constant(v)) return nullptr;
+  const DType dtype = state_.graph.type(v).dtype;
+  const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8 || dtype == DType::u8 || dtype == DType::s8;
+  return is_integer ? &*state_.graph.values[v].constant : nullptr;
+}
+
+std::optional<std::vector<i64>> Call::known_integers(const Operand& x) {
+  const Constant* data = integer_constant(x);
+  if (!data) return std::nullopt;
   const auto read = [&]<class T>(T) {
-    const auto elements = data.as<T>();
+    const auto elements = data->as<T>();
     return std::vector<i64>(elements.begin(), elements.end());
   };
-  switch (state_.graph.type(v).dtype) {
+  switch (dtype(x)) {
     case DType::s64:
       return read(i64{});
     case DType::s32:
       return read(i32{});
-    case DType::b8:
-    case DType::u8:
-      return read(u8{});
     case DType::s8:
       return read(int8_t{});
     default:
-      return std::nullopt;
+      return read(u8{});
   }
 }
 

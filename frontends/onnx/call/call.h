@@ -79,6 +79,7 @@ class Call {
   Operand narrowed(const Operand& x, i64 low, i64 high, i64 shift, std::string_view suffix);
   DType steps_dtype(const Operand& x);  // u8 or s8, of steps whose zero point is not given: u8 has its at the low end
   bool is_known(const Operand& x);      // depends on no input of the model
+  const Constant* integer_constant(const Operand& x);  // null where it is none, or none of integers
   std::optional<std::vector<i64>> known_integers(const Operand& x);  // elements of a constant of an integer type
   std::optional<std::vector<float>> known_numbers(const Operand& x);
   std::vector<i64> integers_of(size_t k, std::string_view what);  // refused when they are not known: "axes"

@@ -59,19 +59,30 @@ i64 inner_of(const Shape& shape, const Steps& s, i64 axis) {
   return std::max<i64>(inner, 1);
 }
 
-// Weights with a zero point are weights without one where int8 holds the differences, as it does those of seven bits. Kernels of
-// convolutions want none.
-bool take_out_zero(const Shape& shape, std::vector<i64>& data, Steps& s, i64 axis) {
-  const i64 inner = inner_of(shape, s, axis);
-  if (shape.size() < 2 || std::all_of(s.zero.begin(), s.zero.end(), [](i64 z) { return z == 0; })) return false;
-  std::vector<i64> apart;
-  for (size_t k = 0; k < data.size(); ++k) {
-    apart.push_back(data[k] - s.zero[channel_of(k, inner, s)]);
-    if (apart.back() < -kShift || apart.back() >= kShift) return false;
+// Steps of eight bits as int8. Weights with a zero point are weights without one where int8 holds the differences, as it does those of
+// seven bits: kernels of convolutions want none. Nothing where they stay as they are, so that large ones are not read.
+std::optional<std::vector<int8_t>> moved_steps(const Constant& data, bool is_unsigned, const Shape& shape, Steps& s, i64 axis) {
+  const i64 inner = inner_of(shape, s, axis), shift = is_unsigned ? kShift : 0;
+  for (i64& z : s.zero) z -= shift;
+  s.dtype = DType::s8;
+  const auto step = [&](size_t k) {
+    const auto byte = static_cast<u8>(data.bytes[k]);
+    return is_unsigned ? byte - shift : i64{static_cast<int8_t>(byte)};
+  };
+  const auto difference = [&](size_t k) { return step(k) - s.zero[channel_of(k, inner, s)]; };
+  const size_t count = data.bytes.size();
+  bool is_moved = shape.size() >= 2 && std::any_of(s.zero.begin(), s.zero.end(), [](i64 z) { return z != 0; });
+  for (size_t k = 0; is_moved && k < count; ++k) is_moved = difference(k) >= -kShift && difference(k) < kShift;
+  if (is_moved) {
+    std::vector<int8_t> moved(count);
+    for (size_t k = 0; k < count; ++k) moved[k] = static_cast<int8_t>(difference(k));
+    s.zero.assign(s.zero.size(), 0);
+    return moved;
   }
-  data = std::move(apart);
-  s.zero.assign(s.zero.size(), 0);
-  return true;
+  if (!is_unsigned) return std::nullopt;
+  std::vector<int8_t> lower(count);
+  for (size_t k = 0; k < count; ++k) lower[k] = static_cast<int8_t>(step(k));
+  return lower;
 }
 
 // Of known numbers: at once, in float32 and with ties to even, as the standard says.
@@ -132,16 +143,12 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std
   if (!c.ok()) return {};
   Steps s = given;
   Operand x = q;
-  if (auto known = c.known_integers(q); known && c.dtype(q) != DType::s32) {
-    const bool is_unsigned = c.dtype(q) == DType::u8;
-    for (i64& v : *known) v -= is_unsigned ? kShift : 0;
-    for (i64& z : s.zero) z -= is_unsigned ? kShift : 0;
-    s.dtype = is_unsigned ? DType::s8 : c.dtype(q);
-    const bool is_moved = s.dtype == DType::s8 && take_out_zero(c.shape(q), *known, s, axis);
-    if (is_unsigned || is_moved) x = c.known("steps", {DType::s8, c.shape(q), {}}, *known);
-    set_range(s, Element::undefined);
-  } else if (known) {
+  if (const Constant* known = c.integer_constant(q)) {
     s.dtype = c.dtype(q);
+    if (s.dtype == DType::u8 || s.dtype == DType::s8) {
+      auto moved = moved_steps(*known, s.dtype == DType::u8, c.shape(q), s, axis);
+      if (moved) x = c.known("steps", {DType::s8, c.shape(q), {}}, constant_of(std::move(*moved)));
+    }
     set_range(s, Element::undefined);
   } else if (const Quant computed = c.steps(q); !computed.empty()) {  // a Clip may have narrowed it
     const i64 shift = s.dtype == DType::u8 ? kShift : 0;
