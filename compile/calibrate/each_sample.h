@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 #include "base/watch.h"
@@ -17,6 +18,14 @@ namespace deuteron {
 inline int thread_count(int threads) {
   const int most = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return threads > 0 ? std::min(threads, most) : most;
+}
+
+// One for all calls of a thread: what oneTBB takes for an arena it does not always give back once the thread has ended, and a
+// compilation has hundreds of calls.
+inline tbb::task_arena& arena_of_thread(int workers) {
+  thread_local std::unique_ptr<tbb::task_arena> arena;
+  if (!arena || arena->max_concurrency() != workers) arena = std::make_unique<tbb::task_arena>(workers);
+  return *arena;
 }
 
 // body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has. Ends early with Interrupted where the
@@ -32,8 +41,7 @@ void for_each_sample(size_t count, int threads, const Body& body) {
     }
     return;
   }
-  tbb::task_arena arena(workers);
-  arena.execute([&] {
+  arena_of_thread(thread_count(threads)).execute([&] {
     tbb::parallel_for(
         tbb::blocked_range<size_t>(0, count, 1),
         [&](const tbb::blocked_range<size_t>& range) {
