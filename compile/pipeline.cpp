@@ -83,10 +83,12 @@ std::vector<std::string> pass_names() {
 
 static bool keep_intermediate(PassContext& context, size_t index, const char* name) {
   if (context.options.intermediates.empty()) return true;
+  const std::string& folder = context.options.intermediates;
   std::error_code error;
-  std::filesystem::create_directories(context.options.intermediates, error);
+  std::filesystem::create_directories(folder, error);
+  if (error) return context.diagnostics.error(folder, "the folder cannot be made: " + error.message(), "output.folder"), false;
   const std::string text = print(context.graph);
-  const std::string path = fmt::format("{}/{:02}-{}.txt", context.options.intermediates, index, name);
+  const std::string path = fmt::format("{}/{:02}-{}.txt", folder, index, name);
   return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, context.diagnostics);
 }
 
