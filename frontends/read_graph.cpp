@@ -122,11 +122,13 @@ static std::optional<Graph> read_file(const std::string& path, const InputShapes
 // A few bytes can say any size. (A .pt2 is held against the same limit before its graph is made.)
 static bool is_warranted(const Graph& g, const std::string& path, Diagnostics& diagnostics) {
   std::error_code failure;
-  const uintmax_t bytes = fs::file_size(path, failure);
-  const i64 most = most_claimed_elements(failure ? 0 : static_cast<i64>(bytes));
+  const uintmax_t of_file = fs::file_size(path, failure);
+  size_t of_constants = 0;  // which may lie in files beside it
+  for (const GraphValue& v : g.values) of_constants += v.constant ? v.constant->bytes.size() : 0;
+  const i64 most = most_claimed_elements(static_cast<i64>(std::max<uintmax_t>(failure ? 0 : of_file, of_constants)));
   for (const GraphValue& v : g.values)
     if (!v.constant && v.type.elements() > most) {
-      diagnostics.add({Severity::error, path, fmt::format("`{}` has too many elements for a file of this size", v.name),
+      diagnostics.add({Severity::error, path, fmt::format("`{}` has too many elements for a model of this size", v.name),
                        std::to_string(v.type.elements()), std::to_string(most), "model.tensor.size", "make its sizes smaller"});
       return false;
     }
