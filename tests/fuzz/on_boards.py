@@ -30,6 +30,7 @@ WORDS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 63, 64, 65, 127, 128, 255, 
          0x80000000, 0xffffffff]
 # Instructions before a program is refused: the steps that runtime/plan.h grants, of which none has been seen to take more than 50.
 LEAST_STEPS, STEPS_PER_BYTE, INSTRUCTIONS_PER_STEP = 3 << 15, 2, 50
+LOAD_FAILED, DOES_NOT_FIT = 65, 67  # BoardExit of runtime/ports/job.h
 MOST_BYTES = 1 << 20  # of inputs, and of the planned memory: larger programs are slow, not hostile
 
 
@@ -60,8 +61,9 @@ class Runner:
         except subprocess.TimeoutExpired:
             return 124, f"longer than {seconds} s"
 
-    def refuse(self, data):
-        """What the runner on a board takes until it refuses a program, by a job file of its own (runtime/ports/job.h)."""
+    def refuse(self, data, said):
+        """Whether the runner on a board refuses a program too, by a job file of its own (runtime/ports/job.h), and what that takes. `said`: why the
+        host does."""
         board, job = BOARDS["dsp"], self.where / "job"
         job.write_bytes(struct.pack("<12I", 0x424f4a44, 3, 0, 0, len(data), 0, 0, 0, 0, 0, 0, 0) + data + bytes(-len(data) % 16))
         words = ",".join(f"arg={self.where / name}" for name in ("job", "job.out", "job.profile"))
@@ -71,12 +73,20 @@ class Runner:
                                    "-semihosting-config", f"enable=on,target=native,{words}"], capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
             return f"{board}: no end before it is refused"
+        if done.returncode not in (LOAD_FAILED, DOES_NOT_FIT):
+            return f"{board}: exit {done.returncode}, of what the host refuses: {said}{done.stdout}{done.stderr}"
         found = re.search(r"^@refused (\d+)", done.stdout + done.stderr, re.M)
         if not found:  # another instruction set's, too large for the board, or refused by a kernel
             return "refused"
         count, steps = int(found[1]), LEAST_STEPS + STEPS_PER_BYTE * len(data)
         self.refused = max(self.refused, (count / steps, count, len(data)))
         return "refused" if count <= INSTRUCTIONS_PER_STEP * steps else f"{board}: {count} instructions before it is refused, of {len(data)} bytes"
+
+    def is_refused_here(self, data):
+        program = self.where / "p.pte"
+        program.write_bytes(data)
+        code, said = self.command("inspect", program, seconds=20)
+        return code == 1 or "refuses" in said
 
     def outputs(self, name):
         return {p.name: p.read_bytes() for p in sorted((self.where / name).glob("*.npy"))}
@@ -88,7 +98,7 @@ class Runner:
         facts.unlink(missing_ok=True)
         code, said = self.command("inspect", program, "--json", facts, seconds=20)
         if code == 1 or "refuses" in said or not facts.exists():
-            return self.refuse(data) if code in (0, 1) else f"inspect: exit {code}: {said}"
+            return self.refuse(data, said) if code in (0, 1) else f"inspect: exit {code}: {said}"
         p = json.loads(facts.read_text())
         isa = p.get("isa") or "mve"  # a stock program names none
         if isa not in BOARDS or p["planned_bytes"] > MOST_BYTES or sum(i["bytes"] for i in p["inputs"]) > MOST_BYTES:
@@ -158,7 +168,7 @@ def main():
                 options.keep.mkdir(parents=True, exist_ok=True)
                 (options.keep / f"{options.seed}_{bad}.pte").write_bytes(data)
                 print(f"{options.keep}/{options.seed}_{bad}.pte: {result[:600]}", flush=True)
-        kinds = [runner.refuse(data) for data in shared(seeds)]
+        kinds = [runner.refuse(data, "it has too many calls") for data in shared(seeds) if runner.is_refused_here(data)]
         bad += sum(kind != "refused" for kind in kinds)
         for kind in set(kinds) - {"refused"}:
             print(kind)
