@@ -71,7 +71,7 @@ def follow(what, where, model, samples):
             continue
         done = shell(where, setting + line)
         if "[firmware.memory]" in done.stderr:  # what it says to do
-            check("--neutron-option", "fetch_constants_to_sram=true" in done.stderr, f"{what}: {done.stderr}")
+            check("--neutron-option fetch_constants_to_sram=true" in done.stderr, f"{what}: {done.stderr}")
             done = shell(where, setting + f"{compiled} --neutron-option fetch_constants_to_sram=true\n{line} --force")
         if not check(done.returncode == 0, f"{what}: {line}: exit {done.returncode}: {done.stderr[-700:]}"):
             return
