@@ -94,17 +94,22 @@ static void write_states(Graph& g, bool for_stock) {
   write_early(g);
 }
 
+static bool has_own_numbers(const PassContext& pass) {
+  const bool is_partitioned = !pass.result.partition.nodes.empty();
+  const bool is_kept_off = !pass.options.npu.exclude.empty() || pass.options.npu.min_macs > pass.target.options.min_macs;
+  return is_partitioned && !is_kept_off && !pass.result.quantization.model_was_quantized;
+}
+
 // Beside an NPU our own numbers are rounded as the NPU does, so that they do not depend on the
 // side. A float model has none yet: where no part of it is on the NPU once it is partitioned, they
-// are rounded once. What an option keeps off the NPU keeps its numbers.
+// are rounded once, and so are sums along axes, of which TFLite's rounding makes too large ones (compile/place/mean_bias.h).
+// What an option keeps off the NPU keeps its numbers.
 static bool rounds_once_beside_npu(const PassContext& pass) {
   const bool has_delegate = std::ranges::any_of(pass.graph.nodes, [](const Node& node) {
     const KernelCall* call = call_of(node.op);
     return call && call->delegate;
   });
-  const bool is_partitioned = !pass.result.partition.nodes.empty();
-  const bool is_kept_off = !pass.options.npu.exclude.empty() || pass.options.npu.min_macs > pass.target.options.min_macs;
-  return is_partitioned && !has_delegate && !is_kept_off && !pass.result.quantization.model_was_quantized;
+  return has_own_numbers(pass) && !has_delegate;
 }
 
 void lower(PassContext& pass) {
@@ -120,7 +125,8 @@ void lower(PassContext& pass) {
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
     Rounding rounding = rounding_of(g, node, pass.target);
-    if (rounds_once && rounding == Rounding::tflite) rounding = Rounding::once;
+    const bool is_sum = facts_of(node.op).family == Family::slices && has_own_numbers(pass);
+    if ((rounds_once || is_sum) && rounding == Rounding::tflite) rounding = Rounding::once;
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
     // Numbers without steps: float32, and the integers and masks that portable kernels move.
