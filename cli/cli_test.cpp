@@ -146,7 +146,9 @@ TEST_F(Cli, VersionAndHelp) {
 
 // Every option that a verb has is in the documentation, and every key that is promised there for a verb is tested below.
 TEST_F(Cli, EveryOptionIsDocumented) {
-  const std::string docs = content_of(source_path("docs/command-line.md"));
+  std::string docs;
+  for (const auto& page : fs::directory_iterator(source_path("docs")))
+    if (page.path().extension() == ".md") docs += content_of(page.path());
   for (const char* verb : {"analyze", "compile", "run", "evaluate", "compare", "inspect", "targets", "ops"}) {
     const std::string help = run({verb, "--help"}).out;
     for (size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {

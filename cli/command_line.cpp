@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/data/option_number.h"
 #include "base/printable.h"
 #include "cli/help.h"
-#include "cli/option_number.h"
 #include "cli/verb.h"
 #include "targets/nearest.h"
 

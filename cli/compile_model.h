@@ -7,7 +7,7 @@
 
 #include "base/data/inputs.h"
 #include "base/data/model_part.h"
-#include "cli/option_number.h"
+#include "base/data/option_number.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
 #include "compile/compilation.h"

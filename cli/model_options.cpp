@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/data/option_number.h"
 #include "cli/compile_model.h"
-#include "cli/option_number.h"
 #include "cli/options.h"
 #include "compile/compile.h"
 #include "targets/nearest.h"

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "base/data/option_number.h"
 #include "boards/board.h"
 #include "boards/gdb_run.h"
 #include "cli/ends.h"
-#include "cli/option_number.h"
 
 namespace deuteron {
 namespace {

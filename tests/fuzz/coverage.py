@@ -31,7 +31,7 @@ READERS = {
     "image": r"base/data/(bmp|image|jpeg|png)",
     "target": r"targets/(extend|read_target|target)\.cpp|targets/target_keys",
     "selection": r"write/firmware/kernel_list|npu/neutron/converter/kernel_selection",
-    "command_line": r"cli/(command_line|options|option_number)\.cpp",
+    "command_line": r"cli/(command_line|options)\.cpp|base/data/option_number",
     "compile": r"compile/|ir/rewrite/|base/allocate/",
     "operators": r"frontends/pt2/(operators|schema)/",
     "networks": r"compile/|ir/rewrite/|base/allocate/",

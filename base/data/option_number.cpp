@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/option_number.h"
+#include "base/data/option_number.h"
 
 #include <fmt/format.h>
 
