@@ -4,7 +4,7 @@
     build/venv/bin/python bench/npu_accuracy.py [--tool build/deuteron] [--shared ../shared] [--cache DIR] [--only NAME,NAME]
 
 Each network is compiled for an i.MX RT700 with its NPU, for a Cortex-M55 and for a Cortex-M33 with the same samples, and runs on
-others: of a fixture each third of its samples is held out once, of a row of the zoo two thirds are. Rows of the zoo whose package is
+others: of a fixture each third of its samples is held out once, of a row of the zoo each third calibrates once. Rows of the zoo whose package is
 not installed are left out, and counted. Accuracy is signal to noise against the float model; flash is the file.
 Exit code 1: a bar is missed (`!`).
 """
@@ -54,13 +54,31 @@ def zoo(cache, wanted):
         print(f"left out: the rows of bench/zoo/published.py ({error})")
     for row in rows:
         folder = cache / row.name
-        if not (folder / "model.pt2").exists():
+        if not (folder / "calibrate_expected0.npy").exists():
             folder.mkdir(parents=True, exist_ok=True)
             _, why = steps.apart(steps.export, row, folder)
             if why:
                 print(f"| {row.name} | not exported: {why} |", flush=True)
                 continue
-        yield row.name, [folder]
+        yield row.name, thirds(folder)
+
+
+def thirds(folder):
+    """Folders in which each third of a row's samples calibrates once: a single split says what chance makes of a few samples."""
+    every = {name: [np.concatenate([np.load(path) for path in pair]) for pair in zip(steps.ports(folder, first), steps.ports(folder, second), strict=True)]
+             for name, first, second in (("given", "calibrate", "held"), ("expected", "calibrate_expected", "expected"))}
+    folders = []
+    for k in range(3):
+        folders.append(where := folder / f"third{k}")
+        where.mkdir(exist_ok=True)
+        shutil.copy(folder / "model.pt2", where / "model.pt2")
+        count = len(every["given"][0])
+        chosen = [i for i in range(count) if i * 3 // count == k]
+        others = [i for i in range(count) if i * 3 // count != k]
+        for name, source, rows in (("calibrate", "given", chosen), ("held", "given", others), ("expected", "expected", others)):
+            for port, x in enumerate(every[source]):
+                np.save(where / f"{name}{port}.npy", x[rows])
+    return folders
 
 
 def measure(tool, folders):

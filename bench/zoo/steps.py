@@ -2,7 +2,7 @@
 """What is done with a row of the zoo: export, compile, run on data that calibration has not seen, and the same through PT2E.
 
 Each step is a process of its own and leaves files in the row's folder of the cache: model.pt2, calibrate*.npy, held*.npy and expected*.npy of
-the export, ours-KEY.json for a compiler with that key, pt2e.json.
+the export (calibrate_expected*.npy: of the samples that calibrate), ours-KEY.json for a compiler with that key, pt2e.json.
 """
 import contextlib
 import json
@@ -105,12 +105,14 @@ def export(row, folder):
         vary(model)
         settle(model, row)
         program = torch.export.export(model, tuple(torch.from_numpy(x[0]) for x in data), strict=False)
-        answers = [pytree.tree_leaves(model(*(torch.from_numpy(x[k]) for x in data))) for k in range(CALIBRATE, CALIBRATE + HELD)]
+        answers = [pytree.tree_leaves(model(*(torch.from_numpy(x[k]) for x in data))) for k in range(CALIBRATE + HELD)]
     for port, x in enumerate(data):
         np.save(folder / f"calibrate{port}.npy", x[:CALIBRATE])
         np.save(folder / f"held{port}.npy", x[CALIBRATE:])
     for port in range(len(answers[0])):
-        np.save(folder / f"expected{port}.npy", np.stack([np.asarray(a[port]) for a in answers]))
+        expected = np.stack([np.asarray(a[port]) for a in answers])
+        np.save(folder / f"calibrate_expected{port}.npy", expected[:CALIBRATE])
+        np.save(folder / f"expected{port}.npy", expected[CALIBRATE:])
     torch.export.save(program, str(folder / "model.pt2"))
     return {"parameters": sum(p.numel() for p in model.parameters())}
 
