@@ -114,7 +114,6 @@ def check_verbs(where, sample):
         kernels.append([c.get("kernels") for c in json.loads((where / f"{program}.json").read_text())["calls"]])
     check(kernels[0] == kernels[1] and any(kernels[0]), f"kernels of the CPU: {kernels[1]}, not {kernels[0]}")
     says("firmware model.pte --board mps2-an505 -o other", 1, "[firmware.driver]", "--driver vendor")
-    says("compile model.pte --emit c --target imxrt700cm -o c/", 0)
     says("firmware model.pte --board mimxrt700-evk --as c -o as_c/", 0)
     model = "model.pt2 --target imxrt700cm --calibrate samples/ --neutron-converter sdk/bin/neutron-converter"
     says(f"compile {model} --board mps2-an505 -o b.pte", 1, RULE, "without --neutron-converter")
