@@ -10,6 +10,7 @@
 
 #include "base/files/write_file.h"
 #include "boards/board.h"
+#include "cli/option_number.h"
 #include "write/firmware/embedded_sources.h"
 #include "write/firmware/isa_called.h"
 #include "write/firmware/write_project.h"
