@@ -139,7 +139,7 @@ constexpr Way kWays[] = {
      .may_fail = true},
     {.name = "--io contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
     {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.ports = PortTypes::steps; }, .int8_only = true},
-    {.name = "--neutron-option", "fetch_constants_to_sram=true",
+    {.name = "--neutron-option fetch_constants_to_sram=true",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.fetch_constants = true; },
      .needs_npu = true},
     {.name = "--profile", .choose = [](CompileOptions& o, const Compilation&) { o.npu.profile = true; }, .needs_npu = true},
