@@ -59,7 +59,8 @@ def dense(n):
     lines, names = [], ["x"]
     for k in range(n):
         lines.append(f"c{k} = concat({', '.join(names)}) axis=1")
-        lines.append(f"v{k} = linear(c{k}, random f32[8,{8 * len(names)}])")
+        lines.append(f"l{k} = linear(c{k}, random f32[8,{8 * len(names)}])")
+        lines.append(f"v{k} = unary(l{k}) fn=tanh")  # else numbers grow without end
         names.append(f"v{k}")
     return [*lines, f"output {names[-1]}"]
 
