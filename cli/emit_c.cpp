@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/data/option_number.h"
 #include "base/files/write_file.h"
 #include "boards/board.h"
-#include "cli/option_number.h"
 #include "write/firmware/embedded_sources.h"
 #include "write/firmware/isa_called.h"
 #include "write/firmware/write_project.h"
