@@ -83,7 +83,7 @@ std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& optio
   if (!before) return std::nullopt;
   Tapped all{{}, {static_cast<size_t>(samples), std::vector<std::vector<std::byte>>()}};
   for (size_t first = 0;; first += kMostTaps) {
-    const auto tapped = tap_values(before->compilation.graph, target, options.compile, first, kMostTaps, diagnostics);
+    const auto tapped = tap_values(before->compilation, target, options.compile, first, kMostTaps, diagnostics);
     if (!tapped) return std::nullopt;
     if (tapped->taps.empty()) return all;
     const std::optional<ProgramFile> program = program_of(file.path, tapped->pte, diagnostics);

@@ -83,13 +83,15 @@ class Tapper {
 
 }  // namespace
 
-std::optional<TappedProgram> tap_values(Graph graph, const Target& target, const CompileOptions& given, size_t first, size_t most,
+std::optional<TappedProgram> tap_values(const Compilation& before, const Target& target, const CompileOptions& given, size_t first, size_t most,
                                         Diagnostics& diagnostics) {
   TappedProgram program;
+  Graph graph = before.graph;
   program.taps = Tapper(graph, first, most).tap();
   if (program.taps.empty()) return program;
   Compilation c;
   c.graph = std::move(graph);
+  c.partition = before.partition, c.quantization = before.quantization;  // how sums are rounded depends on them
   CompileOptions options = given;
   options.stop_after.clear();
   options.intermediates.clear();
