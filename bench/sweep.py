@@ -31,7 +31,7 @@ from deuteron._sweep import isolate  # noqa: E402
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PLAIN = {"observer": "minmax"}
-OPTIONS = {"packed": PLAIN, "plain": {**PLAIN, "weights": "plain"}, "int8 ports": {**PLAIN, "io": "int8"},
+OPTIONS = {"packed": PLAIN, "plain": {**PLAIN, "dialect": "plain"}, "int8 ports": {**PLAIN, "io": "int8"},
            "stock": {**PLAIN, "dialect": "stock"}}  # fmt: skip
 LEFT_OUT = "cortex-m0+"  # has the kernels and costs of cortex-m0
 SAMPLES, KILLS, ROWS_A_SECOND, SHARDS = 8, 2, 2000, (1, 2, 7, 64)

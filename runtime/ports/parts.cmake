@@ -15,7 +15,7 @@ set(patterns
   "models[.]S[.]obj$|models[.]o" "model"
   "/lib[^/]*[.]a" "libraries"
   "deuteron/kernels/.+/bind[.]cpp" "loader, arguments of kernels"
-  "deuteron/kernels/" "kernels"
+  "deuteron/kernels/([^/]+)/" "kernels"
   "deuteron/npu/" "NPU"
   "deuteron/runtime/(program|arena|decimal|trace|etdump)[.]cpp" "runtime"
   "deuteron/runtime/[^/]+[.]cpp" "loader"
@@ -49,7 +49,7 @@ foreach(row IN LISTS rows)
       list(POP_FRONT left pattern part)
       if(file MATCHES "${pattern}")
         if(part STREQUAL "kernels")
-          set(part "kernel ${CMAKE_MATCH_2}")
+          set(part "kernel ${CMAKE_MATCH_1}")
         endif()
         break()
       endif()
