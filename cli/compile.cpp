@@ -141,7 +141,7 @@ int compile_verb(const CompileVerb& given) {
   const bool as_c = o.c.form != "pte";
   if (as_c && !o.board.empty()) return refuse_usage(fmt::format("--board builds an image of a program, and --emit {} writes none", o.emit));
   if (as_c && o.model.model.ends_with(".pte"))
-    return refuse_usage(fmt::format("{} is a program: deuteron firmware --as {} makes C of it", o.model.model, o.emit));
+    return refuse_usage(fmt::format("{} is a program: deuteron firmware --as {} --target {} makes C of it", o.model.model, o.emit, o.model.target));
   // Before the long part.
   std::optional<BoardMemory> board;
   if (!o.board.empty() && !(board = board_memory(o.board, diagnostics))) return finish(o.model.json, diagnostics, {}, "");

@@ -23,7 +23,7 @@ namespace {
 
 struct FirmwareOptions {
   std::vector<std::string> models, inputs, kernels;
-  std::string board, output, driver, json, as, verify_key;
+  std::string board, target, output, driver, json, as, verify_key;
   ImageMap image;
   bool merge = false, force = false;
 };
@@ -106,11 +106,12 @@ int firmware(const FirmwareOptions& o) {
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
+  if (!o.target.empty() && o.as.empty()) return refuse_usage("--target is for --as: a project is for a board");
   if (!o.as.empty()) {
     COptions c;
     c.read(o.as, forms_of_c());
     c.force = o.force;
-    return firmware_as({o.models, o.board, o.output, o.json, c, o.verify_key});
+    return firmware_as({o.models, o.board, o.target, o.output, o.json, c, o.verify_key});
   }
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = board_called(o.board, diagnostics);
@@ -181,6 +182,7 @@ void add_firmware(CommandLine& line) {
           ",host: for this computer instead of the core, to try it")
       .value("FORM")
       .check(check_form);
+  verb.option("--target", o->target, "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml file").value("T");
   verb.flag("--merge", o->merge, "make one selection of several");
   add_verify_key(verb, o->verify_key);
   verb.flag("--force", o->force, "replace a project that is there");

@@ -51,15 +51,12 @@ bool write_archive(const CPackage& package, const COutput& output, PackageFiles 
 int firmware_as(const FirmwareAs& o) {
   Diagnostics diagnostics;
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
-  const Board* board = board_called(o.board, diagnostics);
-  if (!board) return fail();
-  const std::optional<Target> target = find_target(std::string(board->target), diagnostics, "--board");
+  const Board* board = o.target.empty() ? board_called(o.board, diagnostics) : nullptr;
+  if (!board && o.target.empty()) return fail();
+  const std::optional<Target> target = board ? find_target(std::string(board->target), diagnostics, "--board") : find_target(o.target, diagnostics);
   if (!target) return fail();
   COptions options = o.c;
-  if (o.c.form == "hpp") {
-    if (o.models.size() > 1) return refuse_usage("--as hpp is a header of one program, and there are several");
-    options.name = c_name(std::filesystem::path(o.output).stem().native());
-  }
+  if (o.c.form == "hpp" && o.models.size() > 1) return refuse_usage("--as hpp is a header of one program, and there are several");
   COutput output = c_output_for(options, *target);
   for (const std::string& path : o.models) {
     const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);

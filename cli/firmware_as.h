@@ -10,7 +10,7 @@ namespace deuteron {
 
 struct FirmwareAs {
   std::vector<std::string> models;
-  std::string board, output, json;
+  std::string board, target, output, json;  // target: the core, instead of a board
   COptions c;  // form: "c", "hpp", or one of c_packages()
   std::string verify_key;  // "": who made the programs does not matter
 };

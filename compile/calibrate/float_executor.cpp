@@ -143,8 +143,7 @@ void FloatExecutor::State::prepare() {
   reads_left.assign(g.values.size(), 0);
   for (const Node& node : g.nodes)
     for (const ValueId v : node.inputs) ++reads_left[v];
-  for (const Port& port : g.outputs)
-    if (++reads_left[port.value]; is_constant(port.value)) whole(port.value);
+  for (const Port& port : g.outputs) ++reads_left[port.value];
   for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
     const Node& node = g.nodes[n];
     bool constant = true;
@@ -160,6 +159,8 @@ void FloatExecutor::State::prepare() {
       for (const ValueId v : node.inputs)
         if (places[v].kind == FloatPlace::Kind::constant) whole(v);
   }
+  for (const Port& port : g.outputs)
+    if (is_constant(port.value)) whole(port.value);
 }
 
 // Places every value that is made while running; a value's memory is free again after its last reader, aliases counted.

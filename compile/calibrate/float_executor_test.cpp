@@ -111,8 +111,10 @@ TEST(FloatExecutor, PassesInputsAndConstantsThrough) {
   t.output(x);
   t.output(t.constant("c", {2}, {4, 5}));
   t.output(t.node("r", Reshape{{1, 3}}, {x}));
+  const ValueId q = t.g.add_value("q", Type{DType::s8, {2}, per_tensor(0.5f, 1)}, constant_of(std::vector<int8_t>{3, -1}));
+  t.output(t.node("d", Dequantize{}, {q}));
   const auto y = FloatExecutor(t.g).run(std::vector<std::vector<float>>{{1, 2, 3}}, {});
-  EXPECT_EQ(y, (std::vector<std::vector<float>>{{1, 2, 3}, {4, 5}, {1, 2, 3}}));
+  EXPECT_EQ(y, (std::vector<std::vector<float>>{{1, 2, 3}, {4, 5}, {1, 2, 3}, {1, -1}}));
 }
 
 TEST(ArenaPlan, LivePiecesNeverOverlap) {

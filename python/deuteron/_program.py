@@ -45,7 +45,7 @@ class Program:
     >>> import deuteron, numpy as np
     >>> program = deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images)
     >>> len(program.bytes), program.report.ram_bytes
-    (9840, 2176)
+    (9888, 2176)
     >>> program.run(demo_images[:2]).shape
     (2, 10)
     """
@@ -122,8 +122,8 @@ class Program:
             raise error(self._name, "was loaded from a file, which does not say its target", "program.target", "give target=...")
         form = "hpp" if os.fspath(path).endswith((".h", ".hpp")) else "c"
         with self._as_file(name) as file:
-            words = ["compile", file, f"--target={os.fspath(target)}", f"--emit={form}", f"--output={os.fspath(path)}", f"--name={name}"]
-            run_verb([*words, *words_of("compile", options)], {file: self._name})
+            words = ["firmware", file, f"--target={os.fspath(target)}", f"--as={form}", f"--output={os.fspath(path)}"]
+            run_verb([*words, *words_of("firmware", options)], {file: self._name})
 
     def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
         """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
