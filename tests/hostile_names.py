@@ -90,7 +90,7 @@ def main():
         for form in C_FORMS:
             run("firmware", FILE, "--board", "mps3-an547", "--as", form, "-o", f"as_{form}")
         run("compile", "net.txt", "--target", "cortex-m55", "--calibrate", "x.npy", "--emit", "c,blob", "-o", "as_emit")
-        run("compile", FILE, "--target", "cortex-m55", "--emit", "hpp", "-o", "as_hpp.hpp")
+        run("firmware", FILE, "--target", "cortex-m55", "--as", "hpp", "-o", "as_hpp.hpp")
         for name in ("r.json", "t.json", "i.json", "a.json", "d.json", "c.json", "p.json", "e.json"):
             json.loads((where / name).read_text())
         cells = [cell for row in csv.reader((where / "t.csv").read_text().splitlines()) for cell in row]

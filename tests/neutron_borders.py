@@ -186,7 +186,8 @@ def try_turned(name, where):
     reference = results(given, where)
     cycles = {}
     for by, counts in wanted.items():
-        report = compiled(where / "int8.txt", where, "--io", "contiguous", "--neutron-option", f"use_neutron_for_format_conversion={str(by == 'npu').lower()}")
+        way = [] if by == "auto" else ["--neutron-option", f"use_neutron_for_format_conversion={str(by == 'npu').lower()}"]
+        report = compiled(where / "int8.txt", where, "--io", "contiguous", *way)
         cycles[by] = report["cycles"]["total"]
         found = [report["npu_transposes"], report["border_transposes"]]
         check(found == counts, f"{name}, {by}: transposes {found}, wanted {counts}")
