@@ -83,31 +83,28 @@ void add_scales(const Compilation& c, CProgram& program) {
   add(c.graph.user_outputs(), program.outputs);
 }
 
-bool is_header(const CompileVerb& o) { return o.c.form == "hpp"; }
+// "c,host" and the like.
+const std::vector<std::string> kForms = {"pte", "c", "hpp"};
+std::string check_emit(const std::string& text) { return COptions().read(text, kForms); }
+
+bool is_header(const COptions& c) { return c.form == "hpp"; }
 
 // A header is named as its file unless the user says otherwise.
 COptions c_options(const CompileVerb& o) {
   COptions c = o.c;
-  if (is_header(o) && c.name.empty()) c.name = c_name(std::filesystem::path(o.output).stem().native());
+  c.read(o.emit, kForms);
+  if (is_header(c) && c.name.empty()) c.name = c_name(std::filesystem::path(o.output).stem().native());
   return c;
 }
 
-bool write_c_form(const CompileVerb& o, const COutput& output, Diagnostics& diagnostics) {
-  return is_header(o) ? write_cpp_header(output, o.output, diagnostics) : write_c_folder(o.c, output, o.output, diagnostics);
-}
-
-std::string summary_of(const CompileVerb& o, const COutput& output) {
-  return is_header(o) ? cpp_summary(output, o.output) : c_summary(output, o.output);
-}
-
-bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnostics, std::string* summary) {
+bool write_c(const CompileVerb& o, const COptions& c, const CompiledModel& m, Diagnostics& diagnostics, std::string* summary) {
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
   const std::optional<ProgramFile> file = ProgramFile::read(o.model.model, bytes, diagnostics);
-  COutput output = c_output_for(o.c, m.target);
-  if (!file || !add_c_program(c_options(o), *file, m.target, o.model.model, output, diagnostics)) return false;
+  COutput output = c_output_for(c, m.target);
+  if (!file || !add_c_program(c, *file, m.target, o.model.model, output, diagnostics)) return false;
   add_scales(m.compilation, output.programs.back());
-  *summary = summary_of(o, output);
-  return write_c_form(o, output, diagnostics);
+  *summary = is_header(c) ? cpp_summary(output, o.output) : c_summary(output, o.output);
+  return is_header(c) ? write_cpp_header(output, o.output, diagnostics) : write_c_folder(c, output, o.output, diagnostics);
 }
 
 // Nothing, with a diagnostic: the program's image is too large for the board, or there is none.
@@ -127,18 +124,13 @@ Json json_of(const BoardMemory& board, const BoardFit& fit) {
           {"board_flash_bytes", board.flash}, {"board_ram_bytes", board.ram}, {"parts", std::move(parts)}};
 }
 
-// "c,host" and the like.
-const std::vector<std::string> kForms = {"pte", "c", "hpp"};
-std::string check_emit(const std::string& text) { return COptions().read(text, kForms); }
-
-int compile_verb(const CompileVerb& given) {
-  CompileVerb o = given;
-  o.c.read(o.emit, kForms);
+int compile_verb(const CompileVerb& o) {
+  const COptions c = c_options(o);
   Diagnostics diagnostics;
   std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
   for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
   if (!check_outputs(inputs_of(o.model), outputs, diagnostics)) return finish("", diagnostics, {}, "");
-  const bool as_c = o.c.form != "pte";
+  const bool as_c = c.form != "pte";
   if (as_c && !o.board.empty()) return refuse_usage(fmt::format("--board builds an image of a program, and --emit {} writes none", o.emit));
   if (as_c && o.model.model.ends_with(".pte"))
     return refuse_usage(fmt::format("{} is a program: deuteron firmware --as {} --target {} makes C of it", o.model.model, o.emit, o.model.target));
@@ -156,7 +148,7 @@ int compile_verb(const CompileVerb& given) {
   std::optional<BoardFit> fit;
   if (board && !(fit = fit_of(o, *board, *m, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   std::string summary_of_c;
-  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_file(o.output, m->compilation.pte, diagnostics))
+  if (as_c ? !write_c(o, c, *m, diagnostics, &summary_of_c) : !write_file(o.output, m->compilation.pte, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
