@@ -55,16 +55,15 @@ int firmware_as(const FirmwareAs& o) {
   if (!board && o.target.empty()) return fail();
   const std::optional<Target> target = board ? find_target(std::string(board->target), diagnostics, "--board") : find_target(o.target, diagnostics);
   if (!target) return fail();
-  COptions options = o.c;
   if (o.c.form == "hpp" && o.models.size() > 1) return refuse_usage("--as hpp is a header of one program, and there are several");
-  COutput output = c_output_for(options, *target);
+  COutput output = c_output_for(o.c, *target);
   for (const std::string& path : o.models) {
     const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
-    if (file) add_c_program(options, *file, *target, path, output, diagnostics);
+    if (file) add_c_program(o.c, *file, *target, path, output, diagnostics);
   }
   if (diagnostics.has_errors()) return fail();
   if (o.c.form == "c") {
-    if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
+    if (!write_c_folder(o.c, output, o.output, diagnostics)) return fail();
     return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
   }
   if (o.c.form == "hpp") {
@@ -78,7 +77,7 @@ int firmware_as(const FirmwareAs& o) {
   add_license(files, embedded_sources());
   const bool is_archive = !package->ending.empty() && o.output.ends_with(package->ending);
   if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
-                   : write_folder(o.output, files, options.force, diagnostics)))
+                   : write_folder(o.output, files, o.c.force, diagnostics)))
     return fail();
   return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
 }
