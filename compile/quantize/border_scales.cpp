@@ -31,9 +31,6 @@ class BorderScales {
   }
 
  private:
-  std::vector<Node>::iterator maker_of(ValueId v) {
-    return std::ranges::find_if(g_.nodes, [&](const Node& node) { return std::ranges::find(node.outputs, v) != node.outputs.end(); });
-  }
   std::vector<NodeId> layers_behind(const Uses& uses, ValueId v) const {
     std::vector<NodeId> layers;
     for (const NodeId n : uses.readers[v])
