@@ -80,7 +80,7 @@ std::optional<std::vector<Quant>> parameters_of_steps(const PointProgram& progra
 }
 
 // quantize(gelu(dequantize(x)))   becomes   the same with quantize and dequantize between the steps of gelu; likewise for every function
-// Whatever --layer says=cpu: where the parts run must not change what they compute.
+// Whatever --layer NAME=cpu says: where the parts run must not change what they compute.
 std::optional<Patch> function_in_parts(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
   if (!has_program(node.op) || bounds_of(node.op) || node.inputs.size() != 1) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise operators that are compositions of others: further activations, and arithmetic in several steps. What depends on one value
-// alone becomes one table later (compile/pointwise_rules.cpp).
+// alone becomes one table later (ir/rewrite/pointwise_rules.cpp).
 #include <fmt/format.h>
 
 #include <cmath>
