@@ -21,8 +21,7 @@ constexpr size_t kMostTaps = 100;  // of one program: an NPU part has at most 25
 struct Way {
   const char *layout, *dialect;
 };
-constexpr Way kWays[] = {{"", ""},           {",contiguous", ""}, {"", "stock"}, {",contiguous", "stock"},
-                         {"", "plain"}, {",contiguous", "plain"}};
+constexpr Way kWays[] = {{"", ""}, {",contiguous", ""}, {"", "stock"}, {",contiguous", "stock"}, {"", "plain"}, {",contiguous", "plain"}};
 
 bool is_on_npu(const ProgramFile& file) { return !file.summary.delegates.empty(); }
 

@@ -68,9 +68,9 @@ void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
 // Calls whose packed weights are the same bytes: all of them are packed, or none.
 struct Group {
   std::vector<Candidate> calls;
-  Readers plain;     // that they no longer read
-  i64 packed = 0;    // bytes
-  i64 cycles = 0;    // that packing saves, by the cost model
+  Readers plain;   // that they no longer read
+  i64 packed = 0;  // bytes
+  i64 cycles = 0;  // that packing saves, by the cost model
   i64 growth() const {
     i64 bytes = packed;
     for (const auto& [data, count] : plain) bytes -= static_cast<i64>(data.size());

@@ -13,7 +13,7 @@ namespace {
 
 // Adds the products of `count` elements to the sums of four filters, which lie `stride` apart.
 void add_long_products(const int8_t* x, int32_t count, uint32_t offset, const int8_t* weight, int32_t stride,
-                              int32_t (&sums)[kFiltersOfLong]) {
+                       int32_t (&sums)[kFiltersOfLong]) {
   const int32_t quads = count / kDspQuad;
   if (quads > 0) deuteron_add_long_dsp(x, quads, offset, weight, stride, sums);
   for (int32_t i = quads * kDspQuad; i < count; ++i)
@@ -28,7 +28,7 @@ struct LongPlace {
 };
 // The sums of four filters at one place. Taps outside x add nothing.
 void sum_long_window(const Conv2dArgs& a, const LongPlace& at, uint32_t offset, const int8_t* weight, int32_t stride,
-                            int32_t (&sums)[kFiltersOfLong]) {
+                     int32_t (&sums)[kFiltersOfLong]) {
   const bool rows_lie_together = a.kernel_c == a.in_c && a.dilation_w == 1;
   const int32_t inside = at.w.end - at.w.first;
   const int32_t pieces = rows_lie_together ? 1 : inside, length = rows_lie_together ? inside * a.kernel_c : a.kernel_c;
@@ -40,8 +40,8 @@ void sum_long_window(const Conv2dArgs& a, const LongPlace& at, uint32_t offset, 
 }
 
 // All filters of a group: four at a time, where the last ones overlap their neighbours, or one at a time where there are fewer.
-void run_long_filters(const Conv2dArgs& a, const LongPlace& at, uint32_t offset, int32_t first, int32_t filters,
-                             const int8_t* weight, const int32_t* bias, int8_t* y) {
+void run_long_filters(const Conv2dArgs& a, const LongPlace& at, uint32_t offset, int32_t first, int32_t filters, const int8_t* weight,
+                      const int32_t* bias, int8_t* y) {
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, tile = filters < kFiltersOfLong ? 1 : kFiltersOfLong;
   for (int32_t f = 0; f < filters; f += tile) {
     const int32_t oc = first + (f < filters - tile ? f : filters - tile);
