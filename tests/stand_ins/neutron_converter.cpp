@@ -179,8 +179,8 @@ class Extraction {
       if (!from) break;
       tensor = *from;
     }
-    const auto renamed = renamed_.find(tensor);
-    return renamed == renamed_.end() ? tensor : renamed->second;
+    if (const auto renamed = renamed_.find(tensor); renamed != renamed_.end()) return renamed->second;
+    return producer(tensor, &op) ? written_as(tensor) : tensor;
   }
   // But an output of the model keeps its name.
   std::string written_as(const std::string& tensor) const {
