@@ -11,9 +11,12 @@ namespace deuteron {
 
 void check_failed(const char* file, int line, const char* condition, const std::string& values) {
   const std::string where = std::string(file) + ":" + std::to_string(line);
-  const std::string text = where + ": " + condition + " does not hold" + (values.empty() ? "" : ": ") + printable(values, Lines::escaped);
+  const std::string text = where + ": " + condition + " does not hold" +
+                           (values.empty() ? "" : ": ") + printable(values, Lines::escaped);
   if (watch_of_thread()) throw Fault(text);  // a program that has the compiler inside goes on
-  std::fprintf(stderr, "deuteron: internal fault at %s\n    please report this with the model if you can\n", text.c_str());
+  std::fprintf(stderr,
+               "deuteron: internal fault at %s\n    please report this with the model if you can\n",
+               text.c_str());
   std::fflush(nullptr);
 #ifdef DEUTERON_FUZZ
   std::abort();  // libFuzzer keeps the input of what aborts, not of what exits

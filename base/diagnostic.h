@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user is told: collected, never thrown. Every message says what was found, where, what is allowed and what to do.
+// What the user is told: collected, never thrown. Every message says what was found, where, what is
+// allowed and what to do.
 #pragma once
 #include <string>
 #include <utility>
@@ -15,8 +16,8 @@ struct Diagnostic {
   std::string what;      // one sentence without a full stop: what was found
   std::string measured;  // with `limit`: both or none
   std::string limit;
-  std::string rule;      // stable id in lower case: "pt2.archive.truncated"
-  std::string fix;       // what the user can do; may be empty
+  std::string rule;  // stable id in lower case: "pt2.archive.truncated"
+  std::string fix;   // what the user can do; may be empty
 };
 
 // "where: error: what: measured, limit limit  [rule]\n    fix"
@@ -26,10 +27,22 @@ class Diagnostics {
  public:
   void add(Diagnostic d) { list_.push_back(std::move(d)); }
   void error(std::string where, std::string what, std::string rule, std::string fix = {}) {
-    add({Severity::error, std::move(where), std::move(what), {}, {}, std::move(rule), std::move(fix)});
+    add({Severity::error,
+         std::move(where),
+         std::move(what),
+         {},
+         {},
+         std::move(rule),
+         std::move(fix)});
   }
   void warning(std::string where, std::string what, std::string rule, std::string fix = {}) {
-    add({Severity::warning, std::move(where), std::move(what), {}, {}, std::move(rule), std::move(fix)});
+    add({Severity::warning,
+         std::move(where),
+         std::move(what),
+         {},
+         {},
+         std::move(rule),
+         std::move(fix)});
   }
   bool has_errors() const {
     for (const Diagnostic& d : list_)

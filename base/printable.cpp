@@ -7,11 +7,16 @@
 
 namespace deuteron {
 
-// The length of the well-formed UTF-8 sequence at the beginning of `text`, and its code point; 0: there is none.
+// The length of the well-formed UTF-8 sequence at the beginning of `text`, and its code point; 0:
+// there is none.
 static size_t decode(std::string_view text, uint32_t* point) {
   const auto at = [&](size_t k) { return static_cast<uint8_t>(text[k]); };
   const uint8_t first = at(0);
-  const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first >= 0xe0 && first < 0xf0 ? 3
+                        : first >= 0xf0 && first < 0xf5 ? 4
+                                                        : 0;
   if (length == 0 || length > text.size()) return 0;
   *point = length == 1 ? first : first & (0x7fu >> length);
   for (size_t k = 1; k < length; ++k) {

@@ -14,14 +14,17 @@ TEST(Printable, KeepsTextAndEscapesWhatATerminalObeys) {
   };
   using namespace std::string_view_literals;
   const Row rows[] = {
-      {"conv 3x3 `größe` 大小 \xf0\x9f\x98\x80", "conv 3x3 `größe` 大小 \xf0\x9f\x98\x80", "conv 3x3 `größe` 大小 \xf0\x9f\x98\x80"},
+      {"conv 3x3 `größe` 大小 \xf0\x9f\x98\x80", "conv 3x3 `größe` 大小 \xf0\x9f\x98\x80",
+       "conv 3x3 `größe` 大小 \xf0\x9f\x98\x80"},
       {"a,b\r\nc\r", "a,b\r\nc\\x0d", "a,b\\x0d\\x0ac\\x0d"},
       {"a\nb\tc", "a\nb\tc", "a\\x0ab\tc"},
       {"\x1b[31mred\x1b[0m\r"sv, "\\x1b[31mred\\x1b[0m\\x0d", "\\x1b[31mred\\x1b[0m\\x0d"},
       {"a\0b\x7f"sv, "a\\x00b\\x7f", "a\\x00b\\x7f"},
-      {"\xc2\x9b\x32\x4a"sv, "\\xc2\\x9b2J", "\\xc2\\x9b2J"},                                       // the one-byte form of ESC [
-      {"\x9b\xff\xc0\xaf\xed\xa0\x80"sv, "\\x9b\\xff\\xc0\\xaf\\xed\\xa0\\x80", "\\x9b\\xff\\xc0\\xaf\\xed\\xa0\\x80"},  // not UTF-8
-      {"x\xe2\x80\xae y\xe2\x81\xa6"sv, "x\\xe2\\x80\\xae y\\xe2\\x81\\xa6", "x\\xe2\\x80\\xae y\\xe2\\x81\\xa6"},       // right to left
+      {"\xc2\x9b\x32\x4a"sv, "\\xc2\\x9b2J", "\\xc2\\x9b2J"},  // the one-byte form of ESC [
+      {"\x9b\xff\xc0\xaf\xed\xa0\x80"sv, "\\x9b\\xff\\xc0\\xaf\\xed\\xa0\\x80",
+       "\\x9b\\xff\\xc0\\xaf\\xed\\xa0\\x80"},  // not UTF-8
+      {"x\xe2\x80\xae y\xe2\x81\xa6"sv, "x\\xe2\\x80\\xae y\\xe2\\x81\\xa6",
+       "x\\xe2\\x80\\xae y\\xe2\\x81\\xa6"},  // right to left
       {"cut \xe5\xa4", "cut \\xe5\\xa4", "cut \\xe5\\xa4"},
   };
   for (const Row& row : rows) {
@@ -31,8 +34,10 @@ TEST(Printable, KeepsTextAndEscapesWhatATerminalObeys) {
 }
 
 TEST(Printable, EveryPartOfADiagnosticIs) {
-  const Diagnostic d{Severity::error, "a\x1b.pt2", "has\nlines", "\x07", "1", "rule", "one\n      two\x1b"};
-  EXPECT_EQ(format_diagnostic(d), "a\\x1b.pt2: error: has\\x0alines: \\x07, limit 1  [rule]\n    one\n      two\\x1b");
+  const Diagnostic d{Severity::error, "a\x1b.pt2",         "has\nlines", "\x07", "1",
+                     "rule",          "one\n      two\x1b"};
+  EXPECT_EQ(format_diagnostic(d),
+            "a\\x1b.pt2: error: has\\x0alines: \\x07, limit 1  [rule]\n    one\n      two\\x1b");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long work tells whoever waits for it where it is, and learns that nobody waits any longer. A program that has the compiler inside
-// gives a Watch to the thread that works; in a thread without one nothing happens.
+// How long work tells whoever waits for it where it is, and learns that nobody waits any longer. A
+// program that has the compiler inside gives a Watch to the thread that works; in a thread without
+// one nothing happens.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,8 +13,9 @@
 namespace deuteron {
 
 struct Watch {
-  std::function<void(std::string_view what, int64_t done, int64_t total)> at;  // called in the thread that works; may be empty
-  std::atomic<bool> stop = false;                                              // set by another thread: end soon
+  std::function<void(std::string_view what, int64_t done, int64_t total)>
+      at;                          // called in the thread that works; may be empty
+  std::atomic<bool> stop = false;  // set by another thread: end soon
 };
 
 // What ends watched work early. Nothing in between catches either: a caller with a Watch does.

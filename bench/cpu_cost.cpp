@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [cpu.cost] and [cpu.cycles] are fitted to and judged by: a line for each kernel call of each model, with the instructions that it
-// took on an emulated board, the cycles that they are estimated to take on the target's core (0: no model of it), and what the target's
-// cost model predicts of both. docs/cpu-cost.md
+// What [cpu.cost] and [cpu.cycles] are fitted to and judged by: a line for each kernel call of each
+// model, with the instructions that it took on an emulated board, the cycles that they are
+// estimated to take on the target's core (0: no model of it), and what the target's cost model
+// predicts of both. docs/cpu-cost.md
 //
 //   cpu_cost [--packed] TARGET BOARD MODEL.pt2... > calls.csv        --packed: with packed weights
 //
-// Float models get seeded random data for their ranges and for the run; what cannot be compiled or run is told on standard error and left
-// out.
+// Float models get seeded random data for their ranges and for the run; what cannot be compiled or
+// run is told on standard error and left out.
 #include <fmt/format.h>
 
 #include <random>
@@ -27,16 +28,19 @@ using namespace deuteron;
 // Elements between -1 and 1; integers are 0, an index of any table.
 static std::vector<float> made_up(const Type& type, std::mt19937& bits) {
   std::vector<float> values(static_cast<size_t>(type.elements()));
-  for (float& v : values) v = type.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;
+  for (float& v : values)
+    v = type.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;
   return values;
 }
 
 static void complain(const std::string& model, const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics.list())
-    if (d.severity == Severity::error) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
+    if (d.severity == Severity::error)
+      return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
 }
 
-static void measure(const std::string& model, const Target& target, const char* board, bool packed) {
+static void measure(const std::string& model, const Target& target, const char* board,
+                    bool packed) {
   Diagnostics diagnostics;
   std::optional<Graph> graph = read_graph(model, diagnostics);
   if (!graph) return complain(model, diagnostics);
@@ -57,11 +61,13 @@ static void measure(const std::string& model, const Target& target, const char* 
     stored.emplace_back(data, data + bytes.size());
   }
   const CoreModel* const core = find_core(target.cpu);
-  const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
+  const EmulatedRun run =
+      run_emulated(board, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
   if (!run.ok) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(run.error));
   if (run.steps.empty()) return;  // nothing is called
   std::optional<CycleEstimate> cycles;
-  if (core) cycles = estimate_cycles(*core, find_board(emulated_boards(), board)->image, run, diagnostics);
+  if (core)
+    cycles = estimate_cycles(*core, find_board(emulated_boards(), board)->image, run, diagnostics);
   if (core && !cycles) return complain(model, diagnostics);
   size_t k = 0;
   for (const Node& node : c->graph.nodes) {
@@ -69,8 +75,9 @@ static void measure(const std::string& model, const Target& target, const char* 
     const CpuWork w = cpu_work(c->graph, node);
     const std::vector<std::string> lines = cost_lines(c->graph, node);
     const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
-    fmt::print("{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results, w.operands, w.taps, w.constants,
-               run.steps.at(0).at(k).instructions, text(cpu_instructions(lines, w, target)), cycles ? cycles->calls.at(k).cycles : 0.0,
+    fmt::print("{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
+               w.operands, w.taps, w.constants, run.steps.at(0).at(k).instructions,
+               text(cpu_instructions(lines, w, target)), cycles ? cycles->calls.at(k).cycles : 0.0,
                text(cpu_cycles(c->graph, node, target)));
     ++k;
   }
@@ -83,6 +90,8 @@ int main(int argc, char** argv) {
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;
-  fmt::print("model,line,macs,results,operands,taps,constants,instructions,predicted,cycles,predicted_cycles\n");
+  fmt::print(
+      "model,line,macs,results,operands,taps,constants,instructions,predicted,cycles,predicted_"
+      "cycles\n");
   for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], packed);
 }

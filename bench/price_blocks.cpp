@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimated cycles of another program than ours on an emulated board, by the same rules (bench/cycles.py).
-//   price_blocks IMAGE.elf BLOCKS CORE     BLOCKS: what boards/cycles/block_counts.c wrote, for one call; prints instructions and cycles
+// Estimated cycles of another program than ours on an emulated board, by the same rules
+// (bench/cycles.py).
+//   price_blocks IMAGE.elf BLOCKS CORE     BLOCKS: what boards/cycles/block_counts.c wrote, for one
+//   call; prints instructions and cycles
 #include <fmt/format.h>
 
 #include "base/files/read_file.h"
@@ -14,8 +16,10 @@ int main(int argc, char** argv) {
   const auto image = read_file(argv[1], diagnostics), blocks = read_file(argv[2], diagnostics);
   std::optional<CycleEstimate> estimate;
   if (image && blocks)
-    estimate = estimate_cycles(*core, {reinterpret_cast<const uint8_t*>(image->data()), image->size()},
-                               {reinterpret_cast<const uint8_t*>(blocks->data()), blocks->size()}, 1, {"execute"}, diagnostics);
+    estimate =
+        estimate_cycles(*core, {reinterpret_cast<const uint8_t*>(image->data()), image->size()},
+                        {reinterpret_cast<const uint8_t*>(blocks->data()), blocks->size()}, 1,
+                        {"execute"}, diagnostics);
   for (const Diagnostic& d : diagnostics.list()) fmt::print(stderr, "{}\n", format_diagnostic(d));
   if (!estimate) return 1;
   fmt::print("{} {:.0f}\n", estimate->whole.instructions, estimate->whole.cycles);

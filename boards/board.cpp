@@ -25,14 +25,16 @@ std::span<const Board> all_boards() {
                       {b.begin, b.end},
                       {b.parts, b.parts_end}});
     }
-    std::stable_partition(list.begin(), list.end(), [](const Board& board) { return board.emulated; });
+    std::stable_partition(list.begin(), list.end(),
+                          [](const Board& board) { return board.emulated; });
     return list;
   }();
   return boards;
 }
 
 std::span<const Board> emulated_boards() {
-  return all_boards().first(static_cast<size_t>(std::ranges::count_if(all_boards(), &Board::emulated)));
+  return all_boards().first(
+      static_cast<size_t>(std::ranges::count_if(all_boards(), &Board::emulated)));
 }
 
 std::vector<Board> boards_with_npu() {
@@ -42,10 +44,13 @@ std::vector<Board> boards_with_npu() {
 }
 
 bool has_board_runners() {
-  return std::ranges::any_of(emulated_boards(), [](const Board& board) { return !board.image.empty(); });
+  return std::ranges::any_of(emulated_boards(),
+                             [](const Board& board) { return !board.image.empty(); });
 }
 
-std::span<const uint8_t> block_counts_plugin() { return {deuteron_block_counts, deuteron_block_counts_end}; }
+std::span<const uint8_t> block_counts_plugin() {
+  return {deuteron_block_counts, deuteron_block_counts_end};
+}
 
 const Board* find_board(std::span<const Board> among, std::string_view name) {
   for (const Board& b : among)
@@ -59,11 +64,14 @@ std::vector<std::string> names_of(std::span<const Board> boards) {
   return names;
 }
 
-const Board& largest_board() { return *std::ranges::max_element(emulated_boards(), {}, &Board::memory_mb); }
+const Board& largest_board() {
+  return *std::ranges::max_element(emulated_boards(), {}, &Board::memory_mb);
+}
 
 std::string list_of(std::span<const Board> boards, std::string_view prefix) {
   std::string text;
-  for (const Board& b : boards) text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", prefix, b.name, b.target);
+  for (const Board& b : boards)
+    text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", prefix, b.name, b.target);
   return text;
 }
 

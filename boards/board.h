@@ -10,15 +10,17 @@
 namespace deuteron {
 
 struct Board {
-  std::string_view name;           // of an emulated one QEMU's
-  bool emulated = false;           // by QEMU; false: firmware projects alone, with the vendor's SDK
-  std::string_view target;         // what programs for it are compiled for: a file of targets/
-  std::string_view isa;            // of that target: scalar, dsp, mve
-  bool npu = false;                // it has a Neutron
-  uint32_t memory_mb;              // for programs and tensors
-  std::string_view flags;          // of the cross compiler, with spaces between them
-  std::span<const uint8_t> image;  // the runner, an ELF file; empty: built without the cross compiler
-  std::span<const uint8_t> parts;  // the runner for chips with this core, not linked yet (boards/place_image.h)
+  std::string_view name;    // of an emulated one QEMU's
+  bool emulated = false;    // by QEMU; false: firmware projects alone, with the vendor's SDK
+  std::string_view target;  // what programs for it are compiled for: a file of targets/
+  std::string_view isa;     // of that target: scalar, dsp, mve
+  bool npu = false;         // it has a Neutron
+  uint32_t memory_mb;       // for programs and tensors
+  std::string_view flags;   // of the cross compiler, with spaces between them
+  std::span<const uint8_t>
+      image;  // the runner, an ELF file; empty: built without the cross compiler
+  std::span<const uint8_t>
+      parts;  // the runner for chips with this core, not linked yet (boards/place_image.h)
 };
 std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner
@@ -27,7 +29,8 @@ bool has_board_runners();                  // of any board; false: built without
 
 std::span<const uint8_t> block_counts_plugin();  // boards/cycles/block_counts.c, for QEMU
 
-const Board* find_board(std::span<const Board> among, std::string_view name);  // null: there is none
+const Board* find_board(std::span<const Board> among,
+                        std::string_view name);  // null: there is none
 std::vector<std::string> names_of(std::span<const Board> boards);
 const Board& largest_board();  // of the emulated ones, with the most memory; the first of equals
 // "mps3-an547 (cortex-m55), mps2-an505 (cortex-m33)", `prefix` before each name

@@ -18,8 +18,8 @@ struct ChipMemory {
   uint32_t clock_hz = 0;          // after reset; 0: not known
 };
 
-// "ram=0x20000000+128K,flash=0x08000000+512K", several of a kind are allowed; or a chip of boards/chips.txt. nullopt, with what is
-// wrong.
+// "ram=0x20000000+128K,flash=0x08000000+512K", several of a kind are allowed; or a chip of
+// boards/chips.txt. nullopt, with what is wrong.
 std::optional<ChipMemory> parse_memory(std::string_view text, std::string& problem);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See emulate.h. The job goes in and the outputs come back through nameless files that QEMU inherits; text comes over a pipe.
+// See emulate.h. The job goes in and the outputs come back through nameless files that QEMU
+// inherits; text comes over a pipe.
 #include "boards/emulate.h"
 
 #include <fmt/format.h>
@@ -19,53 +20,65 @@
 namespace deuteron {
 namespace {
 
-// A sample may take this long on a busy machine. Emulation does 30 to 300 million instructions a second; a multiply-add takes up to ten.
+// A sample may take this long on a busy machine. Emulation does 30 to 300 million instructions a
+// second; a multiply-add takes up to ten.
 constexpr double kBaseSeconds = 30, kSecondsPerMultiplyAdd = 1e-6;
 
-// Semihosting could run a command on the host (SYS_SYSTEM): the emulator may not start processes. It is ended when its image asks for one.
-constexpr const char* kSandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+// Semihosting could run a command on the host (SYS_SYSTEM): the emulator may not start processes.
+// It is ended when its image asks for one.
+constexpr const char* kSandbox =
+    "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 std::atomic<bool> qemu_has_sandbox = true;  // until one says that it was built without
 
-// sleep=off: else the board's clock follows the host's until its processor starts, and counts differ by some instructions from run to run.
-std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options, bool sandbox) {
-  std::vector<std::string> command = {options.qemu,
-                                      "-M",
-                                      std::string(board),
-                                      "-kernel",
-                                      "/proc/self/fd/3",
-                                      "-icount",
-                                      "shift=0,sleep=off",
-                                      "-nodefaults",
-                                      "-no-user-config",
-                                      "-display",
-                                      "none",
-                                      "-monitor",
-                                      "none",
-                                      "-serial",
-                                      "null",
-                                      "-parallel",
-                                      "null",
-                                      "-semihosting-config",
-                                      "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
+// sleep=off: else the board's clock follows the host's until its processor starts, and counts
+// differ by some instructions from run to run.
+std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options,
+                                          bool sandbox) {
+  std::vector<std::string> command = {
+      options.qemu,
+      "-M",
+      std::string(board),
+      "-kernel",
+      "/proc/self/fd/3",
+      "-icount",
+      "shift=0,sleep=off",
+      "-nodefaults",
+      "-no-user-config",
+      "-display",
+      "none",
+      "-monitor",
+      "none",
+      "-serial",
+      "null",
+      "-parallel",
+      "null",
+      "-semihosting-config",
+      "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
   if (sandbox) command.insert(command.end(), {"-sandbox", kSandbox});
   if (options.count_blocks) command.insert(command.end(), {"-plugin", "file=/proc/self/fd/7,fd=8"});
   return command;
 }
 
-EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> program, std::span<const Sample> samples, double limit_seconds,
+EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> program,
+                    std::span<const Sample> samples, double limit_seconds,
                     const EmulateOptions& options) {
   EmulatedRun run;
   const auto start = std::chrono::steady_clock::now();
-  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"), profile("deuteron-profile"),
-      plugin("deuteron-plugin"), blocks("deuteron-blocks");
+  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"),
+      profile("deuteron-profile"), plugin("deuteron-plugin"), blocks("deuteron-blocks");
   const std::span<const uint8_t> runner = options.image.empty() ? board.image : options.image;
   job.program_bytes = static_cast<uint32_t>(program.size());
   job.profile_events = options.profile_events;
   job.profile_clock = options.clock;
   job.clock_argument = options.clock_argument;
-  if (output.descriptor() < 0 || profile.descriptor() < 0 || blocks.descriptor() < 0 || !image.append(runner) ||
-      !write_job([&](std::span<const uint8_t> bytes) { return input.append(bytes); }, job, program, samples) || (options.count_blocks && !plugin.append(block_counts_plugin()))) {
-    run.error = board_trouble(board.name, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
+  if (output.descriptor() < 0 || profile.descriptor() < 0 || blocks.descriptor() < 0 ||
+      !image.append(runner) ||
+      !write_job([&](std::span<const uint8_t> bytes) { return input.append(bytes); }, job, program,
+                 samples) ||
+      (options.count_blocks && !plugin.append(block_counts_plugin()))) {
+    run.error = board_trouble(
+        board.name, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)),
+        "board.job_memory");
     return run;
   }
   BoardReport answer;
@@ -75,35 +88,42 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   const auto emulate = [&](bool sandbox) {
     return run_watched(
         emulator_command(board.name, options, sandbox), descriptors, limit_seconds,
-        [&](std::string_view line) { return take_line(line, answer, run) && restart; }, HostFiles::read_only);
+        [&](std::string_view line) { return take_line(line, answer, run) && restart; },
+        HostFiles::read_only);
   };
-  // Our own runner asks the host for nothing but its files; another image never runs without the sandbox.
+  // Our own runner asks the host for nothing but its files; another image never runs without the
+  // sandbox.
   const bool sandbox = qemu_has_sandbox || !options.image.empty();
   ProcessEnd end = emulate(sandbox);
-  if (sandbox && options.image.empty() && end.exit_code == 1 && answer.emulator_text.find("-sandbox") != answer.emulator_text.npos) {
+  if (sandbox && options.image.empty() && end.exit_code == 1 &&
+      answer.emulator_text.find("-sandbox") != answer.emulator_text.npos) {
     qemu_has_sandbox = false;
     answer = {};
     end = emulate(false);
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (end.start_error != 0 || end.timed_out || end.exit_code != 0) {
-    run.error = describe_end(board.name, [&](uint32_t at) { return function_at(runner, at); }, end, answer, options, limit_seconds);
+    run.error = describe_end(
+        board.name, [&](uint32_t at) { return function_at(runner, at); }, end, answer, options,
+        limit_seconds);
     return run;
   }
   const std::vector<uint8_t> bytes = output.content();
   run.profile = profile.content();
   run.blocks = blocks.content();
   if (job.kind == JobKind::run) {
-    run.ok = run.instructions.size() == samples.size() && answer.loaded && split_outputs(bytes, answer.output_bytes, samples.size(), run);
+    run.ok = run.instructions.size() == samples.size() && answer.loaded &&
+             split_outputs(bytes, answer.output_bytes, samples.size(), run);
   } else {
     run.ok = answer.booted;
     if (job.kind == JobKind::echo) run.outputs = {{bytes}};
   }
   if (!run.ok)
-    run.error = board_trouble(
-        board.name,
-        fmt::format("the board ended early: {} of {} samples, {} output bytes", run.instructions.size(), samples.size(), bytes.size()),
-        "board.incomplete");
+    run.error =
+        board_trouble(board.name,
+                      fmt::format("the board ended early: {} of {} samples, {} output bytes",
+                                  run.instructions.size(), samples.size(), bytes.size()),
+                      "board.incomplete");
   return run;
 }
 
@@ -113,22 +133,24 @@ const Board* board_to_run(std::string_view name, Diagnostic& problem) {
   if (board && !board->image.empty()) return board;
   if (board)
     problem = board_trouble(name, "this build has no runner for it", "board.not_built",
-                            has_board_runners() ? "./dev build builds the runners of all boards"
-                                                : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, "
-                                                  "and build again");
+                            has_board_runners()
+                                ? "./dev build builds the runners of all boards"
+                                : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, "
+                                  "and build again");
   else problem = no_board(name);
   return nullptr;
 }
 
 }  // namespace
 
-EmulatedRun run_emulated(std::string_view name, std::span<const uint8_t> program, std::span<const Sample> samples,
-                         const EmulateOptions& options) {
+EmulatedRun run_emulated(std::string_view name, std::span<const uint8_t> program,
+                         std::span<const Sample> samples, const EmulateOptions& options) {
   EmulatedRun run;
   const Board* board = board_to_run(name, run.error);
   if (!board) return run;
   std::optional<Diagnostic> problem = check_samples(name, samples);
-  if (!problem && program.size() > UINT32_MAX - 64) problem = board_trouble(name, "the program is larger than 4 GB", "board.memory");
+  if (!problem && program.size() > UINT32_MAX - 64)
+    problem = board_trouble(name, "the program is larger than 4 GB", "board.memory");
   if (problem) {
     run.error = *problem;
     return run;
@@ -136,29 +158,36 @@ EmulatedRun run_emulated(std::string_view name, std::span<const uint8_t> program
   Job job;
   job.inputs = samples.empty() ? 0 : static_cast<uint32_t>(samples[0].size());
   job.samples = static_cast<uint32_t>(samples.size());
-  job.steps = options.count_blocks ? Steps::marked : options.by_step ? Steps::apart : Steps::together;
-  const double limit =
-      options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds + kSecondsPerMultiplyAdd * estimate_work(program);
+  job.steps = options.count_blocks ? Steps::marked
+              : options.by_step    ? Steps::apart
+                                   : Steps::together;
+  const double limit = options.timeout_seconds > 0
+                           ? options.timeout_seconds
+                           : kBaseSeconds + kSecondsPerMultiplyAdd * estimate_work(program);
   run = run_job(*board, job, program, samples, limit, options);
-  if (run.ok || run.error.rule != "board.fault" || job.steps != Steps::together || run.instructions.size() >= samples.size()) return run;
+  if (run.ok || run.error.rule != "board.fault" || job.steps != Steps::together ||
+      run.instructions.size() >= samples.size())
+    return run;
 
   // Once more from the sample that faulted, call by call, to name the operator.
   job.steps = Steps::apart;
   job.samples = 1;
-  const EmulatedRun again = run_job(*board, job, program, samples.subspan(run.instructions.size(), 1), limit, options);
+  const EmulatedRun again =
+      run_job(*board, job, program, samples.subspan(run.instructions.size(), 1), limit, options);
   if (!again.ok && again.error.rule == "board.fault") run.error = again.error;
   return run;
 }
 
-EmulatedRun run_board_self_test(std::string_view name, JobKind kind, uint32_t argument, std::span<const uint8_t> bytes,
-                                const EmulateOptions& options) {
+EmulatedRun run_board_self_test(std::string_view name, JobKind kind, uint32_t argument,
+                                std::span<const uint8_t> bytes, const EmulateOptions& options) {
   EmulatedRun run;
   const Board* board = board_to_run(name, run.error);
   if (!board) return run;
   Job job;
   job.kind = kind;
   job.argument = argument;
-  return run_job(*board, job, bytes, {}, options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds, options);
+  return run_job(*board, job, bytes, {},
+                 options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds, options);
 }
 
 }  // namespace deuteron

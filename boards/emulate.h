@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a compiled program on an emulated bare-metal board (QEMU) with the board runner that is carried inside this program.
-// Exact instruction counts; always ends within a limit; leaves nothing behind. Thread-safe; several may run at once.
+// Runs a compiled program on an emulated bare-metal board (QEMU) with the board runner that is
+// carried inside this program. Exact instruction counts; always ends within a limit; leaves nothing
+// behind. Thread-safe; several may run at once.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,14 +15,18 @@
 namespace deuteron {
 
 struct EmulateOptions {
-  double timeout_seconds = 0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
-  bool by_step = false;        // count each call by itself; `steps` is filled and `instructions` are the sums
-  bool count_blocks = false;   // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
+  double timeout_seconds =
+      0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
+  bool by_step =
+      false;  // count each call by itself; `steps` is filled and `instructions` are the sums
+  bool count_blocks =
+      false;  // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
   std::string qemu = "qemu-system-arm";
   uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
   uint32_t clock_argument = 0;
-  std::span<const uint8_t> image = {};  // another runner for the board; empty: the one inside this program
+  std::span<const uint8_t> image =
+      {};  // another runner for the board; empty: the one inside this program
 };
 
 struct StepCount {
@@ -31,13 +36,15 @@ struct StepCount {
 
 struct EmulatedRun {
   bool ok = false;
-  Diagnostic error;                                        // when not ok
-  std::vector<std::vector<std::vector<uint8_t>>> outputs;  // [sample][output]: bytes in storage order
-  std::vector<uint64_t> instructions;                      // [sample]: of Program::run alone, less those that play the NPU
-  std::vector<uint64_t> npu_instructions;                  // [sample]: of the simulation of the NPU; 0 without one
-  std::vector<std::vector<StepCount>> steps;               // [sample][call], by_step only
-  uint64_t load_instructions = 0;                          // of Program::load
-  uint64_t planned_bytes = 0, tables_bytes = 0;            // on the board
+  Diagnostic error;  // when not ok
+  std::vector<std::vector<std::vector<uint8_t>>>
+      outputs;  // [sample][output]: bytes in storage order
+  std::vector<uint64_t>
+      instructions;  // [sample]: of Program::run alone, less those that play the NPU
+  std::vector<uint64_t> npu_instructions;  // [sample]: of the simulation of the NPU; 0 without one
+  std::vector<std::vector<StepCount>> steps;     // [sample][call], by_step only
+  uint64_t load_instructions = 0;                // of Program::load
+  uint64_t planned_bytes = 0, tables_bytes = 0;  // on the board
   uint64_t stack_used_bytes = 0, stack_bytes = 0;
   std::vector<uint8_t> profile;  // an ETDump
   std::vector<uint8_t> blocks;   // what boards/cycles/block_counts.c wrote
@@ -47,11 +54,12 @@ struct EmulatedRun {
 
 using Sample = std::vector<std::vector<uint8_t>>;  // [input]: bytes in the program's storage order
 
-EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> program, std::span<const Sample> samples,
-                         const EmulateOptions& options = {});
+EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> program,
+                         std::span<const Sample> samples, const EmulateOptions& options = {});
 
-// The runner's self-tests: any kind of job, its argument, and for `echo` the bytes that come back as outputs[0][0].
-EmulatedRun run_board_self_test(std::string_view board, JobKind kind, uint32_t argument, std::span<const uint8_t> bytes,
-                                const EmulateOptions& options = {});
+// The runner's self-tests: any kind of job, its argument, and for `echo` the bytes that come back
+// as outputs[0][0].
+EmulatedRun run_board_self_test(std::string_view board, JobKind kind, uint32_t argument,
+                                std::span<const uint8_t> bytes, const EmulateOptions& options = {});
 
 }  // namespace deuteron

@@ -40,24 +40,31 @@ std::vector<uint8_t> bytes_of_file(const std::string& path) {
 class OnBoard : public ::testing::TestWithParam<Board> {
  protected:
   void SetUp() override {
-    if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+    if (!has_board_runners())
+      GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
     // The message of a test that needs the emulator and has none is the product's own.
     const EmulatedRun r = run_board_self_test(GetParam().name, JobKind::count_loop, 1, {});
-    if (r.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
+    if (r.error.rule == "board.qemu_missing")
+      GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
   }
-  EmulatedRun self_test(JobKind kind, uint32_t argument = 0, std::span<const uint8_t> bytes = {}, const EmulateOptions& options = {}) {
+  EmulatedRun self_test(JobKind kind, uint32_t argument = 0, std::span<const uint8_t> bytes = {},
+                        const EmulateOptions& options = {}) {
     return run_board_self_test(GetParam().name, kind, argument, bytes, options);
   }
 };
-INSTANTIATE_TEST_SUITE_P(, OnBoard, ::testing::ValuesIn(emulated_boards().begin(), emulated_boards().end()), [](const auto& info) {
-  std::string name(info.param.name);
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(, OnBoard,
+                         ::testing::ValuesIn(emulated_boards().begin(), emulated_boards().end()),
+                         [](const auto& info) {
+                           std::string name(info.param.name);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
-// The loop has two instructions and a return: any error in the clock, its phase or its overhead shows.
+// The loop has two instructions and a return: any error in the clock, its phase or its overhead
+// shows.
 TEST_P(OnBoard, CountsAreExactToTheInstruction) {
-  for (uint32_t turns : {1u, 2u, 3u, 7u, 19u, 20u, 21u, 24u, 25u, 26u, 997u, 1000u, 12345u, 3000001u}) {
+  for (uint32_t turns :
+       {1u, 2u, 3u, 7u, 19u, 20u, 21u, 24u, 25u, 26u, 997u, 1000u, 12345u, 3000001u}) {
     const EmulatedRun r = self_test(JobKind::count_loop, turns);
     ASSERT_TRUE(r.ok) << r.error.what;
     ASSERT_EQ(r.instructions.size(), 1u);
@@ -109,7 +116,8 @@ TEST_P(OnBoard, ADelegateRunsWhereThereIsAnNpu) {
   EXPECT_FALSE(r.ok);
   EXPECT_EQ(r.error.rule, "board.load.delegate_failed");
   EXPECT_THAT(r.error.what,
-              AllOf(HasSubstr("`NeutronBackend`, instruction 0, step `prepare`, error "), HasSubstr("(component 3, category 2,")));
+              AllOf(HasSubstr("`NeutronBackend`, instruction 0, step `prepare`, error "),
+                    HasSubstr("(component 3, category 2,")));
 }
 
 TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
@@ -128,7 +136,8 @@ TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
     const EmulatedRun r = self_test(JobKind::fault, static_cast<uint32_t>(c.kind));
     EXPECT_FALSE(r.ok);
     EXPECT_EQ(r.error.rule, "board.fault");
-    EXPECT_THAT(r.error.what, AllOf(StartsWith(c.exception), HasSubstr(c.reason), HasSubstr("CFSR"), HasSubstr("`")));
+    EXPECT_THAT(r.error.what, AllOf(StartsWith(c.exception), HasSubstr(c.reason), HasSubstr("CFSR"),
+                                    HasSubstr("`")));
     EXPECT_LT(r.seconds, 60);
   }
 }
@@ -213,13 +222,18 @@ TEST_P(OnBoard, StockFilesGiveTheStockBits) {
     EXPECT_TRUE(r.ok) << format_diagnostic(r.error);
     if (!r.ok) continue;
     ASSERT_EQ(r.outputs.size(), f.outputs.size());
-    for (size_t k = 0; k < f.outputs.size(); k++) EXPECT_TRUE(r.outputs[k] == f.outputs[k]) << "sample " << k;
-    fmt::print("{:10} {:22} {:>11} instructions, load {:>9}, planned {:>7}, tables {:>6}, stack {:>5}, {:.2f} s\n", GetParam().name, f.name,
-               r.instructions[0], r.load_instructions, r.planned_bytes, r.tables_bytes, r.stack_used_bytes, r.seconds);
+    for (size_t k = 0; k < f.outputs.size(); k++)
+      EXPECT_TRUE(r.outputs[k] == f.outputs[k]) << "sample " << k;
+    fmt::print(
+        "{:10} {:22} {:>11} instructions, load {:>9}, planned {:>7}, tables {:>6}, stack {:>5}, "
+        "{:.2f} s\n",
+        GetParam().name, f.name, r.instructions[0], r.load_instructions, r.planned_bytes,
+        r.tables_bytes, r.stack_used_bytes, r.seconds);
   }
 }
 
-// The same sample takes the same instructions in every run, alone or in a series; the calls add up to the whole.
+// The same sample takes the same instructions in every run, alone or in a series; the calls add up
+// to the whole.
 TEST_P(OnBoard, CountsRepeat) {
   const std::vector<StockFile> files = stock_files(core_of_stock_files(GetParam()));
   const auto f = std::ranges::find(files, "dscnn_kws", &StockFile::name);
@@ -239,7 +253,8 @@ TEST_P(OnBoard, CountsRepeat) {
   for (const StepCount& s : by_step.steps[0]) sum += s.instructions;
   EXPECT_EQ(sum, by_step.instructions[0]);
   EXPECT_EQ(by_step.outputs, alone.outputs);
-  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(alone.instructions[0]), 40.0 * static_cast<double>(by_step.steps[0].size()));
+  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(alone.instructions[0]),
+              40.0 * static_cast<double>(by_step.steps[0].size()));
 }
 
 TEST_P(OnBoard, InputsOfTheWrongSizeAreRefused) {
@@ -247,8 +262,10 @@ TEST_P(OnBoard, InputsOfTheWrongSizeAreRefused) {
   const auto f = std::ranges::find(files, "dscnn_kws", &StockFile::name);
   if (f == files.end()) GTEST_SKIP() << "left out: the stock files (no ../shared/fixtures/stock)";
   const std::vector<uint8_t> program = bytes_of_file(f->path);
-  const Sample short_one[] = {{std::vector<uint8_t>(1956)}}, two[] = {{std::vector<uint8_t>(1960), std::vector<uint8_t>(4)}};
-  const EmulatedRun a = run_emulated(GetParam().name, program, short_one), b = run_emulated(GetParam().name, program, two);
+  const Sample short_one[] = {{std::vector<uint8_t>(1956)}},
+               two[] = {{std::vector<uint8_t>(1960), std::vector<uint8_t>(4)}};
+  const EmulatedRun a = run_emulated(GetParam().name, program, short_one),
+                    b = run_emulated(GetParam().name, program, two);
   EXPECT_EQ(a.error.rule, "board.job");
   EXPECT_EQ(a.error.what, "input 0 has 1956 bytes, the program takes 1960");
   EXPECT_EQ(b.error.rule, "board.job");
@@ -271,31 +288,38 @@ TEST(Boards, AnUnknownOneIsRefused) {
 }
 
 TEST(Boards, AMissingEmulatorSaysHowToInstallIt) {
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   const EmulatedRun r = run_emulated("mps2-an386", {}, {}, {.qemu = "qemu-system-that-nobody-has"});
   EXPECT_EQ(r.error.rule, "board.qemu_missing");
   EXPECT_EQ(r.error.fix, "apt-get install qemu-system-arm");
 }
 
 TEST(Boards, AnEmulatorThatFailsIsReportedWithItsText) {
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   const EmulatedRun r = run_emulated("mps2-an386", {}, {}, {.qemu = "false"});
   EXPECT_EQ(r.error.rule, "board.emulator");
   EXPECT_THAT(r.error.what, HasSubstr("code 1 before the runner started"));
 }
 
-// An image for a Cortex-M at address 0 that makes one semihosting call, whose block is the text, `word` and its length, and ends with 0.
+// An image for a Cortex-M at address 0 that makes one semihosting call, whose block is the text,
+// `word` and its length, and ends with 0.
 //   ldr r0, number; ldr r1, =block; bkpt 0xab; movs r0, #0x18; ldr r1, =0x20026; bkpt 0xab; b .
-std::vector<uint8_t> semihosting_image(uint32_t number, const std::string& text, std::optional<uint32_t> word) {
-  static constexpr uint16_t kCode[] = {0x4804, 0x4905, 0xbeab, 0x2018, 0x4904, 0xbeab, 0xe7fe, 0xbf00, 0xbf00, 0xbf00};
-  constexpr uint32_t kCodeAt = 8, kLiteralsAt = kCodeAt + sizeof kCode, kBlockAt = kLiteralsAt + 12, kTextAt = kBlockAt + 12;
+std::vector<uint8_t> semihosting_image(uint32_t number, const std::string& text,
+                                       std::optional<uint32_t> word) {
+  static constexpr uint16_t kCode[] = {0x4804, 0x4905, 0xbeab, 0x2018, 0x4904,
+                                       0xbeab, 0xe7fe, 0xbf00, 0xbf00, 0xbf00};
+  constexpr uint32_t kCodeAt = 8, kLiteralsAt = kCodeAt + sizeof kCode, kBlockAt = kLiteralsAt + 12,
+                     kTextAt = kBlockAt + 12;
   std::vector<uint32_t> block = {kTextAt};
   if (word) block.push_back(*word);
   block.push_back(static_cast<uint32_t>(text.size()));
   block.resize(3);
   std::vector<uint8_t> image;
   const auto put = [&](const void* from, size_t bytes) {
-    image.insert(image.end(), static_cast<const uint8_t*>(from), static_cast<const uint8_t*>(from) + bytes);
+    image.insert(image.end(), static_cast<const uint8_t*>(from),
+                 static_cast<const uint8_t*>(from) + bytes);
   };
   const uint32_t vectors[] = {0x20001000, kCodeAt | 1}, literals[] = {number, kBlockAt, 0x20026};
   put(vectors, sizeof vectors);
@@ -309,16 +333,19 @@ std::vector<uint8_t> semihosting_image(uint32_t number, const std::string& text,
 // With full semihosting an image is a program on the host.
 TEST(Boards, AnImageCannotReachTheHost) {
   constexpr uint32_t kOpen = 0x01, kSystem = 0x12, kModeWrite = 4;
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   namespace fs = std::filesystem;
   const fs::path made = fs::temp_directory_path() / fmt::format("deuteron_image.{}", getpid());
   for (const char* board : {"mps2-an385", "mps2-an386", "mps3-an547"}) {
     EmulateOptions options;
     options.timeout_seconds = 30;
-    const std::vector<uint8_t> command = semihosting_image(kSystem, "touch " + made.string(), std::nullopt);
+    const std::vector<uint8_t> command =
+        semihosting_image(kSystem, "touch " + made.string(), std::nullopt);
     options.image = command;
     const EmulatedRun r = run_board_self_test(board, JobKind::count_loop, 1, {}, options);
-    if (r.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
+    if (r.error.rule == "board.qemu_missing")
+      GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
     EXPECT_FALSE(r.ok);
     EXPECT_FALSE(fs::exists(made)) << board << " ran a command on the host";
     EXPECT_THAT(r.error.what, HasSubstr("asked the host to start a process"))
@@ -329,21 +356,24 @@ TEST(Boards, AnImageCannotReachTheHost) {
     options.image = file;
     const EmulatedRun opened = run_board_self_test(board, JobKind::count_loop, 1, {}, options);
     EXPECT_THAT(opened.error.what, HasSubstr("the board ended early"));
-    const bool has_landlock = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
+    const bool has_landlock =
+        syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
     EXPECT_FALSE(has_landlock && fs::exists(made)) << board << " made a file on the host";
     fs::remove(made);
   }
 }
 
 TEST(Boards, SamplesMustLookAlike) {
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   const Sample one = {{1, 2, 3}}, other = {{1, 2}};
   const Sample samples[] = {one, other};
   EXPECT_EQ(run_emulated("mps2-an386", {}, samples).error.rule, "board.job");
 }
 
 TEST(Boards, RunsAtTheSameTimeDoNotDisturbEachOther) {
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   constexpr uint32_t kRuns = 6;
   EmulatedRun runs[kRuns];
   {
@@ -351,10 +381,12 @@ TEST(Boards, RunsAtTheSameTimeDoNotDisturbEachOther) {
     for (uint32_t i = 0; i < kRuns; i++)
       threads.emplace_back([&runs, i] {
         const std::vector<uint8_t> bytes(1000 + i, static_cast<uint8_t>(i));
-        runs[i] = run_board_self_test(emulated_boards()[i % emulated_boards().size()].name, JobKind::echo, 0, bytes);
+        runs[i] = run_board_self_test(emulated_boards()[i % emulated_boards().size()].name,
+                                      JobKind::echo, 0, bytes);
       });
   }
-  if (runs[0].error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << runs[0].error.what << ")";
+  if (runs[0].error.rule == "board.qemu_missing")
+    GTEST_SKIP() << "left out: emulated boards (" << runs[0].error.what << ")";
   for (uint32_t i = 0; i < kRuns; i++) {
     ASSERT_TRUE(runs[i].ok) << runs[i].error.what;
     EXPECT_TRUE(runs[i].outputs[0][0] == std::vector<uint8_t>(1000 + i, static_cast<uint8_t>(i)));

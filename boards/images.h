@@ -7,13 +7,16 @@ extern "C" {
 struct deuteron_board {
   const char *name, *runs, *target, *isa, *npu;
   unsigned memory_mb;
-  const char* flags;                /* of the compiler, with spaces between them */
-  const unsigned char *begin, *end; /* the runner, an ELF file; null: not emulated, or built without the cross compiler */
-  const unsigned char *parts, *parts_end; /* the runner for chips with this core, a relocatable ELF file; null likewise */
+  const char* flags; /* of the compiler, with spaces between them */
+  const unsigned char *begin,
+      *end; /* the runner, an ELF file; null: not emulated, or built without the cross compiler */
+  const unsigned char *parts,
+      *parts_end; /* the runner for chips with this core, a relocatable ELF file; null likewise */
 };
 extern const struct deuteron_board deuteron_boards[];
 extern const int deuteron_board_count;
-extern const unsigned char deuteron_block_counts[], deuteron_block_counts_end[]; /* boards/cycles/block_counts.c, a shared library */
+extern const unsigned char deuteron_block_counts[],
+    deuteron_block_counts_end[]; /* boards/cycles/block_counts.c, a shared library */
 #ifdef __cplusplus
 }
 #endif

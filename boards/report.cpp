@@ -77,26 +77,36 @@ std::string reason_of_fault(uint32_t cfsr) {
   return text.empty() ? "no reason given" : text;
 }
 
-constexpr const char* kReportIt = "this is a fault of the runtime or of a kernel: please report it with the program file";
+constexpr const char* kReportIt =
+    "this is a fault of the runtime or of a kernel: please report it with the program file";
 
 std::string stack_advice(std::string_view board) {
-  return is_behind_probe(board) ? "an eighth of the first RAM is its stack: name a larger one first in --memory" : kReportIt;
+  return is_behind_probe(board)
+             ? "an eighth of the first RAM is its stack: name a larger one first in --memory"
+             : kReportIt;
 }
 
-Diagnostic describe_fault(std::string_view board, const NameFunction& name_function, const BoardReport& a) {
+Diagnostic describe_fault(std::string_view board, const NameFunction& name_function,
+                          const BoardReport& a) {
   Words words(a.trouble);
   words.next();
   const std::string_view kind = words.next();
-  const auto pc = static_cast<uint32_t>(words.number_after("pc")), lr = static_cast<uint32_t>(words.number_after("lr"));
-  const auto cfsr = static_cast<uint32_t>(words.number_after("cfsr")), hfsr = static_cast<uint32_t>(words.number_after("hfsr"));
+  const auto pc = static_cast<uint32_t>(words.number_after("pc")),
+             lr = static_cast<uint32_t>(words.number_after("lr"));
+  const auto cfsr = static_cast<uint32_t>(words.number_after("cfsr")),
+             hfsr = static_cast<uint32_t>(words.number_after("hfsr"));
   const auto address = static_cast<uint32_t>(words.number_after("address"));
   if (a.trouble.ends_with("stack overflowed"))
-    return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow",
-                         stack_advice(board));
-  const std::string function = name_function ? name_function(pc) : "", caller = name_function ? name_function(lr) : "";
+    return board_trouble(
+        board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr),
+        "board.stack_overflow", stack_advice(board));
+  const std::string function = name_function ? name_function(pc) : "",
+                    caller = name_function ? name_function(lr) : "";
   return board_trouble(board,
-                       fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, CFSR {:#010x}, HFSR {:#010x}", kind,
-                                   during(a), reason_of_fault(cfsr), pc, function.empty() ? "" : " `" + function + "`", lr,
+                       fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, "
+                                   "CFSR {:#010x}, HFSR {:#010x}",
+                                   kind, during(a), reason_of_fault(cfsr), pc,
+                                   function.empty() ? "" : " `" + function + "`", lr,
                                    caller.empty() ? "" : " `" + caller + "`", address, cfsr, hfsr),
                        "board.fault", kReportIt);
 }
@@ -121,7 +131,8 @@ Diagnostic describe_status(std::string_view board, BoardExit end, const BoardRep
   }
   const std::string op(words.next());
   words.next();
-  std::string what = fmt::format("{}: {}", step.empty() ? "the runtime refuses the program" : "a delegate fails", code);
+  std::string what = fmt::format(
+      "{}: {}", step.empty() ? "the runtime refuses the program" : "a delegate fails", code);
   if (op != "-") what += fmt::format(", `{}`", op);
   if (instruction != "-1") what += fmt::format(", instruction {}", instruction);
   if (argument != "-1") what += fmt::format(", argument {}", argument);
@@ -130,20 +141,27 @@ Diagnostic describe_status(std::string_view board, BoardExit end, const BoardRep
   if (error != 0) what += ", " + describe_neutron_error(error);
   if (words.rest() != "-") what += fmt::format(": {}", words.rest());
   std::string fix = code == "missing_backend" || code == "delegate_failed" ? advice_for(code) : "";
-  if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
-  if (code == "missing_kernel") fix = "no kernel of that name is built in; `deuteron ops` lists what is";
+  if (code == "wrong_isa")
+    fix =
+        "compile for the core of this board, or choose the board of the program's core (`deuteron "
+        "targets`)";
+  if (code == "missing_kernel")
+    fix = "no kernel of that name is built in; `deuteron ops` lists what is";
   if (code == "missing_backend" && op == kNeutronBackendId && is_behind_probe(board))
     fix = "the NPU wants its vendor's driver: `deuteron firmware` writes a project with it";
   else if (code == "missing_backend" && op == kNeutronBackendId)
-    fix = fmt::format("take a board with this NPU ({}), or compile the program for another target", list_of(boards_with_npu(), "qemu:"));
-  return board_trouble(board, what, (end == BoardExit::run_failed ? "board.run." : "board.load.") + code, fix);
+    fix = fmt::format("take a board with this NPU ({}), or compile the program for another target",
+                      list_of(boards_with_npu(), "qemu:"));
+  return board_trouble(board, what,
+                       (end == BoardExit::run_failed ? "board.run." : "board.load.") + code, fix);
 }
 
 Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
   Words words(a.trouble);
   words.next();
   const std::string_view part = words.next();
-  const uint64_t bytes = words.number(), program = words.number_after("program"), planned = words.number_after("planned");
+  const uint64_t bytes = words.number(), program = words.number_after("program"),
+                 planned = words.number_after("planned");
   const uint64_t tables = words.number_after("tables");
   words.next();
   uint64_t total = 0;
@@ -154,17 +172,21 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
   }
   const bool is_largest = board == largest_board().name;
   const uint64_t wanted = program + planned + tables;
-  const std::string on_chip =
-      fmt::format("{} bytes are missing: a smaller model, or its constants in flash: `--flash` and `flash=` of --memory",
-                  wanted > total ? wanted - total : bytes);
+  const std::string on_chip = fmt::format(
+      "{} bytes are missing: a smaller model, or its constants in flash: `--flash` and `flash=` of "
+      "--memory",
+      wanted > total ? wanted - total : bytes);
   Diagnostic d = board_trouble(
       board,
-      fmt::format("{} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})",
-                  part == "planned" ? "its planned memory" : fmt::format("the {}", part), bytes, program, planned, tables, regions),
+      fmt::format("{} does not fit into the board's memory ({} bytes for it alone; program {}, "
+                  "planned {}, tables {}; memory {})",
+                  part == "planned" ? "its planned memory" : fmt::format("the {}", part), bytes,
+                  program, planned, tables, regions),
       "board.memory",
       is_behind_probe(board) ? on_chip
-      : is_largest ? "take a smaller model: no emulated board has more memory"
-                 : fmt::format("{} has the most memory: {} MB", largest_board().name, largest_board().memory_mb));
+      : is_largest           ? "take a smaller model: no emulated board has more memory"
+                             : fmt::format("{} has the most memory: {} MB", largest_board().name,
+                                           largest_board().memory_mb));
   d.measured = fmt::format("{} bytes", wanted);
   d.limit = fmt::format("{} bytes", total);
   return d;
@@ -179,7 +201,8 @@ std::string during(const BoardReport& a) {
   return "while the program ran";
 }
 
-Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix) {
+Diagnostic board_trouble(std::string_view board, std::string what, std::string rule,
+                         std::string fix) {
   Diagnostic d;
   d.where = is_behind_probe(board) ? std::string(board) : fmt::format("qemu:{}", board);
   d.what = std::move(what);
@@ -189,12 +212,14 @@ Diagnostic board_trouble(std::string_view board, std::string what, std::string r
 }
 
 Diagnostic no_board(std::string_view name) {
-  return board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names_of(emulated_boards())));
+  return board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown",
+                       suggestion(name, names_of(emulated_boards())));
 }
 
 bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
   if (!line.starts_with('@')) {
-    if (line.find("has no peer") == line.npos && answer.emulator_text.size() < 2000)  // a board's network device, always said
+    if (line.find("has no peer") == line.npos &&
+        answer.emulator_text.size() < 2000)  // a board's network device, always said
       answer.emulator_text += (answer.emulator_text.empty() ? "" : "; ") + std::string(line);
     return false;
   }
@@ -241,7 +266,8 @@ bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
   return false;
 }
 
-std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function, BoardExit exit, const BoardReport& a) {
+std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function,
+                                        BoardExit exit, const BoardReport& a) {
   switch (exit) {
     case BoardExit::fault:
       return describe_fault(board, name_function, a);
@@ -251,47 +277,63 @@ std::optional<Diagnostic> describe_exit(std::string_view board, const NameFuncti
     case BoardExit::does_not_fit:
       return describe_memory(board, a);
     case BoardExit::stack_overflow:
-      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", stack_advice(board));
+      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow",
+                           stack_advice(board));
     case BoardExit::bad_job:
-      return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
-                           "`deuteron inspect` shows what the program takes");
+      return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble,
+                           "board.job", "`deuteron inspect` shows what the program takes");
     case BoardExit::no_clock: {
       Words words(a.trouble);
       words.next();
       const std::string clock(words.next());
-      return board_trouble(board, fmt::format("the profile's clock {}: {}", clock, words.rest()), "profile.clock",
-                           "choose a clock that the board has");
+      return board_trouble(board, fmt::format("the profile's clock {}: {}", clock, words.rest()),
+                           "profile.clock", "choose a clock that the board has");
     }
     case BoardExit::file_error:
-      return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble, "board.file");
+      return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble,
+                           "board.file");
     default:
       return std::nullopt;
   }
 }
 
-Diagnostic describe_end(std::string_view board, const NameFunction& name_function, const ProcessEnd& end, const BoardReport& a,
-                        const EmulateOptions& options, double limit_seconds) {
+Diagnostic describe_end(std::string_view board, const NameFunction& name_function,
+                        const ProcessEnd& end, const BoardReport& a, const EmulateOptions& options,
+                        double limit_seconds) {
   const std::string text = a.emulator_text.empty() ? "" : ": " + a.emulator_text;
   if (end.start_error == ENOENT)
-    return board_trouble(board, fmt::format("`{}` is not installed", options.qemu), "board.qemu_missing",
-                         "apt-get install qemu-system-arm");
+    return board_trouble(board, fmt::format("`{}` is not installed", options.qemu),
+                         "board.qemu_missing", "apt-get install qemu-system-arm");
   if (end.start_error != 0)
-    return board_trouble(board, fmt::format("`{}` cannot be started: {}", options.qemu, std::strerror(end.start_error)),
-                         "board.qemu_start");
+    return board_trouble(
+        board,
+        fmt::format("`{}` cannot be started: {}", options.qemu, std::strerror(end.start_error)),
+        "board.qemu_start");
   if (end.timed_out) {
-    Diagnostic d = board_trouble(board, fmt::format("no end {}; the emulator was stopped", during(a)), "board.timeout",
-                                 "--timeout SECONDS sets another limit");
+    Diagnostic d =
+        board_trouble(board, fmt::format("no end {}; the emulator was stopped", during(a)),
+                      "board.timeout", "--timeout SECONDS sets another limit");
     d.measured = fmt::format("more than {:.3g} s", limit_seconds);
-    d.limit = fmt::format("{:.3g} s{}", limit_seconds, options.timeout_seconds > 0 ? "" : " for a sample");
+    d.limit = fmt::format("{:.3g} s{}", limit_seconds,
+                          options.timeout_seconds > 0 ? "" : " for a sample");
     return d;
   }
   if (end.signal == SIGSYS)
-    return board_trouble(board, fmt::format("the image asked the host to start a process or for another right {}{}", during(a), text),
-                         "board.emulator", "an image has the files of its job, and nothing else of the host");
+    return board_trouble(
+        board,
+        fmt::format("the image asked the host to start a process or for another right {}{}",
+                    during(a), text),
+        "board.emulator", "an image has the files of its job, and nothing else of the host");
   if (end.signal != 0)
-    return board_trouble(board, fmt::format("the emulator was ended by signal {} {}{}", end.signal, during(a), text), "board.emulator");
-  if (const std::optional<Diagnostic> d = describe_exit(board, name_function, static_cast<BoardExit>(end.exit_code), a)) return *d;
-  return board_trouble(board, fmt::format("the emulator ended with code {} {}{}", end.exit_code, during(a), text), "board.emulator");
+    return board_trouble(
+        board, fmt::format("the emulator was ended by signal {} {}{}", end.signal, during(a), text),
+        "board.emulator");
+  if (const std::optional<Diagnostic> d =
+          describe_exit(board, name_function, static_cast<BoardExit>(end.exit_code), a))
+    return *d;
+  return board_trouble(
+      board, fmt::format("the emulator ended with code {} {}{}", end.exit_code, during(a), text),
+      "board.emulator");
 }
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runner on a board says, line by line, and what the user is told when a run does not end well.
+// What the runner on a board says, line by line, and what the user is told when a run does not end
+// well.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,9 +32,12 @@ bool take_line(std::string_view line, BoardReport& report, EmulatedRun& run);
 std::string during(const BoardReport& report);  // "while the program was loaded"
 
 // `gdb:HOST:PORT`, `serial:DEVICE`: a board on somebody's desk, and not an emulated one.
-inline bool is_behind_probe(std::string_view board) { return board.starts_with("gdb:") || board.starts_with("serial:"); }
+inline bool is_behind_probe(std::string_view board) {
+  return board.starts_with("gdb:") || board.starts_with("serial:");
+}
 
-Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix = {});
+Diagnostic board_trouble(std::string_view board, std::string what, std::string rule,
+                         std::string fix = {});
 
 Diagnostic no_board(std::string_view name);  // a name that no board has
 
@@ -41,11 +45,12 @@ Diagnostic no_board(std::string_view name);  // a name that no board has
 using NameFunction = std::function<std::string(uint32_t)>;
 
 // For a run that did not end with exit code 0. `board`: an emulated one, or `gdb:HOST:PORT`.
-Diagnostic describe_end(std::string_view board, const NameFunction& name_function, const ProcessEnd& end, const BoardReport& report,
+Diagnostic describe_end(std::string_view board, const NameFunction& name_function,
+                        const ProcessEnd& end, const BoardReport& report,
                         const EmulateOptions& options, double limit_seconds);
 
 // The same for what the runner itself says at its end. Nothing: it says nothing of the kind.
-std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function, BoardExit exit,
-                                        const BoardReport& report);
+std::optional<Diagnostic> describe_exit(std::string_view board, const NameFunction& name_function,
+                                        BoardExit exit, const BoardReport& report);
 
 }  // namespace deuteron

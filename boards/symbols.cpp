@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See symbols.h. The image is our own, but every offset is checked all the same. Source: the ELF specification, 32-bit little-endian.
+// See symbols.h. The image is our own, but every offset is checked all the same. Source: the ELF
+// specification, 32-bit little-endian.
 #include "boards/symbols.h"
 
 #include <cxxabi.h>
@@ -40,14 +41,20 @@ std::string function_at(std::span<const uint8_t> elf, uint32_t address) {
   if (!read_at(elf, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
   for (uint32_t i = 0; i < header.e_shnum; i++) {
     Elf32_Shdr table, names;
-    if (!read_at(elf, header.e_shoff + uint64_t{i} * sizeof table, &table) || table.sh_type != SHT_SYMTAB) continue;
+    if (!read_at(elf, header.e_shoff + uint64_t{i} * sizeof table, &table) ||
+        table.sh_type != SHT_SYMTAB)
+      continue;
     if (!read_at(elf, header.e_shoff + uint64_t{table.sh_link} * sizeof names, &names)) continue;
     for (uint32_t at = 0; at + sizeof(Elf32_Sym) <= table.sh_size; at += sizeof(Elf32_Sym)) {
       Elf32_Sym symbol;
       if (!read_at(elf, uint64_t{table.sh_offset} + at, &symbol)) break;
       const uint32_t from = symbol.st_value & ~1u;  // bit 0: Thumb
-      if (ELF32_ST_TYPE(symbol.st_info) != STT_FUNC || address < from || address >= from + symbol.st_size) continue;
-      return fmt::format("{}+{:#x}", demangle(text_at(elf, uint64_t{names.sh_offset} + symbol.st_name)), address - from);
+      if (ELF32_ST_TYPE(symbol.st_info) != STT_FUNC || address < from ||
+          address >= from + symbol.st_size)
+        continue;
+      return fmt::format("{}+{:#x}",
+                         demangle(text_at(elf, uint64_t{names.sh_offset} + symbol.st_name)),
+                         address - from);
     }
   }
   return {};

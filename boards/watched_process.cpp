@@ -53,24 +53,27 @@ struct Pipe {
   bool ok() const { return read >= 0 && write >= 0; }
 };
 
-// For this process and what it becomes. Files in memory that it is given lie in no folder: Landlock does not see them.
+// For this process and what it becomes. Files in memory that it is given lie in no folder: Landlock
+// does not see them.
 void forbid_changing_files() {
   landlock_ruleset_attr rules{};
-  rules.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                            LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-                            LANDLOCK_ACCESS_FS_MAKE_SYM;
+  rules.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                            LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                            LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                            LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
   const long ruleset = syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
   if (ruleset < 0) return;  // a kernel without it
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) (void)!syscall(SYS_landlock_restrict_self, ruleset, 0);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    (void)!syscall(SYS_landlock_restrict_self, ruleset, 0);
   close(static_cast<int>(ruleset));
 }
 
 static std::atomic<uint64_t> data_of_children = 0;  // 0: ours
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent, HostFiles files,
-                         const char* folder) {
+[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text,
+                         int failed, pid_t parent, HostFiles files, const char* folder) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
@@ -86,7 +89,8 @@ static std::atomic<uint64_t> data_of_children = 0;  // 0: ours
   good = good && (!*folder || chdir(folder) == 0);
   if (files == HostFiles::read_only) forbid_changing_files();
   rlimit data{};
-  if (data_of_children != 0 && getrlimit(RLIMIT_DATA, &data) == 0) data.rlim_cur = data_of_children, setrlimit(RLIMIT_DATA, &data);
+  if (data_of_children != 0 && getrlimit(RLIMIT_DATA, &data) == 0)
+    data.rlim_cur = data_of_children, setrlimit(RLIMIT_DATA, &data);
   if (good) execvp(arguments[0], arguments);
   const int error = errno;
   (void)!write(failed, &error, sizeof error);
@@ -121,7 +125,9 @@ bool wait_until(pid_t child, Clock::time_point deadline, int* status) {
   for (;;) {
     const pid_t r = waitpid(child, status, WNOHANG);
     if (r == child) return true;
-    if (r < 0 && errno != EINTR) {  // somebody else has waited for it: all that can be said is that it is gone
+    if (r < 0 &&
+        errno !=
+            EINTR) {  // somebody else has waited for it: all that can be said is that it is gone
       *status = 0;
       return true;
     }
@@ -160,7 +166,8 @@ std::vector<uint8_t> MemoryFile::content() const {
   std::vector<uint8_t> bytes(static_cast<size_t>(s.st_size));
   size_t at = 0;
   while (at < bytes.size()) {
-    const ssize_t n = pread(descriptor_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    const ssize_t n =
+        pread(descriptor_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     at += static_cast<size_t>(n);
@@ -171,8 +178,9 @@ std::vector<uint8_t> MemoryFile::content() const {
 
 void limit_data_of_children(uint64_t bytes) { data_of_children = bytes; }
 
-ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line, HostFiles files, const std::string& folder) {
+ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors,
+                       double limit_seconds, const std::function<bool(std::string_view)>& on_line,
+                       HostFiles files, const std::string& folder) {
   ProcessEnd end;
   Pipe text, failed;
   if (!text.ok() || !failed.ok()) {
@@ -188,19 +196,22 @@ ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const 
     end.start_error = errno;
     return end;
   }
-  if (child == 0) become(arguments.data(), descriptors, text.write, failed.write, parent, files, folder.c_str());
+  if (child == 0)
+    become(arguments.data(), descriptors, text.write, failed.write, parent, files, folder.c_str());
   setpgid(child, child);  // both sides do it: whoever is first
   text.close_write();
   failed.close_write();
 
-  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(limit_seconds, 0.01, 1e7)));
+  const auto limit = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::clamp(limit_seconds, 0.01, 1e7)));
   Clock::time_point deadline = Clock::now() + limit;
   Lines lines(on_line);
   const Watch* const watch = watch_of_thread();
   const auto is_stopped = [&] { return watch && watch->stop.load(); };
   bool open = true;
   while (open && !is_stopped()) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) break;
     pollfd p{text.read, POLLIN, 0};
     const int ready = poll(&p, 1, static_cast<int>(std::min<long long>(left, watch ? 100 : 1000)));

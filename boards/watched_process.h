@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program with given files as its descriptors 3, 4, ..., reads its text line by line, and ends it when its time is up.
-// No shell, no terminal, no files on disk; the child dies with us. Linux only. Thread-safe.
+// Runs a program with given files as its descriptors 3, 4, ..., reads its text line by line, and
+// ends it when its time is up. No shell, no terminal, no files on disk; the child dies with us.
+// Linux only. Thread-safe.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,8 @@
 
 namespace deuteron {
 
-// A file without a name: gone when it is closed and nobody else has it open, whatever happens to the process.
+// A file without a name: gone when it is closed and nobody else has it open, whatever happens to
+// the process.
 class MemoryFile {
  public:
   MemoryFile() = default;
@@ -36,15 +38,17 @@ struct ProcessEnd {
 
 enum class HostFiles : uint8_t { open, read_only };
 
-// Children have this limit of data (RLIMIT_DATA) and not ours, which the user may have set for us: QEMU alone reserves a gigabyte.
+// Children have this limit of data (RLIMIT_DATA) and not ours, which the user may have set for us:
+// QEMU alone reserves a gigabyte.
 void limit_data_of_children(uint64_t bytes);
 
 // Ends with Interrupted, the child gone, where the thread's Watch says so (base/watch.h).
-// `on_line` gets each line of the child's output and error text without its end; when it returns true the time starts again.
-// `folder`: where the child works; empty: where we do.
-// With `read_only` the child can make, change and remove no file but those that it is given, where the kernel has Landlock.
-ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line, HostFiles files = HostFiles::open,
-                       const std::string& folder = {});
+// `on_line` gets each line of the child's output and error text without its end; when it returns
+// true the time starts again. `folder`: where the child works; empty: where we do. With `read_only`
+// the child can make, change and remove no file but those that it is given, where the kernel has
+// Landlock.
+ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors,
+                       double limit_seconds, const std::function<bool(std::string_view)>& on_line,
+                       HostFiles files = HostFiles::open, const std::string& folder = {});
 
 }  // namespace deuteron

@@ -21,13 +21,15 @@ struct Outcome {
   double seconds = 0;
 };
 
-Outcome run_script(const std::string& script, double limit_seconds, bool restart = false, std::vector<int> descriptors = {}) {
+Outcome run_script(const std::string& script, double limit_seconds, bool restart = false,
+                   std::vector<int> descriptors = {}) {
   Outcome o;
   const auto start = std::chrono::steady_clock::now();
-  o.end = run_watched({"/bin/sh", "-c", script}, descriptors, limit_seconds, [&](std::string_view line) {
-    o.lines.emplace_back(line);
-    return restart;
-  });
+  o.end = run_watched({"/bin/sh", "-c", script}, descriptors, limit_seconds,
+                      [&](std::string_view line) {
+                        o.lines.emplace_back(line);
+                        return restart;
+                      });
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return o;
 }
@@ -65,20 +67,24 @@ TEST(WatchedProcess, EndsAChildThatTalksForEver) {
 }
 
 TEST(WatchedProcess, ProgressStartsTheTimeAgain) {
-  const Outcome o = run_script("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo $i; sleep 0.25; done", 3, true);
+  const Outcome o =
+      run_script("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo $i; sleep 0.25; done", 3, true);
   EXPECT_FALSE(o.end.timed_out);
   EXPECT_EQ(o.end.exit_code, 0);
   EXPECT_GT(o.seconds, 3);
 }
 
-TEST(WatchedProcess, ReadsNothingFromTheTerminal) { EXPECT_EQ(run_script("cat; exit 3", 20).end.exit_code, 3); }
+TEST(WatchedProcess, ReadsNothingFromTheTerminal) {
+  EXPECT_EQ(run_script("cat; exit 3", 20).end.exit_code, 3);
+}
 
 TEST(WatchedProcess, PassesFilesAndGetsThemBack) {
   MemoryFile in("in"), out("out");
   const std::vector<uint8_t> bytes = {'a', 0, 'b', '\n', 255};
   ASSERT_TRUE(in.append(std::span(bytes).first(2)));
   ASSERT_TRUE(in.append(std::span(bytes).subspan(2)));
-  const Outcome o = run_script("cat /proc/self/fd/3 > /proc/self/fd/4", 20, false, {in.descriptor(), out.descriptor()});
+  const Outcome o = run_script("cat /proc/self/fd/3 > /proc/self/fd/4", 20, false,
+                               {in.descriptor(), out.descriptor()});
   EXPECT_EQ(o.end.exit_code, 0);
   EXPECT_EQ(out.content(), bytes);
 }
@@ -91,7 +97,8 @@ TEST(WatchedProcess, CutsALineThatIsTooLong) {
 }
 
 TEST(WatchedProcess, AProgramThatIsMissingIsNotAnEnd) {
-  const ProcessEnd end = run_watched({"/nowhere/program"}, {}, 20, [](std::string_view) { return false; });
+  const ProcessEnd end =
+      run_watched({"/nowhere/program"}, {}, 20, [](std::string_view) { return false; });
   EXPECT_EQ(end.start_error, ENOENT);
 }
 

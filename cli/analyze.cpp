@@ -9,11 +9,13 @@ namespace {
 
 int analyze(const ModelOptions& o) {
   Diagnostics diagnostics;
-  if (!check_outputs(inputs_of(o), outputs_of(o), diagnostics)) return finish("", diagnostics, {}, "");
+  if (!check_outputs(inputs_of(o), outputs_of(o), diagnostics))
+    return finish("", diagnostics, {}, "");
   const std::optional<CompiledModel> m = compile_model(o, true, diagnostics);
   if (!m) return finish(o.json, diagnostics, {}, "");
   if (!has_program(*m))
-    return finish(o.json, diagnostics, {{"model", o.model}, {"target", m->target.name}, {"stopped_after", o.stop_after}},
+    return finish(o.json, diagnostics,
+                  {{"model", o.model}, {"target", m->target.name}, {"stopped_after", o.stop_after}},
                   stopped_text(*m, o.stop_after) + "\n");
   ModelReport report = report_model(o, *m, "", diagnostics);
   if (!write_report_page(o, *m, report, diagnostics)) return finish(o.json, diagnostics, {}, "");
@@ -24,8 +26,9 @@ int analyze(const ModelOptions& o) {
 
 void add_analyze(CommandLine& line) {
   ModelOptions* o = nullptr;
-  Verb verb = add_verb<ModelOptions>(line, "analyze", "show where a model's operators would run and what they would cost",
-                                     "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
+  Verb verb = add_verb<ModelOptions>(
+      line, "analyze", "show where a model's operators would run and what they would cost",
+      "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
   add_model_options(verb, *o);
 }
 

@@ -18,8 +18,11 @@ namespace deuteron {
 namespace {
 
 constexpr double kBuildSeconds = 600;
-constexpr const char* kTools = "apt-get install cmake make gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib";
-constexpr std::string_view kModel = "model", kMemory = "memory of models", kProduct = "product, beside the model";
+constexpr const char* kTools =
+    "apt-get install cmake make gcc-arm-none-eabi libnewlib-arm-none-eabi "
+    "libstdc++-arm-none-eabi-newlib";
+constexpr std::string_view kModel = "model", kMemory = "memory of models",
+                           kProduct = "product, beside the model";
 
 // 131072, 128K or 1M.
 std::optional<uint64_t> bytes_of(std::string_view text) {
@@ -27,16 +30,19 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   const int shift = unit == "K" ? 10 : unit == "M" ? 20 : 0;
-  if (error != std::errc{} || (!unit.empty() && shift == 0) || n == 0 || n > uint64_t{1} << 32) return std::nullopt;
+  if (error != std::errc{} || (!unit.empty() && shift == 0) || n == 0 || n > uint64_t{1} << 32)
+    return std::nullopt;
   return n << shift;
 }
 
-// "kernel dense    2692 of flash, 0 of RAM" or "load    5712 of stack at most", as the project's build prints them.
+// "kernel dense    2692 of flash, 0 of RAM" or "load    5712 of stack at most", as the project's
+// build prints them.
 void take_line(std::string_view line, BoardFit& fit) {
   const size_t gap = line.find("  ");
   if (gap == line.npos || gap == 0) return;
   const std::string name(line.substr(0, gap));
-  const char *at = line.data() + line.find_first_not_of(' ', gap), *const end = line.data() + line.size();
+  const char *at = line.data() + line.find_first_not_of(' ', gap), *const end =
+                                                                       line.data() + line.size();
   uint64_t first = 0, second = 0;
   const auto [behind, error] = std::from_chars(at, end, first);
   if (error != std::errc{}) return;
@@ -44,12 +50,13 @@ void take_line(std::string_view line, BoardFit& fit) {
   const std::string_view rest(behind, static_cast<size_t>(end - behind));
   if (rest == kStack) fit.stack = std::max(fit.stack, first);
   if (!rest.starts_with(kFlash) || name == kProduct) return;
-  if (std::from_chars(behind + kFlash.size(), end, second).ec == std::errc{}) fit.parts[name] = {first, second};
+  if (std::from_chars(behind + kFlash.size(), end, second).ec == std::errc{})
+    fit.parts[name] = {first, second};
 }
 
 // False, with a diagnostic: the tool is not there, or it failed.
-bool run_tool(const std::vector<std::string>& command, const std::string& folder, const std::function<void(std::string_view)>& on_line,
-              Diagnostics& diagnostics) {
+bool run_tool(const std::vector<std::string>& command, const std::string& folder,
+              const std::function<void(std::string_view)>& on_line, Diagnostics& diagnostics) {
   std::string said;
   const auto keep = [&](std::string_view line) {
     on_line(line);
@@ -59,13 +66,17 @@ bool run_tool(const std::vector<std::string>& command, const std::string& folder
   const ProcessEnd end = run_watched(command, {}, kBuildSeconds, keep, HostFiles::open, folder);
   if (end.start_error == 0 && !end.timed_out && end.exit_code == 0) return true;
   if (end.start_error != 0)
-    diagnostics.error("--board", fmt::format("`{}` does not start: {}", command[0], std::strerror(end.start_error)), "board.fit.tool",
-                      kTools);
+    diagnostics.error(
+        "--board",
+        fmt::format("`{}` does not start: {}", command[0], std::strerror(end.start_error)),
+        "board.fit.tool", kTools);
   else
-    diagnostics.error("--board",
-                      fmt::format("the image cannot be built: `{}` {}{}", command[0],
-                                  end.timed_out ? "had no end" : fmt::format("ended with code {}", end.exit_code), said),
-                      "board.fit.build", kTools);
+    diagnostics.error(
+        "--board",
+        fmt::format("the image cannot be built: `{}` {}{}", command[0],
+                    end.timed_out ? "had no end" : fmt::format("ended with code {}", end.exit_code),
+                    said),
+        "board.fit.build", kTools);
   return false;
 }
 
@@ -89,12 +100,15 @@ std::optional<BoardMemory> board_memory(const std::string& text, Diagnostics& di
   m.board = board_called(text.substr(0, comma), diagnostics);
   if (!m.board) return std::nullopt;
   if (!m.board->emulated)
-    return diagnostics.error("--board " + text, "an image for it needs the vendor's SDK", "board.fit.vendor",
-                             "take an emulated board with the same core and the memory of yours: mps2-an505,flash=512K,ram=128K"),
+    return diagnostics.error("--board " + text, "an image for it needs the vendor's SDK",
+                             "board.fit.vendor",
+                             "take an emulated board with the same core and the memory of yours: "
+                             "mps2-an505,flash=512K,ram=128K"),
            std::nullopt;
   const RuntimeSources runtime = embedded_sources();
   m.flash = board_region(runtime, m.board->name, "CODE");
-  m.ram = board_region(runtime, m.board->name, "RAM") + board_region(runtime, m.board->name, "POOL");
+  m.ram =
+      board_region(runtime, m.board->name, "RAM") + board_region(runtime, m.board->name, "POOL");
   for (std::string_view rest = std::string_view(text).substr(comma); !rest.empty();) {
     rest.remove_prefix(1);
     const std::string_view item = rest.substr(0, rest.find(','));
@@ -103,15 +117,18 @@ std::optional<BoardMemory> board_memory(const std::string& text, Diagnostics& di
     const auto bytes = equals == item.npos ? std::nullopt : bytes_of(item.substr(equals + 1));
     const std::string_view name = item.substr(0, equals);
     if (!bytes || (name != "flash" && name != "ram"))
-      return diagnostics.error("--board " + text, fmt::format("`{}` is no memory", item), "board.fit.memory",
-                               "flash=BYTES and ram=BYTES, with K or M behind the number if you like: mps2-an386,flash=128K,ram=32K"),
+      return diagnostics.error("--board " + text, fmt::format("`{}` is no memory", item),
+                               "board.fit.memory",
+                               "flash=BYTES and ram=BYTES, with K or M behind the number if you "
+                               "like: mps2-an386,flash=128K,ram=32K"),
              std::nullopt;
     (name == "flash" ? m.flash : m.ram) = *bytes;
   }
   return m;
 }
 
-std::optional<BoardFit> fit_board(const BoardMemory& memory, const ProgramFile& file, Diagnostics& diagnostics) {
+std::optional<BoardFit> fit_board(const BoardMemory& memory, const ProgramFile& file,
+                                  Diagnostics& diagnostics) {
   const RuntimeSources runtime = embedded_sources();
   FirmwareProject project = project_for(*memory.board);
   if (!add_model(file, {}, project, diagnostics)) return std::nullopt;
@@ -123,7 +140,8 @@ std::optional<BoardFit> fit_board(const BoardMemory& memory, const ProgramFile& 
                              "set TMPDIR to a folder that can be written"),
            std::nullopt;
   const std::string source = folder / "firmware", build = folder / "build";
-  if (!write_folder(source, firmware_files(project, *placed, runtime), false, diagnostics)) return std::nullopt;
+  if (!write_folder(source, firmware_files(project, *placed, runtime), false, diagnostics))
+    return std::nullopt;
   BoardFit fit;
   const auto ignore = [](std::string_view) {};
   const auto take = [&](std::string_view line) { take_line(line, fit); };
@@ -138,11 +156,13 @@ std::optional<BoardFit> fit_board(const BoardMemory& memory, const ProgramFile& 
 }
 
 bool check_fit(const BoardMemory& memory, const BoardFit& fit, Diagnostics& diagnostics) {
-  const auto check = [&](const char* what, uint64_t measured, uint64_t limit, uint64_t BoardFit::Part::*kind, const char* fix) {
+  const auto check = [&](const char* what, uint64_t measured, uint64_t limit,
+                         uint64_t BoardFit::Part::*kind, const char* fix) {
     if (measured > limit)
       diagnostics.add(
           {Severity::error, "board " + std::string(memory.board->name),
-           fmt::format("the image has {} bytes too many for the {}; the largest parts: {}", measured - limit, what, largest(fit, kind)),
+           fmt::format("the image has {} bytes too many for the {}; the largest parts: {}",
+                       measured - limit, what, largest(fit, kind)),
            std::to_string(measured), std::to_string(limit), "board.fit.small", fix});
   };
   check("flash", fit.flash, memory.flash, &BoardFit::Part::flash,
@@ -164,9 +184,11 @@ std::string text_of(const BoardMemory& memory, const BoardFit& fit) {
   const uint64_t model = part(kModel).flash, planned = part(kMemory).ram;
   return fmt::format(
       "  board          {}: flash {} of {} bytes: model {}, kernels {}, loader {}, all else {}\n"
-      "                 RAM {} of {} bytes: memory of the model {}, stack {} at most, all else {}\n",
-      memory.board->name, fit.flash, memory.flash, model, kernels, loader, fit.flash - model - kernels - loader, fit.ram, memory.ram,
-      planned, fit.stack, fit.ram - planned - fit.stack);
+      "                 RAM {} of {} bytes: memory of the model {}, stack {} at most, all else "
+      "{}\n",
+      memory.board->name, fit.flash, memory.flash, model, kernels, loader,
+      fit.flash - model - kernels - loader, fit.ram, memory.ram, planned, fit.stack,
+      fit.ram - planned - fit.stack);
 }
 
 }  // namespace deuteron

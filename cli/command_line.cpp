@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -22,22 +22,32 @@ namespace deuteron {
 Option& Option::value(const char* text) { return option_->option_text(text), *this; }
 Option& Option::required() { return option_->required(), *this; }
 Option& Option::one_each() { return option_->allow_extra_args(false), *this; }
-Option& Option::positive() { return range_->least = 1, range_->sign = NumberRange::Sign::positive, *this; }
-Option& Option::not_negative() { return range_->least = 0, range_->sign = NumberRange::Sign::not_negative, *this; }
+Option& Option::positive() {
+  return range_->least = 1, range_->sign = NumberRange::Sign::positive, *this;
+}
+Option& Option::not_negative() {
+  return range_->least = 0, range_->sign = NumberRange::Sign::not_negative, *this;
+}
 Option& Option::not_zero() { return range_->sign = NumberRange::Sign::not_zero, *this; }
-Option& Option::between(int least, int most) { return range_->least = least, range_->most = most, *this; }
+Option& Option::between(int least, int most) {
+  return range_->least = least, range_->most = most, *this;
+}
 Option& Option::at_most(double most) { return range_->largest = most, *this; }
 Option& Option::one_of(std::vector<std::string> words) {
   // CLI11 keeps a check's description, and words_of() finds the words there again.
   const std::string description = fmt::format("{{{}}}", fmt::join(words, ","));
   option_->check(
       [words = std::move(words)](const std::string& text) {
-        return std::ranges::find(words, text) != words.end() ? "" : fmt::format("there is no `{}`: {}", text, suggestion(text, words));
+        return std::ranges::find(words, text) != words.end()
+                   ? ""
+                   : fmt::format("there is no `{}`: {}", text, suggestion(text, words));
       },
       description);
   return *this;
 }
-Option& Option::check(std::function<std::string(const std::string&)> complaint) { return option_->check(std::move(complaint)), *this; }
+Option& Option::check(std::function<std::string(const std::string&)> complaint) {
+  return option_->check(std::move(complaint)), *this;
+}
 
 namespace {
 
@@ -46,11 +56,14 @@ std::vector<std::string> words_of(const CLI::Option& option) {
   const size_t begin = type.rfind('{'), end = type.rfind('}');
   std::vector<std::string> words;
   if (begin != type.npos && end != type.npos && begin < end)
-    for_each_part(type.substr(begin + 1, end - begin - 1), [&](std::string_view word) { words.emplace_back(word); });
+    for_each_part(type.substr(begin + 1, end - begin - 1),
+                  [&](std::string_view word) { words.emplace_back(word); });
   return words;
 }
 
-std::string complaint_of_text(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+std::string complaint_of_text(const std::string& text) {
+  return text.empty() ? "the value is empty" : "";
+}
 
 std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames()[0];
@@ -62,7 +75,8 @@ Option Verb::titled(CLI::Option* option, std::shared_ptr<NumberRange> range) {
   option->group(group_);
   return Option(option, std::move(range));
 }
-// CLI11 converts what has been checked; by itself it would take nan, hexadecimal and octal numbers, and print limits with 309 digits.
+// CLI11 converts what has been checked; by itself it would take nan, hexadecimal and octal numbers,
+// and print limits with 309 digits.
 template <class T>
 Option Verb::number(const std::string& names, T& value, const std::string& help) {
   auto range = std::make_shared<NumberRange>(range_of<T>());
@@ -74,29 +88,47 @@ Option Verb::number(const std::string& names, T& value, const std::string& help)
 Option Verb::option(const std::string& names, std::string& value, const std::string& help) {
   return titled(app_->add_option(names, value, help)->check(complaint_of_text));
 }
-Option Verb::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
+Option Verb::option(const std::string& names, std::vector<std::string>& values,
+                    const std::string& help) {
   return titled(app_->add_option(names, values, help)->check(complaint_of_text));
 }
-Option Verb::option(const std::string& names, int& value, const std::string& help) { return number(names, value, help); }
-Option Verb::option(const std::string& names, int64_t& value, const std::string& help) { return number(names, value, help); }
-Option Verb::option(const std::string& names, uint32_t& value, const std::string& help) { return number(names, value, help); }
-Option Verb::option(const std::string& names, size_t& value, const std::string& help) { return number(names, value, help); }
-Option Verb::option(const std::string& names, float& value, const std::string& help) { return number(names, value, help); }
-Option Verb::option(const std::string& names, double& value, const std::string& help) { return number(names, value, help); }
+Option Verb::option(const std::string& names, int& value, const std::string& help) {
+  return number(names, value, help);
+}
+Option Verb::option(const std::string& names, int64_t& value, const std::string& help) {
+  return number(names, value, help);
+}
+Option Verb::option(const std::string& names, uint32_t& value, const std::string& help) {
+  return number(names, value, help);
+}
+Option Verb::option(const std::string& names, size_t& value, const std::string& help) {
+  return number(names, value, help);
+}
+Option Verb::option(const std::string& names, float& value, const std::string& help) {
+  return number(names, value, help);
+}
+Option Verb::option(const std::string& names, double& value, const std::string& help) {
+  return number(names, value, help);
+}
 Option Verb::option(const std::string& names, std::vector<float>& values, const std::string& help) {
   auto range = std::make_shared<NumberRange>(range_of<float>());
   const auto take = [&values](const std::vector<std::string>& lists) {
     values.clear();
     for (const std::string& list : lists)
-      for_each_part(list, [&](std::string_view text) { values.push_back(static_cast<float>(real_of(text))); });
+      for_each_part(list, [&](std::string_view text) {
+        values.push_back(static_cast<float>(real_of(text)));
+      });
   };
   CLI::Option* option = app_->add_option_function<std::vector<std::string>>(names, take, help);
   option->check([range](const std::string& list) { return complaint_of_list(*range, list); });
   return titled(option, range);
 }
-Option Verb::number_or(const std::string& word, int64_t meaning, const std::string& names, int64_t& value, const std::string& help) {
+Option Verb::number_or(const std::string& word, int64_t meaning, const std::string& names,
+                       int64_t& value, const std::string& help) {
   auto range = std::make_shared<NumberRange>(range_of<int64_t>());
-  const auto take = [&value, word, meaning](const std::string& text) { value = text == word ? meaning : std::stoll(text); };
+  const auto take = [&value, word, meaning](const std::string& text) {
+    value = text == word ? meaning : std::stoll(text);
+  };
   CLI::Option* option = app_->add_option_function<std::string>(names, take, help);
   option->check([range, word](const std::string& text) {
     const std::string complaint = text == word ? "" : complaint_of(*range, text);
@@ -104,7 +136,9 @@ Option Verb::number_or(const std::string& word, int64_t meaning, const std::stri
   });
   return titled(option, range);
 }
-Option Verb::flag(const std::string& names, bool& value, const std::string& help) { return titled(app_->add_flag(names, value, help)); }
+Option Verb::flag(const std::string& names, bool& value, const std::string& help) {
+  return titled(app_->add_flag(names, value, help));
+}
 
 CommandLine::CommandLine(std::function<void(size_t)> limit_memory)
     : app_(std::make_unique<CLI::App>("", "deuteron")), limit_memory_(std::move(limit_memory)) {
@@ -113,14 +147,18 @@ CommandLine::CommandLine(std::function<void(size_t)> limit_memory)
 }
 CommandLine::~CommandLine() = default;
 
-Verb CommandLine::add(const char* name, const char* what, const char* example, std::function<int()> run) {
+Verb CommandLine::add(const char* name, const char* what, const char* example,
+                      std::function<int()> run) {
   CLI::App* verb = app_->add_subcommand(name, what);
   verb->footer(example);
   verb->callback([this, run = std::move(run)] { chosen_ = run; });
   Verb added(verb);
   if (limit_memory_) {
     added.group("Limits");
-    added.option("--max-memory", max_memory_, "how much memory this command may take for its data; one that needs more ends with an error")
+    added
+        .option("--max-memory", max_memory_,
+                "how much memory this command may take for its data; one that needs more ends with "
+                "an error")
         .value("BYTES")
         .positive();
     added.group("Options");
@@ -157,7 +195,9 @@ std::vector<VerbFacts> CommandLine::facts() const {
 // Options of ExecuTorch's aot_arm_compiler that have no counterpart here, and why.
 static std::string hint_of(int argc, char** argv) {
   constexpr std::pair<std::string_view, std::string_view> kOfOthers[] = {
-      {"--quantize", "quantization is always on: a float model becomes int8 by --calibrate; leave --quantize out"},
+      {"--quantize",
+       "quantization is always on: a float model becomes int8 by --calibrate; leave --quantize "
+       "out"},
       {"--delegate", "what the NPU of the target takes always goes there; leave --delegate out"},
       {"--model_name", "the model is a file, behind the verb: leave --model_name out"},
   };
@@ -171,15 +211,19 @@ std::string CommandLine::unknown_verb(const std::string& name) const {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app_->get_subcommands({})) verbs.push_back(verb->get_name());
   if (std::ranges::find(verbs, name) != verbs.end()) return "";
-  return fmt::format("there is no verb `{}`: {}", printable(name, Lines::escaped), suggestion(name, verbs));
+  return fmt::format("there is no verb `{}`: {}", printable(name, Lines::escaped),
+                     suggestion(name, verbs));
 }
 
-// An option or argument that the verb does not have: said before what is missing, which it may stand for. "": there is none.
+// An option or argument that the verb does not have: said before what is missing, which it may
+// stand for. "": there is none.
 std::string CommandLine::unknown_argument(const std::string& verb) const {
   const std::vector<std::string> extras = app_->remaining(true);
   if (extras.empty()) return "";
-  const auto option = std::ranges::find_if(extras, [](const std::string& text) { return text.starts_with('-'); });
-  if (verb.empty() || option == extras.end()) return fmt::format("`{}` is one argument too many", printable(extras.front(), Lines::escaped));
+  const auto option =
+      std::ranges::find_if(extras, [](const std::string& text) { return text.starts_with('-'); });
+  if (verb.empty() || option == extras.end())
+    return fmt::format("`{}` is one argument too many", printable(extras.front(), Lines::escaped));
   std::vector<std::string> names;
   for (const OptionFacts& o : facts_of(verb).options)
     if (!o.is_placed) names.push_back(o.name);
@@ -192,17 +236,22 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
   const std::vector<CLI::App*> verbs = app_->get_subcommands();
   const CLI::App& verb = verbs.empty() ? *app_ : *verbs.front();
   const std::string what = e.what(), of = what.substr(0, what.find(": "));
-  if (const std::string unknown = unknown_argument(verbs.empty() ? "" : verb.get_name()); !unknown.empty()) return unknown;
+  if (const std::string unknown = unknown_argument(verbs.empty() ? "" : verb.get_name());
+      !unknown.empty())
+    return unknown;
   if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !verbs.empty()) {
     std::vector<std::string> missing;
     for (const CLI::Option* o : verb.get_options())
       if (o->get_required() && o->count() == 0) missing.push_back(name_of(*o));
-    if (!missing.empty()) return fmt::format("{} {} required", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are");
+    if (!missing.empty())
+      return fmt::format("{} {} required", fmt::join(missing, ", "),
+                         missing.size() == 1 ? "is" : "are");
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr) {
     const CLI::Option* option = verb.get_option_no_throw(of);
     if (option != nullptr && option->get_expected_max() == 0) return of + " takes no value";
-    return option != nullptr && option->count() > 1 ? of + " may be given once" : of + " needs a value";
+    return option != nullptr && option->count() > 1 ? of + " may be given once"
+                                                    : of + " needs a value";
   }
   return printable(what, Lines::escaped);
 }
@@ -210,15 +259,18 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
 int CommandLine::run(int argc, char** argv) {
   if (argc == 1) return std::fputs(help_text(facts()).c_str(), stdout), kDone;
   // CLI11 would say that a verb is required, whatever stands there.
-  if (const std::string unknown = argv[1][0] == '-' ? "" : unknown_verb(argv[1]); !unknown.empty()) {
-    std::fprintf(stderr, "deuteron: error: %s\n    `deuteron --help` says what each does\n", unknown.c_str());
+  if (const std::string unknown = argv[1][0] == '-' ? "" : unknown_verb(argv[1]);
+      !unknown.empty()) {
+    std::fprintf(stderr, "deuteron: error: %s\n    `deuteron --help` says what each does\n",
+                 unknown.c_str());
     return kWrongUsage;
   }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const std::vector<CLI::App*> chosen = app_->get_subcommands();
-    const std::string text = chosen.empty() ? help_text(facts()) : help_text(facts_of(chosen.front()->get_name()));
+    const std::string text =
+        chosen.empty() ? help_text(facts()) : help_text(facts_of(chosen.front()->get_name()));
     return std::fputs(text.c_str(), stdout), kDone;
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --version

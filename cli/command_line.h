@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: verbs, their options, and what --help says of them. A thin front of CLI11, whose headers only command_line.cpp
-// includes: they cost each file five seconds.
+// The command line: verbs, their options, and what --help says of them. A thin front of CLI11,
+// whose headers only command_line.cpp includes: they cost each file five seconds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ struct NumberRange;
 // An option of a verb, to be described further. Numbers are plain decimals, texts are not empty.
 class Option {
  public:
-  explicit Option(CLI::Option* option, std::shared_ptr<NumberRange> range = nullptr) : option_(option), range_(std::move(range)) {}
+  explicit Option(CLI::Option* option, std::shared_ptr<NumberRange> range = nullptr)
+      : option_(option), range_(std::move(range)) {}
   Option& value(const char* text);  // what --help says behind the name: "FILE"
   Option& required();
   Option& one_each();  // one value each time that the option is given, where it takes a list
@@ -45,16 +46,19 @@ class Verb {
   explicit Verb(CLI::App* app) : app_(app) {}
   // `names`: "model" for a value by its place, "--target", or "-o,--output".
   Option option(const std::string& names, std::string& value, const std::string& help);
-  Option option(const std::string& names, std::vector<std::string>& values, const std::string& help);
+  Option option(const std::string& names, std::vector<std::string>& values,
+                const std::string& help);
   Option option(const std::string& names, int& value, const std::string& help);
   Option option(const std::string& names, int64_t& value, const std::string& help);
   Option option(const std::string& names, uint32_t& value, const std::string& help);
   Option option(const std::string& names, size_t& value, const std::string& help);
   Option option(const std::string& names, float& value, const std::string& help);
   Option option(const std::string& names, double& value, const std::string& help);
-  Option option(const std::string& names, std::vector<float>& values, const std::string& help);  // with commas between them
+  Option option(const std::string& names, std::vector<float>& values,
+                const std::string& help);  // with commas between them
   // A number, or a word that stands for one.
-  Option number_or(const std::string& word, int64_t meaning, const std::string& names, int64_t& value, const std::string& help);
+  Option number_or(const std::string& word, int64_t meaning, const std::string& names,
+                   int64_t& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
   // The options that follow stand under this title in --help.
   void group(const char* title) { group_ = title; }
@@ -87,8 +91,8 @@ struct VerbFacts {
 
 class CommandLine {
  public:
-  // `limit_memory` is called with the bytes of --max-memory before a verb runs. Without it no verb has that option: a process that lives on
-  // cannot take its limit back.
+  // `limit_memory` is called with the bytes of --max-memory before a verb runs. Without it no verb
+  // has that option: a process that lives on cannot take its limit back.
   explicit CommandLine(std::function<void(size_t)> limit_memory = nullptr);
   ~CommandLine();
   // `run` answers the exit code; it is called when the user has named the verb.
@@ -96,7 +100,8 @@ class CommandLine {
   int run(int argc, char** argv);
   VerbFacts facts_of(const std::string& verb) const;  // of a verb that there is
   std::vector<VerbFacts> facts() const;
-  std::string unknown_verb(const std::string& name) const;  // what is said of a verb that there is not; "": there is
+  std::string unknown_verb(
+      const std::string& name) const;  // what is said of a verb that there is not; "": there is
 
  private:
   std::unique_ptr<CLI::App> app_;
@@ -109,7 +114,8 @@ class CommandLine {
 
 // Adds `verb` with options of type T, which live as long as the command line.
 template <class T>
-Verb add_verb(CommandLine& line, const char* name, const char* what, const char* example, int (*run)(const T&), T*& options) {
+Verb add_verb(CommandLine& line, const char* name, const char* what, const char* example,
+              int (*run)(const T&), T*& options) {
   auto owned = std::make_shared<T>();
   options = owned.get();
   return line.add(name, what, example, [owned, run] { return run(*owned); });

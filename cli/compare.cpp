@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron compare: how far the program is from the float model, at its outputs and at every operator on the way.
-// A program file has no names and no scales. Compiling is deterministic, so the model is compiled once more: when that gives the very bytes
-// of the file, all that the compiler knows is known of the file too.
+// deuteron compare: how far the program is from the float model, at its outputs and at every
+// operator on the way. A program file has no names and no scales. Compiling is deterministic, so
+// the model is compiled once more: when that gives the very bytes of the file, all that the
+// compiler knows is known of the file too.
 #include <fmt/format.h>
 #include <array>
 
@@ -32,8 +33,9 @@ struct CompareOptions {
 };
 
 // A table of every operator, those that lost most first. nullopt, with a diagnostic: a fault.
-std::optional<std::string> table_of_operators(const CompareOptions& o, const ProgramFile& file, std::span<const InputSeries> inputs,
-                                              Json& json, Diagnostics& diagnostics) {
+std::optional<std::string> table_of_operators(const CompareOptions& o, const ProgramFile& file,
+                                              std::span<const InputSeries> inputs, Json& json,
+                                              Diagnostics& diagnostics) {
   ModelOptions given = o.given;
   given.model = o.model;
   given.calibrate = o.calibrate.empty() ? o.inputs : o.calibrate;
@@ -43,16 +45,19 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
   const std::optional<ModelOptions> options = options_of(file, given, &model);
   if (!options)
     return fmt::format(
-        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate the data that it was compiled with, and "
+        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate "
+        "the data that it was compiled with, and "
         "the options\n",
         o.model, o.calibrate.empty() ? "these inputs" : "this data", o.program);
   json["target"] = model->target.name;
-  std::optional<std::vector<LayerError>> compared = compare_operators(file, *options, *model, inputs, diagnostics);
+  std::optional<std::vector<LayerError>> compared =
+      compare_operators(file, *options, *model, inputs, diagnostics);
   if (!compared) return std::nullopt;
   std::vector<LayerError>& layers = *compared;
   std::ranges::stable_sort(layers, {}, &LayerError::sqnr_db);
   json["operators"] = Json::array();
-  std::string text = fmt::format("{:>9} {:>12} {:>9} {:>7}  {}\n", "SQNR dB", "largest", "clipped", "range", "operator");
+  std::string text = fmt::format("{:>9} {:>12} {:>9} {:>7}  {}\n", "SQNR dB", "largest", "clipped",
+                                 "range", "operator");
   for (const LayerError& l : layers) {
     json["operators"].push_back({{"name", l.name},
                                  {"op", l.op},
@@ -62,46 +67,56 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
                                  {"range_used", l.used},
                                  {"low", l.low},
                                  {"high", l.high}});
-    text +=
-        fmt::format("{:9.2f} {:12.5g} {:7.2f} % {:5.0f} %  {} ({})\n", l.sqnr_db, l.max_abs, 100 * l.clipped, 100 * l.used, l.name, l.op);
+    text += fmt::format("{:9.2f} {:12.5g} {:7.2f} % {:5.0f} %  {} ({})\n", l.sqnr_db, l.max_abs,
+                        100 * l.clipped, 100 * l.used, l.name, l.op);
   }
   return text;
 }
 
 int compare(const CompareOptions& o) {
-  if (const std::string problem = check_where(o.where); !problem.empty()) return refuse_usage(problem);
+  if (const std::string problem = check_where(o.where); !problem.empty())
+    return refuse_usage(problem);
   Diagnostics diagnostics;
-  std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--verify-key", o.verify_key}};
+  std::vector<NamedPath> read = {
+      {"the program", o.program}, {"the model", o.model}, {"--verify-key", o.verify_key}};
   add_paths(read, "--inputs", o.inputs);
   add_paths(read, "--calibrate", o.calibrate);
-  if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
+  if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics))
+    return finish("", diagnostics, {}, "");
   Json json = {{"model", o.model}, {"program", o.program}, {"outputs", Json::array()}};
   if (!o.where.is_host()) json["on"] = o.where.on;
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
-  const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
+  const std::optional<std::vector<InputSeries>> inputs =
+      read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
   const std::optional<FloatOutputs> model =
-      run_float_model(o.model, o.given.input_shapes, o.given.part, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
+      run_float_model(o.model, o.given.input_shapes, o.given.part, o.given.states,
+                      file->as_numbers(*inputs), samples, o.threads, diagnostics);
   if (!model) return fail();
   RunSeconds seconds;
-  const auto outputs = run_anywhere(*file, o.where, o.timeout, *inputs, samples, &seconds, false, o.json, diagnostics);
+  const auto outputs = run_anywhere(*file, o.where, o.timeout, *inputs, samples, &seconds, false,
+                                    o.json, diagnostics);
   if (!outputs) return fail();
   if (model->outputs.size() != outputs->size()) {
-    diagnostics.add({Severity::error, o.model, "the model has another number of outputs than the program",
-                     std::to_string(model->outputs.size()), std::to_string(outputs->size()), "model.outputs",
-                     "give the model that the program was compiled from"});
+    diagnostics.add({Severity::error, o.model,
+                     "the model has another number of outputs than the program",
+                     std::to_string(model->outputs.size()), std::to_string(outputs->size()),
+                     "model.outputs", "give the model that the program was compiled from"});
     return fail();
   }
 
-  std::string summary = fmt::format("{} against {}: {}\n", o.program, o.model, counted(samples, "sample"));
+  std::string summary =
+      fmt::format("{} against {}: {}\n", o.program, o.model, counted(samples, "sample"));
   for (size_t k = 0; k < outputs->size(); ++k) {
     const PteTensor& t = file->summary.outputs[k];
     if ((t.type != ScalarType::f32 && t.steps.empty()) || t.sizes != model->shapes[k]) {
-      diagnostics.add({Severity::error, o.program, fmt::format("output {} cannot be compared with the model's", k),
-                       to_text(t.type, t.sizes, {}), fmt::format("f32[{}]", to_text(model->shapes[k])), "model.outputs",
+      diagnostics.add({Severity::error, o.program,
+                       fmt::format("output {} cannot be compared with the model's", k),
+                       to_text(t.type, t.sizes, {}),
+                       fmt::format("f32[{}]", to_text(model->shapes[k])), "model.outputs",
                        "compile the model with `--io float` for this comparison"});
       return fail();
     }
@@ -112,8 +127,9 @@ int compare(const CompareOptions& o) {
                                {"max_abs_error", d.max_abs},
                                {"worst_sample", d.sample},
                                {"worst_index", d.index}});
-    summary += fmt::format("output{} `{}`: SQNR {:.2f} dB, largest difference {:.6g} (sample {}, index {})\n", k, model->names[k],
-                           d.sqnr_db, d.max_abs, d.sample, d.index);
+    summary += fmt::format(
+        "output{} `{}`: SQNR {:.2f} dB, largest difference {:.6g} (sample {}, index {})\n", k,
+        model->names[k], d.sqnr_db, d.max_abs, d.sample, d.index);
   }
   json["samples"] = samples;
   const std::optional<std::string> table = table_of_operators(o, *file, *inputs, json, diagnostics);
@@ -127,22 +143,30 @@ int compare(const CompareOptions& o) {
 
 void add_compare(CommandLine& line) {
   CompareOptions* o = nullptr;
-  Verb verb = add_verb<CompareOptions>(line, "compare", "compare a program with the float model, operator by operator",
-                                       "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
+  Verb verb = add_verb<CompareOptions>(
+      line, "compare", "compare a program with the float model, operator by operator",
+      "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb.option("model", o->model, "the float model (.pt2, .tflite or .onnx)").value("M").required();
   add_input_shape(verb, o->given.input_shapes);
   add_part(verb, o->given.part);
   add_state(verb, o->given.states);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_verify_key(verb, o->verify_key);
-  add_files(verb, "--input,--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
-  add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
-  verb.option("--target", o->given.target, "what the program was compiled for; default: the targets that have its kernels").value("T");
+  add_files(verb, "--input,--inputs", o->inputs,
+            "data of one input, once for each input in order; a .npz stands for all");
+  add_files(verb, "--calibrate", o->calibrate,
+            "what the program was calibrated with, where that is not --inputs");
+  verb.option("--target", o->given.target,
+              "what the program was compiled for; default: the targets that have its kernels")
+      .value("T");
   add_accuracy_options(verb, o->given);
   add_npu_options(verb, o->given);
   add_where(verb, o->where);
   add_timeout(verb, o->timeout);
-  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
+  verb.option("--threads", o->threads,
+              "threads for the float model; default: as many as the machine has")
+      .value("N")
+      .between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

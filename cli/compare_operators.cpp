@@ -21,7 +21,9 @@ constexpr size_t kMostTaps = 100;  // of one program: an NPU part has at most 25
 struct Way {
   const char *layout, *dialect;
 };
-constexpr Way kWays[] = {{"", ""}, {",contiguous", ""}, {"", "stock"}, {",contiguous", "stock"}, {"", "plain"}, {",contiguous", "plain"}};
+constexpr Way kWays[] = {{"", ""},      {",contiguous", ""},
+                         {"", "stock"}, {",contiguous", "stock"},
+                         {"", "plain"}, {",contiguous", "plain"}};
 
 bool is_on_npu(const ProgramFile& file) { return !file.summary.delegates.empty(); }
 
@@ -35,10 +37,12 @@ std::vector<const char*> targets_of(const ProgramFile& file) {
 }
 
 bool gives(const CompiledModel& model, const ProgramFile& file) {
-  return std::ranges::equal(std::as_bytes(std::span(model.compilation.pte)), std::span(file.bytes.data(), file.bytes.size()));
+  return std::ranges::equal(std::as_bytes(std::span(model.compilation.pte)),
+                            std::span(file.bytes.data(), file.bytes.size()));
 }
 
-std::optional<ProgramFile> program_of(const std::string& name, std::span<const uint8_t> pte, Diagnostics& diagnostics) {
+std::optional<ProgramFile> program_of(const std::string& name, std::span<const uint8_t> pte,
+                                      Diagnostics& diagnostics) {
   ProgramFile program{name, AlignedBytes(pte.size()), {}};
   std::memcpy(program.bytes.data(), pte.data(), pte.size());
   Status status;
@@ -49,10 +53,11 @@ std::optional<ProgramFile> program_of(const std::string& name, std::span<const u
 }
 
 // Runs both, and keeps what the taps give; their own outputs must be the same bytes.
-std::optional<std::vector<std::vector<std::vector<std::byte>>>> run_tapped(const ProgramFile& file, const ProgramFile& tapped,
-                                                                           std::span<const InputSeries> inputs, i64 samples,
-                                                                           Diagnostics& diagnostics) {
-  const std::unique_ptr<HostProgram> own = HostProgram::load(file, diagnostics), with_taps = HostProgram::load(tapped, diagnostics);
+std::optional<std::vector<std::vector<std::vector<std::byte>>>> run_tapped(
+    const ProgramFile& file, const ProgramFile& tapped, std::span<const InputSeries> inputs,
+    i64 samples, Diagnostics& diagnostics) {
+  const std::unique_ptr<HostProgram> own = HostProgram::load(file, diagnostics),
+                                     with_taps = HostProgram::load(tapped, diagnostics);
   if (!own || !with_taps) return std::nullopt;
   const size_t outputs = file.summary.outputs.size();
   std::vector<std::vector<std::vector<std::byte>>> found;
@@ -74,22 +79,25 @@ struct Tapped {
   std::vector<std::vector<std::vector<std::byte>>> found;  // [sample][tap]
 };
 
-std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& options, const Target& target,
-                              std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
+std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& options,
+                              const Target& target, std::span<const InputSeries> inputs,
+                              i64 samples, Diagnostics& diagnostics) {
   ModelOptions until = options;
   until.stop_after = "int8-ports";
   const std::optional<CompiledModel> before = compile_model(until, false, diagnostics);
   if (!before) return std::nullopt;
   Tapped all{{}, {static_cast<size_t>(samples), std::vector<std::vector<std::byte>>()}};
   for (size_t first = 0;; first += kMostTaps) {
-    const auto tapped = tap_values(before->compilation, target, options.compile, first, kMostTaps, diagnostics);
+    const auto tapped =
+        tap_values(before->compilation, target, options.compile, first, kMostTaps, diagnostics);
     if (!tapped) return std::nullopt;
     if (tapped->taps.empty()) return all;
     const std::optional<ProgramFile> program = program_of(file.path, tapped->pte, diagnostics);
     auto found = program ? run_tapped(file, *program, inputs, samples, diagnostics) : std::nullopt;
     if (!found) return std::nullopt;
     all.taps.insert(all.taps.end(), tapped->taps.begin(), tapped->taps.end());
-    for (size_t s = 0; s < found->size(); ++s) std::ranges::move((*found)[s], std::back_inserter(all.found[s]));
+    for (size_t s = 0; s < found->size(); ++s)
+      std::ranges::move((*found)[s], std::back_inserter(all.found[s]));
   }
 }
 
@@ -99,11 +107,13 @@ std::optional<Tapped> tap_all(const ProgramFile& file, const ModelOptions& optio
 static std::string io_of(const ProgramFile& file) {
   bool has_steps = false, has_floats = false;
   for (const std::vector<PteTensor>* ports : {&file.summary.inputs, &file.summary.outputs})
-    for (const PteTensor& t : *ports) has_steps |= !t.steps.empty(), has_floats |= t.type == ScalarType::f32;
+    for (const PteTensor& t : *ports)
+      has_steps |= !t.steps.empty(), has_floats |= t.type == ScalarType::f32;
   return !has_steps ? "float" : has_floats ? "model" : "int8";
 }
 
-std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptions& given, std::optional<CompiledModel>* model) {
+std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptions& given,
+                                       std::optional<CompiledModel>* model) {
   std::vector<std::string> targets{given.target};
   if (given.target.empty()) {
     const std::vector<const char*> likely = targets_of(file);
@@ -131,14 +141,20 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
   return std::nullopt;
 }
 
-std::optional<std::vector<LayerError>> compare_operators(const ProgramFile& file, const ModelOptions& options, const CompiledModel& model,
-                                                         std::span<const InputSeries> inputs, Diagnostics& diagnostics) {
+std::optional<std::vector<LayerError>> compare_operators(const ProgramFile& file,
+                                                         const ModelOptions& options,
+                                                         const CompiledModel& model,
+                                                         std::span<const InputSeries> inputs,
+                                                         Diagnostics& diagnostics) {
   const Samples samples = to_samples(file.as_numbers({inputs.begin(), inputs.end()}));
-  const std::optional<Tapped> tapped = tap_all(file, options, model.target, inputs, static_cast<i64>(samples.size()), diagnostics);
+  const std::optional<Tapped> tapped =
+      tap_all(file, options, model.target, inputs, static_cast<i64>(samples.size()), diagnostics);
   if (!tapped) return std::nullopt;
-  std::vector<LayerError> layers = compare_taps(model.compilation, tapped->taps, samples, tapped->found, options.compile.threads);
+  std::vector<LayerError> layers = compare_taps(model.compilation, tapped->taps, samples,
+                                                tapped->found, options.compile.threads);
   if (is_on_npu(file)) return layers;
-  for (LayerError& layer : compare_layers(model.compilation, samples, options.compile.threads))  // what is in float
+  for (LayerError& layer :
+       compare_layers(model.compilation, samples, options.compile.threads))  // what is in float
     if (layer.low == layer.high) layers.push_back(std::move(layer));
   return layers;
 }

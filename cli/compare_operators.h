@@ -11,13 +11,19 @@
 
 namespace deuteron {
 
-// What gave the program: `given`, with the target, the layout of inputs and outputs, and the NPU's options that the file shows where nobody
-// gave others. nullopt: it was compiled with other data, other options, or by another version.
-std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptions& given, std::optional<CompiledModel>* model);
+// What gave the program: `given`, with the target, the layout of inputs and outputs, and the NPU's
+// options that the file shows where nobody gave others. nullopt: it was compiled with other data,
+// other options, or by another version.
+std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptions& given,
+                                       std::optional<CompiledModel>* model);
 
-// Int8 values are those of a program that gives them all out, with the same results, the NPU's on the machine model; without an NPU values
-// in float follow. nullopt, with a diagnostic: it does not run.
-std::optional<std::vector<LayerError>> compare_operators(const ProgramFile& file, const ModelOptions& options, const CompiledModel& model,
-                                                         std::span<const InputSeries> inputs, Diagnostics& diagnostics);
+// Int8 values are those of a program that gives them all out, with the same results, the NPU's on
+// the machine model; without an NPU values in float follow. nullopt, with a diagnostic: it does not
+// run.
+std::optional<std::vector<LayerError>> compare_operators(const ProgramFile& file,
+                                                         const ModelOptions& options,
+                                                         const CompiledModel& model,
+                                                         std::span<const InputSeries> inputs,
+                                                         Diagnostics& diagnostics);
 
 }  // namespace deuteron

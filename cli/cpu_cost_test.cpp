@@ -25,20 +25,24 @@ namespace {
 TEST(CpuCost, TheFormulaIsThatOfTheFile) {
   Diagnostics d;
   const std::optional<Target> t = parse_target(
-      "format = 1\nname = \"t\"\nextends = [\"cortex-m4\"]\n[cpu.cost]\n\"cortex_m::quantized_add\" = { call = 7, mac = 256, result = 512, "
+      "format = 1\nname = \"t\"\nextends = "
+      "[\"cortex-m4\"]\n[cpu.cost]\n\"cortex_m::quantized_add\" = { call = 7, mac = 256, result = "
+      "512, "
       "operand = 128, tap = 64 }\n",
       "t.toml", d);
   ASSERT_TRUE(t);
   for (const CpuKernelCost& c : t->cpu_cost)
     if (c.kernel == "cortex_m::quantized_add") {
-      EXPECT_EQ(c.instructions({.macs = 3, .results = 5, .operands = 11, .taps = 13}), 7 + 22);  // 3 + 10 + 5.5 + 3.25, to the nearest
+      EXPECT_EQ(c.instructions({.macs = 3, .results = 5, .operands = 11, .taps = 13}),
+                7 + 22);  // 3 + 10 + 5.5 + 3.25, to the nearest
     }
 }
 
 TEST(CpuCost, CyclesAreThoseOfTheKernelOrOfAll) {
   Diagnostics d;
   const std::optional<Target> t = parse_target(
-      "format = 1\nname = \"t\"\nextends = [\"cortex-m0\"]\n[cpu.cost]\nadd = { call = 1000 }\nmul = { call = 1001 }\n[cpu.cycles]\n"
+      "format = 1\nname = \"t\"\nextends = [\"cortex-m0\"]\n[cpu.cost]\nadd = { call = 1000 }\nmul "
+      "= { call = 1001 }\n[cpu.cycles]\n"
       "add = 384\n\"*\" = 300\n",
       "t.toml", d);
   ASSERT_TRUE(t);
@@ -51,7 +55,8 @@ TEST(CpuCost, CyclesAreThoseOfTheKernelOrOfAll) {
   EXPECT_STREQ(kind_of_cpu_cycles(*without), "instructions at one a cycle");
 }
 
-// Instructions everywhere; cycles where the core has a model. No line of [cpu.cycles] was fitted to these models.
+// Instructions everywhere; cycles where the core has a model. No line of [cpu.cycles] was fitted to
+// these models.
 TEST(CpuCost, PredictsWhatTheBoardCounts) {
   const std::string models = fmt::format("{}/fixtures/models", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(models))
@@ -63,7 +68,8 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       std::optional<Graph> graph = read_graph(fmt::format("{}/{}/float.pt2", models, model), d);
       const std::optional<Target> target = find_target(std::string(board.target), d);
       ASSERT_TRUE(graph && target);
-      // As the lines were fitted. A regular pattern lets the softmax find again what it has computed, in fewer instructions.
+      // As the lines were fitted. A regular pattern lets the softmax find again what it has
+      // computed, in fewer instructions.
       std::mt19937 bits(7);
       Samples samples(1);
       for (const Port& port : graph->inputs) {
@@ -78,13 +84,16 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       ASSERT_TRUE(c) << model;
       Sample stored;
       for (size_t k = 0; k < c->graph.inputs.size(); ++k) {
-        const std::vector<std::byte> bytes = elements_of(samples[0][k], c->graph.type(c->graph.inputs[k].value));
+        const std::vector<std::byte> bytes =
+            elements_of(samples[0][k], c->graph.type(c->graph.inputs[k].value));
         const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
         stored.emplace_back(data, data + bytes.size());
       }
       const CoreModel* const core = target->cpu_cycles.empty() ? nullptr : find_core(target->cpu);
-      const EmulatedRun run = run_emulated(board.name, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
-      if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
+      const EmulatedRun run = run_emulated(board.name, c->pte, {&stored, 1},
+                                           {.by_step = true, .count_blocks = core != nullptr});
+      if (run.error.rule == "board.qemu_missing")
+        GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
       ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
       Target of_instructions = *target;
       of_instructions.cpu_cycles.clear();
@@ -92,9 +101,11 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       ASSERT_EQ(run.steps[0].size(), report.operators.size());
       EXPECT_EQ(report.cost.not_known, 0);
       const auto counted = static_cast<double>(run.instructions[0]);
-      // The formula has no term for what vector kernels do once for each filter, whatever the image: docs/cpu-cost.md, "Its error".
+      // The formula has no term for what vector kernels do once for each filter, whatever the
+      // image: docs/cpu-cost.md, "Its error".
       const double bound = target->isa == Isa::scalar ? 0.1 : 0.2;
-      EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted) << model << " on " << board.name;
+      EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted)
+          << model << " on " << board.name;
       if (!core) continue;
       const std::optional<CycleEstimate> estimate = estimate_cycles(*core, board.image, run, d);
       if (!estimate && d.list()[0].what.find("is not installed") != std::string::npos) {
@@ -102,18 +113,22 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
         continue;
       }
       ASSERT_TRUE(estimate) << format_diagnostic(d.list()[0]);
-      EXPECT_NEAR(static_cast<double>(estimate->whole.instructions), counted, 40.0 * static_cast<double>(report.operators.size()));
+      EXPECT_NEAR(static_cast<double>(estimate->whole.instructions), counted,
+                  40.0 * static_cast<double>(report.operators.size()));
       const double cycles = estimate->whole.cycles;
-      EXPECT_NEAR(static_cast<double>(report_program(*c, *target).cost.cpu), cycles, 0.25 * cycles) << model << " on " << board.name;
+      EXPECT_NEAR(static_cast<double>(report_program(*c, *target).cost.cpu), cycles, 0.25 * cycles)
+          << model << " on " << board.name;
     }
-  if (!not_installed.empty()) GTEST_SKIP() << "left out: predicted against estimated cycles (" << not_installed << ")";
+  if (!not_installed.empty())
+    GTEST_SKIP() << "left out: predicted against estimated cycles (" << not_installed << ")";
 }
 
 // The same delegate with and without a transpose in its call: the difference is the transpose.
 TEST(CpuCost, PredictsTransposesAtTheBorder) {
   const std::string model = fmt::format("{}/fixtures/models/resnet8/qdq.pt2", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(model))
-    GTEST_SKIP() << "left out: transposes at the border, predicted against counted (no boards, or no ../shared)";
+    GTEST_SKIP() << "left out: transposes at the border, predicted against counted (no boards, or "
+                    "no ../shared)";
   Diagnostics d;
   std::optional<Target> target = find_target("imxrt700cm", d);
   ASSERT_TRUE(target);
@@ -128,12 +143,15 @@ TEST(CpuCost, PredictsTransposesAtTheBorder) {
     const std::optional<Compilation> c = compile(std::move(*graph), *target, {}, options, d);
     ASSERT_TRUE(c);
     Sample stored;
-    for (const Port& port : c->graph.inputs) stored.emplace_back(static_cast<size_t>(c->graph.type(port.value).bytes()), uint8_t{0});
+    for (const Port& port : c->graph.inputs)
+      stored.emplace_back(static_cast<size_t>(c->graph.type(port.value).bytes()), uint8_t{0});
     const EmulatedRun run = run_emulated("mps2-an505", c->pte, {&stored, 1}, {.by_step = true});
-    if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
+    if (run.error.rule == "board.qemu_missing")
+      GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
     ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
     instructions[contiguous] = 0;
-    for (const auto& step : run.steps.at(0)) instructions[contiguous] += static_cast<i64>(step.instructions);
+    for (const auto& step : run.steps.at(0))
+      instructions[contiguous] += static_cast<i64>(step.instructions);
     const ProgramCost cost = report_program(*c, *target).cost;
     predicted[contiguous] = cost.crossing;
     transposes[contiguous] = cost.border_transposes;

@@ -14,11 +14,14 @@ namespace {
 
 constexpr size_t kMostFunctions = 10;  // that the text shows; the JSON has all
 
-Json json_of(const CycleCount& c) { return {{"name", c.name}, {"instructions", c.instructions}, {"cycles", c.cycles}}; }
+Json json_of(const CycleCount& c) {
+  return {{"name", c.name}, {"instructions", c.instructions}, {"cycles", c.cycles}};
+}
 
 std::string row(std::string_view first, const CycleCount& c) {
   const double each = c.instructions == 0 ? 0 : c.cycles / static_cast<double>(c.instructions);
-  return fmt::format("{:>4} {:>13} {:>13.0f} {:>6.2f}  {}\n", first, c.instructions, c.cycles, each, c.name);
+  return fmt::format("{:>4} {:>13} {:>13.0f} {:>6.2f}  {}\n", first, c.instructions, c.cycles, each,
+                     c.name);
 }
 
 std::string names_of_cores(std::string_view isa) {
@@ -30,17 +33,21 @@ std::string names_of_cores(std::string_view isa) {
 
 }  // namespace
 
-const CoreModel* core_for(const std::string& on, const std::string& name, Diagnostics& diagnostics) {
+const CoreModel* core_for(const std::string& on, const std::string& name,
+                          Diagnostics& diagnostics) {
   const Board* const known = find_board(emulated_boards(), on);
   if (!known) return diagnostics.add(no_board(on)), nullptr;
   const Board& board = *known;
-  const std::string wanted = name == "board" ? std::string(board.target.substr(0, board.target.find('+'))) : name;
+  const std::string wanted =
+      name == "board" ? std::string(board.target.substr(0, board.target.find('+'))) : name;
   const CoreModel* core = find_core(wanted);
   if (core && runs_on(*core, board.isa)) return core;
   diagnostics.add({Severity::error, "--cycles",
-                   core ? fmt::format("{} cannot run the program of qemu:{}, which is for {}", wanted, board.name, board.isa)
+                   core ? fmt::format("{} cannot run the program of qemu:{}, which is for {}",
+                                      wanted, board.name, board.isa)
                         : "there is no model of this core",
-                   wanted, names_of_cores(board.isa), "cycles.core", "board, for the board's own core"});
+                   wanted, names_of_cores(board.isa), "cycles.core",
+                   "board, for the board's own core"});
   return nullptr;
 }
 
@@ -61,8 +68,12 @@ std::string text_of(const CoreModel& core, const CycleEstimate& e) {
       core.name, e.whole.cycles, e.whole.instructions);
   for (size_t k = 0; k < e.calls.size(); ++k) text += row(std::to_string(k), e.calls[k]);
   text += "      instructions        cycles   each  function\n";
-  for (size_t k = 0; k < std::min(kMostFunctions, e.functions.size()); ++k) text += row("", e.functions[k]);
-  if (e.not_priced > 0) text += fmt::format("{} instructions that llvm-mca does not take are counted as one cycle each\n", e.not_priced);
+  for (size_t k = 0; k < std::min(kMostFunctions, e.functions.size()); ++k)
+    text += row("", e.functions[k]);
+  if (e.not_priced > 0)
+    text +=
+        fmt::format("{} instructions that llvm-mca does not take are counted as one cycle each\n",
+                    e.not_priced);
   return text;
 }
 

@@ -9,7 +9,8 @@
 #include "cli/verb.h"
 
 #if defined(DEUTERON_SANITIZED)
-// A verb ends the process, and looking for leaks takes a third of a short one's time: the tests that call what it is made of look for them.
+// A verb ends the process, and looking for leaks takes a third of a short one's time: the tests
+// that call what it is made of look for them.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 #endif
 
@@ -41,7 +42,9 @@ int main(int argc, char** argv) {
       deuteron::say_out_of_memory();
       return deuteron::kUserError;
     }
-    std::fprintf(stderr, "deuteron: internal fault: %s\n    please report this with the command line\n", e.what());
+    std::fprintf(stderr,
+                 "deuteron: internal fault: %s\n    please report this with the command line\n",
+                 e.what());
     return deuteron::kOurFault;
   }
 }

@@ -19,7 +19,8 @@ struct DoctorVerb {
 
 // What a finding says better.
 bool is_told(const Diagnostic& d) {
-  return d.severity == Severity::warning && (d.rule == "target.portable" || d.rule == "calibrate.made_up" || finding_of_warning(d));
+  return d.severity == Severity::warning &&
+         (d.rule == "target.portable" || d.rule == "calibrate.made_up" || finding_of_warning(d));
 }
 
 Diagnostics without_told(const Diagnostics& all) {
@@ -32,7 +33,9 @@ Diagnostics without_told(const Diagnostics& all) {
 // The same chip with a CPU for what the NPU refuses.
 std::optional<Target> with_cpu(const Target& target) {
   for (Target& other : builtin_targets())
-    if (target.npu && other.npu && other.npu->family == target.npu->family && other.has_backend("cortex_m")) return std::move(other);
+    if (target.npu && other.npu && other.npu->family == target.npu->family &&
+        other.has_backend("cortex_m"))
+      return std::move(other);
   return std::nullopt;
 }
 
@@ -81,7 +84,8 @@ Examined compile_patient(const ModelOptions& o, Diagnostics& diagnostics) {
 
 int doctor(const DoctorVerb& o) {
   Diagnostics diagnostics;
-  if (!check_outputs(inputs_of(o.model), outputs_of(o.model), diagnostics)) return finish("", diagnostics, {}, "");
+  if (!check_outputs(inputs_of(o.model), outputs_of(o.model), diagnostics))
+    return finish("", diagnostics, {}, "");
   Examined e = compile_patient(o.model, diagnostics);
   if (!e.model) return finish(o.model.json, diagnostics, {}, "");
   const CompiledModel& m = *e.model;
@@ -98,23 +102,30 @@ int doctor(const DoctorVerb& o) {
   std::vector<Attempt> attempts;
   if (o.attempt) attempts = try_options(o.model, m, patient.accuracy, findings);
 
-  std::string text = fmt::format("{} for {}\n  good        {}\n", o.model.model, o.model.target, good_text(patient));
-  if (!e.instead.empty()) text += fmt::format("  instead     there is no program; the figures are those of {}\n", e.instead);
+  std::string text = fmt::format("{} for {}\n  good        {}\n", o.model.model, o.model.target,
+                                 good_text(patient));
+  if (!e.instead.empty())
+    text +=
+        fmt::format("  instead     there is no program; the figures are those of {}\n", e.instead);
   Json json = findings_json(findings, attempts);
   json["model"] = o.model.model, json["target"] = o.model.target, json["good"] = good_text(patient);
   if (!e.instead.empty()) json["instead"] = e.instead;
-  return finish(o.model.json, diagnostics, std::move(json), text + findings_text(findings, attempts));
+  return finish(o.model.json, diagnostics, std::move(json),
+                text + findings_text(findings, attempts));
 }
 
 }  // namespace
 
 void add_doctor(CommandLine& line) {
   DoctorVerb* o = nullptr;
-  Verb verb =
-      add_verb<DoctorVerb>(line, "doctor", "say what keeps a model off the NPU, out of RAM, slow, large or inaccurate, and what to change",
-                           "deuteron doctor model.pt2 --target imxrt700cm --calibrate samples.npy --try", doctor, o);
+  Verb verb = add_verb<DoctorVerb>(
+      line, "doctor",
+      "say what keeps a model off the NPU, out of RAM, slow, large or inaccurate, and what to "
+      "change",
+      "deuteron doctor model.pt2 --target imxrt700cm --calibrate samples.npy --try", doctor, o);
   add_program_options(verb, o->model);
-  verb.flag("--try", o->attempt, "compile again with each option that may help, and tell what it came to");
+  verb.flag("--try", o->attempt,
+            "compile again with each option that may help, and tell what it came to");
 }
 
 }  // namespace deuteron

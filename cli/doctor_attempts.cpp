@@ -28,8 +28,9 @@ bool has_float_ports(const CompiledModel& m) {
 
 // A float model that int8 does not suit, and a target with int16 kernels.
 bool may_need_int16(const ModelOptions& o, const CompiledModel& m) {
-  return o.precision == "int8" && o.layers.empty() && !m.target.npu && !m.target.options.is_for_stock() &&
-         !m.compilation.quantization.model_was_quantized && !m.made_up_samples;
+  return o.precision == "int8" && o.layers.empty() && !m.target.npu &&
+         !m.target.options.is_for_stock() && !m.compilation.quantization.model_was_quantized &&
+         !m.made_up_samples;
 }
 
 PortsOption ports_of(const ModelOptions& o) {
@@ -48,39 +49,49 @@ void drop_contiguous(ModelOptions& o) {
 constexpr Row kRows[] = {
     {"--io int8",
      [](const ModelOptions& o, const CompiledModel& m) {
-       return ports_of(o).types != PortTypes::steps && ports_of(o).bytes.empty() && has_float_ports(m);
+       return ports_of(o).types != PortTypes::steps && ports_of(o).bytes.empty() &&
+              has_float_ports(m);
      },
      [](ModelOptions& o) { o.io = ports_of(o).contiguous ? "int8,contiguous" : "int8"; }},
-    {"--io without contiguous", [](const ModelOptions& o, const CompiledModel&) { return ports_of(o).contiguous; }, drop_contiguous},
+    {"--io without contiguous",
+     [](const ModelOptions& o, const CompiledModel&) { return ports_of(o).contiguous; },
+     drop_contiguous},
     {"--prefer fastest",
      [](const ModelOptions& o, const CompiledModel& m) {
-       return m.target.npu && m.target.has_backend("cortex_m") && !m.target.cpu_cost.empty() && o.compile.npu.converter.path.empty() &&
+       return m.target.npu && m.target.has_backend("cortex_m") && !m.target.cpu_cost.empty() &&
+              o.compile.npu.converter.path.empty() &&
               m.compilation.partition.preference.prefer != "fastest";
      },
      [](ModelOptions& o) { o.prefer = "fastest"; }},
-    {"--dialect deuteron", [](const ModelOptions& o, const CompiledModel&) { return o.dialect == "plain"; },
+    {"--dialect deuteron",
+     [](const ModelOptions& o, const CompiledModel&) { return o.dialect == "plain"; },
      [](ModelOptions& o) { o.dialect = "deuteron"; }},
-    {"--observer auto", [](const ModelOptions& o, const CompiledModel&) { return o.observer != "auto"; },
+    {"--observer auto",
+     [](const ModelOptions& o, const CompiledModel&) { return o.observer != "auto"; },
      [](ModelOptions& o) { o.observer = "auto"; }},
 };
 
-constexpr std::string_view kMaxRam = "--max-ram ", kLayer = "--layer ", kInt16 = "--precision int16",
-                           kState = "--state ";
+constexpr std::string_view kMaxRam = "--max-ram ", kLayer = "--layer ",
+                           kInt16 = "--precision int16", kState = "--state ";
 constexpr double kLeastGainDb = 1;  // of int16: less is not worth its instructions
 
 // "h=h_next": the input has no samples then.
 void make_state(std::string_view names, const CompiledModel& m, ModelOptions& changed) {
   changed.states.emplace_back(names);
   const std::span<const Port> inputs = m.compilation.reference.user_inputs();
-  const auto at = std::ranges::find(inputs, names.substr(0, names.find('=')), &Port::name) - inputs.begin();
-  if (changed.calibrate.size() == inputs.size()) changed.calibrate.erase(changed.calibrate.begin() + at);
+  const auto at =
+      std::ranges::find(inputs, names.substr(0, names.find('=')), &Port::name) - inputs.begin();
+  if (changed.calibrate.size() == inputs.size())
+    changed.calibrate.erase(changed.calibrate.begin() + at);
 }
 
 // What a finding names itself. False: it does not apply.
-bool apply_attempt(std::string_view option, const ModelOptions& o, const CompiledModel& m, ModelOptions& changed) {
+bool apply_attempt(std::string_view option, const ModelOptions& o, const CompiledModel& m,
+                   ModelOptions& changed) {
   if (option.starts_with(kMaxRam)) {
     const std::string_view bytes = option.substr(kMaxRam.size());
-    return std::from_chars(bytes.data(), bytes.data() + bytes.size(), changed.compile.max_ram).ec == std::errc();
+    return std::from_chars(bytes.data(), bytes.data() + bytes.size(), changed.compile.max_ram).ec ==
+           std::errc();
   }
   if (option.starts_with(kState)) return make_state(option.substr(kState.size()), m, changed), true;
   if (!may_need_int16(o, m)) return false;
@@ -94,7 +105,8 @@ bool apply_attempt(std::string_view option, const ModelOptions& o, const Compile
 std::string change_text(i64 before, i64 after) {
   if (before == after) return " (the same)";
   if (before <= 0) return "";
-  return fmt::format(" ({:+.1f} %)", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));
+  return fmt::format(" ({:+.1f} %)",
+                     100.0 * static_cast<double>(after - before) / static_cast<double>(before));
 }
 
 // dB: of the worst part, where there are several.
@@ -103,17 +115,22 @@ double db_of(const Accuracy& a) {
   return worst ? worst->output->db(worst->part) : a.sqnr_db;
 }
 
-std::string result_text(const CompiledModel& before, const std::optional<Accuracy>& accuracy, const CompiledModel& after, int threads,
-                        double& gain_db) {
-  const auto part = [](i64 a, i64 b, const char* unit) { return fmt::format("{}{}{}", grouped(b), unit, change_text(a, b)); };
+std::string result_text(const CompiledModel& before, const std::optional<Accuracy>& accuracy,
+                        const CompiledModel& after, int threads, double& gain_db) {
+  const auto part = [](i64 a, i64 b, const char* unit) {
+    return fmt::format("{}{}{}", grouped(b), unit, change_text(a, b));
+  };
   std::string text;
   if (before.program.cost.total() > 0 && before.program.cost.not_known == 0)
     text += part(before.program.cost.total(), after.program.cost.total(), " cycles") + "; ";
   text += "RAM " + part(before.compilation.plan.bytes, after.compilation.plan.bytes, "");
-  text += "; flash " + part(static_cast<i64>(before.compilation.pte.size()), static_cast<i64>(after.compilation.pte.size()), "");
+  text += "; flash " + part(static_cast<i64>(before.compilation.pte.size()),
+                            static_cast<i64>(after.compilation.pte.size()), "");
   if (!accuracy || before.made_up_samples) return text;
   const std::optional<Accuracy> now = accuracy_of(after, threads);
-  if (!now || !now->has_numbers() || !std::isfinite(db_of(*now)) || !std::isfinite(db_of(*accuracy))) return text;
+  if (!now || !now->has_numbers() || !std::isfinite(db_of(*now)) ||
+      !std::isfinite(db_of(*accuracy)))
+    return text;
   gain_db = db_of(*now) - db_of(*accuracy);
   return text + fmt::format("; {:.1f} dB ({:+.1f} dB{})", db_of(*now), gain_db,
                             worst_part(now->outputs) ? " in the worst output" : "");
@@ -122,25 +139,31 @@ std::string result_text(const CompiledModel& before, const std::optional<Accurac
 Attempt attempt(const std::string& option, const ModelOptions& options, const CompiledModel& before,
                 const std::optional<Accuracy>& accuracy) {
   Diagnostics diagnostics;
-  const std::optional<CompiledModel> after = compile_model_for(before.target, options, true, diagnostics);
+  const std::optional<CompiledModel> after =
+      compile_model_for(before.target, options, true, diagnostics);
   double gain_db = 0;
   if (after && has_program(*after)) {
-    const std::string text = result_text(before, accuracy, *after, options.compile.threads, gain_db);
+    const std::string text =
+        result_text(before, accuracy, *after, options.compile.threads, gain_db);
     return {option, text, true, gain_db};
   }
   for (const Diagnostic& d : diagnostics.list())
-    if (d.severity == Severity::error) return {option, fmt::format("no program: {} [{}]", d.what, d.rule), false};
+    if (d.severity == Severity::error)
+      return {option, fmt::format("no program: {} [{}]", d.what, d.rule), false};
   return {option, "no program", false};
 }
 
 }  // namespace
 
 std::optional<Accuracy> accuracy_of(const CompiledModel& m, int threads) {
-  if (m.samples.empty() || m.compilation.reference.outputs.empty() || program_to_run(m.compilation).empty()) return std::nullopt;
+  if (m.samples.empty() || m.compilation.reference.outputs.empty() ||
+      program_to_run(m.compilation).empty())
+    return std::nullopt;
   return measure_accuracy(m.compilation, m.samples, threads);
 }
 
-std::vector<Attempt> try_options(const ModelOptions& o, const CompiledModel& m, const std::optional<Accuracy>& accuracy,
+std::vector<Attempt> try_options(const ModelOptions& o, const CompiledModel& m,
+                                 const std::optional<Accuracy>& accuracy,
                                  const std::vector<Finding>& findings) {
   std::vector<Attempt> attempts;
   for (const Row& row : kRows) {

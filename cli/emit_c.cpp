@@ -19,7 +19,8 @@
 namespace deuteron {
 namespace {
 
-// Flags of the compiler for a target: its board's; without one, those of the core without a unit for floats.
+// Flags of the compiler for a target: its board's; without one, those of the core without a unit
+// for floats.
 std::string flags_of(const Target& target) {
   for (const Board& b : all_boards())
     if (b.target == target.name) return std::string(b.flags);
@@ -28,24 +29,33 @@ std::string flags_of(const Target& target) {
 
 bool is_compiled_for(const ProgramFile& file, const Target& target, Diagnostics& diagnostics) {
   if (file.summary.isa.empty() || file.summary.isa == name_of(target.isa)) return true;
-  diagnostics.add({Severity::error, file.path, "was compiled for another instruction set than the target's", file.summary.isa,
-                   name_of(target.isa), "c.isa", "give --target the core that it was compiled for"});
+  diagnostics.add({Severity::error, file.path,
+                   "was compiled for another instruction set than the target's", file.summary.isa,
+                   name_of(target.isa), "c.isa",
+                   "give --target the core that it was compiled for"});
   return false;
 }
 
 // The user's name, or one made of the file's; macros and files of no other model have it.
-std::optional<std::string> name_of_model(const COptions& o, const std::string& from, const COutput& output, Diagnostics& diagnostics) {
+std::optional<std::string> name_of_model(const COptions& o, const std::string& from,
+                                         const COutput& output, Diagnostics& diagnostics) {
   const auto taken = [&](const std::string& n) {
-    const auto clashes = [](const std::string& a, const std::string& b) { return a == b || a == b + "_WEIGHTS"; };
+    const auto clashes = [](const std::string& a, const std::string& b) {
+      return a == b || a == b + "_WEIGHTS";
+    };
     const std::string own = c_macro(n);
-    return std::ranges::any_of(output.programs,
-                               [&](const CProgram& p) { return clashes(own, c_macro(p.name)) || clashes(c_macro(p.name), own); });
+    return std::ranges::any_of(output.programs, [&](const CProgram& p) {
+      return clashes(own, c_macro(p.name)) || clashes(c_macro(p.name), own);
+    });
   };
   if (!o.name.empty()) {
     if (is_c_name(o.name) && !taken(o.name)) return o.name;
-    diagnostics.error("--name", fmt::format("`{}` cannot be the name of files and functions", c_comment(o.name)), "c.name",
-                      "give letters, digits and _, a letter first, at most 48; no header of the C library, nothing that begins with "
-                      "deuteron");
+    diagnostics.error(
+        "--name", fmt::format("`{}` cannot be the name of files and functions", c_comment(o.name)),
+        "c.name",
+        "give letters, digits and _, a letter first, at most 48; no header of the C library, "
+        "nothing that begins with "
+        "deuteron");
     return std::nullopt;
   }
   const std::string name = c_name(std::filesystem::path(from).stem().native());
@@ -57,12 +67,15 @@ std::optional<std::string> name_of_model(const COptions& o, const std::string& f
 std::string models_summary(const COutput& output) {
   std::string text;
   for (const CProgram& p : output.programs)
-    text += fmt::format("{}: {}, {} bytes of weights, {} bytes of arena\n", p.name, counted(static_cast<long long>(p.calls.size()), "call"),
-                        p.constants.size(), p.arena_bytes);
+    text += fmt::format("{}: {}, {} bytes of weights, {} bytes of arena\n", p.name,
+                        counted(static_cast<long long>(p.calls.size()), "call"), p.constants.size(),
+                        p.arena_bytes);
   return text;
 }
 
-std::string core_of(const COutput& output) { return output.isa.empty() ? "a computer" : output.target; }
+std::string core_of(const COutput& output) {
+  return output.isa.empty() ? "a computer" : output.target;
+}
 
 }  // namespace
 
@@ -73,16 +86,21 @@ std::string COptions::read(std::string_view text, std::span<const std::string> f
     if (form.empty() && std::ranges::find(forms, part) != forms.end()) form = part;
     else if (part == "blob" && !form.empty()) blob = true;
     else if (part == "host" && !form.empty()) host = true;
-    else complaint = fmt::format("{} is none of {}, nor `blob` or `host` behind one of them", part, fmt::join(forms, ", "));
+    else
+      complaint = fmt::format("{} is none of {}, nor `blob` or `host` behind one of them", part,
+                              fmt::join(forms, ", "));
   });
-  if (complaint.empty() && form == "pte" && (blob || host)) complaint = "blob and host are of C, and pte is a program";
-  if (complaint.empty() && form == "hpp" && blob) complaint = "blob is a file beside the code, and a header is one file";
+  if (complaint.empty() && form == "pte" && (blob || host))
+    complaint = "blob and host are of C, and pte is a program";
+  if (complaint.empty() && form == "hpp" && blob)
+    complaint = "blob is a file beside the code, and a header is one file";
   return complaint;
 }
 
 void add_c_options(Verb& verb, COptions& o) {
   verb.option("--name", o.name,
-              "with --emit c or hpp: the name of the files, functions and macros; default: the model's file, or the header")
+              "with --emit c or hpp: the name of the files, functions and macros; default: the "
+              "model's file, or the header")
       .value("NAME");
   verb.flag("--force", o.force, "with --emit c: replace a folder of C output that is there");
 }
@@ -98,22 +116,26 @@ COutput c_output_for(const COptions& o, const Target& target) {
   return output;
 }
 
-bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target, const std::string& from, COutput& output,
-                   Diagnostics& diagnostics) {
+bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target,
+                   const std::string& from, COutput& output, Diagnostics& diagnostics) {
   if (!is_compiled_for(file, target, diagnostics)) return false;
   for (const PteMemory& m : file.summary.memories)
     if (m.copied_bytes > 0) {
-      diagnostics.add({Severity::error, from,
-                       fmt::format("constants are read from the memory `{}`, and C has one arena without constants", m.name),
-                       fmt::format("{} bytes", m.copied_bytes), "0 bytes", "c.memories",
-                       "compile the model itself with --emit c: it then lies in one memory"});
+      diagnostics.add(
+          {Severity::error, from,
+           fmt::format(
+               "constants are read from the memory `{}`, and C has one arena without constants",
+               m.name),
+           fmt::format("{} bytes", m.copied_bytes), "0 bytes", "c.memories",
+           "compile the model itself with --emit c: it then lies in one memory"});
       return false;
     }
   const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
   if (!name) return false;
   Status status;
-  std::optional<CProgram> program = read_c_program(file.file(), kAllKernels, isa_called(file.summary.isa).value_or(target.isa),
-                                                   features_of(output.isa, output.flags), status);
+  std::optional<CProgram> program =
+      read_c_program(file.file(), kAllKernels, isa_called(file.summary.isa).value_or(target.isa),
+                     features_of(output.isa, output.flags), status);
   if (!status.ok()) diagnostics.add(describe_status(from, status));
   if (!program) return false;
   program->name = *name;
@@ -127,18 +149,21 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
   return true;
 }
 
-bool write_c_folder(const COptions& o, const COutput& output, const std::string& folder, Diagnostics& diagnostics) {
+bool write_c_folder(const COptions& o, const COutput& output, const std::string& folder,
+                    Diagnostics& diagnostics) {
   return write_folder(folder, c_output_files(output, embedded_sources()), o.force, diagnostics);
 }
 
 bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics) {
   if (output.npu) {
-    diagnostics.error(output.programs.front().from, "a part for the NPU has no form in a header", "c.package",
-                      "--emit c writes a folder with the driver's interface; or compile for the processor alone");
+    diagnostics.error(
+        output.programs.front().from, "a part for the NPU has no form in a header", "c.package",
+        "--emit c writes a folder with the driver's interface; or compile for the processor alone");
     return false;
   }
   const std::string text = cpp_header(output, embedded_sources());
-  return write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+  return write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                    diagnostics);
 }
 
 Json c_report(const COutput& output, const std::string& form) {
@@ -149,16 +174,21 @@ Json c_report(const COutput& output, const std::string& form) {
                       {"arena_bytes", p.arena_bytes},
                       {"state_bytes", state_bytes_of(p)},
                       {"weights_bytes", p.constants.size()}});
-  return {{"emit", form}, {"target", output.target}, {"flags", output.flags}, {"models", std::move(models)}};
+  return {{"emit", form},
+          {"target", output.target},
+          {"flags", output.flags},
+          {"models", std::move(models)}};
 }
 
 std::string c_summary(const COutput& output, const std::string& folder) {
-  return fmt::format("{}C for {} in {}; its README.md says how to build it\n", models_summary(output), core_of(output), folder);
+  return fmt::format("{}C for {} in {}; its README.md says how to build it\n",
+                     models_summary(output), core_of(output), folder);
 }
 
 std::string cpp_summary(const COutput& output, const std::string& file) {
-  return fmt::format("{}C++17 for {} in {}; one file includes it with {}_IMPLEMENTATION defined\n", models_summary(output), core_of(output),
-                     file, c_macro(output.programs.front().name));
+  return fmt::format("{}C++17 for {} in {}; one file includes it with {}_IMPLEMENTATION defined\n",
+                     models_summary(output), core_of(output), file,
+                     c_macro(output.programs.front().name));
 }
 
 }  // namespace deuteron

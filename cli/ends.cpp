@@ -33,7 +33,8 @@ void end_in_order_on_signals() {
     struct sigaction now {};
     if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) sigaddset(&watched, s);
   }
-  pthread_sigmask(SIG_BLOCK, &watched, nullptr);  // threads that are started later have the same mask
+  pthread_sigmask(SIG_BLOCK, &watched,
+                  nullptr);  // threads that are started later have the same mask
   std::thread([watched] {
     int number = 0;
     if (sigwait(&watched, &number) != 0) return;
@@ -56,7 +57,10 @@ void limit_memory(size_t bytes) {
 
 void say_out_of_memory() {
   // Formatting would take memory.
-  std::fputs("deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller model", stderr);
+  std::fputs(
+      "deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller "
+      "model",
+      stderr);
   std::fputs(has_limit ? ", or a larger --max-memory\n" : "\n", stderr);
 }
 
@@ -67,7 +71,8 @@ bool lacks_memory(const std::exception& e) {
 }
 
 void end_in_order_without_memory() {
-  static std::atomic<bool> is_missing = false;  // a library may swallow the exception before it ends the process
+  static std::atomic<bool> is_missing =
+      false;  // a library may swallow the exception before it ends the process
   static const std::terminate_handler kUsual = std::get_terminate();
   std::set_new_handler([] {
     is_missing = true;
@@ -85,7 +90,9 @@ TimeLimit::TimeLimit(double seconds, std::function<int()> finish) {
   if (seconds <= 0) return;
   thread_ = std::thread([this, seconds, finish = std::move(finish)] {
     std::unique_lock lock(mutex_);
-    if (ended_.wait_for(lock, std::chrono::duration<double>(std::min(seconds, 1e8)), [this] { return done_; })) return;
+    if (ended_.wait_for(lock, std::chrono::duration<double>(std::min(seconds, 1e8)),
+                        [this] { return done_; }))
+      return;
     const int code = finish();
     remove_temporary_paths();
     release_stopped_processors();
@@ -107,8 +114,9 @@ TimeLimit::~TimeLimit() {
 TimeLimit limit_run(double seconds, const std::string& program, const std::string& json_path) {
   return TimeLimit(seconds, [=] {
     Diagnostics diagnostics;
-    diagnostics.add({Severity::error, program, "the run was stopped before its end", "still running", fmt::format("{:g} s", seconds),
-                     "run.timeout", "give fewer samples, or a larger --timeout"});
+    diagnostics.add({Severity::error, program, "the run was stopped before its end",
+                     "still running", fmt::format("{:g} s", seconds), "run.timeout",
+                     "give fewer samples, or a larger --timeout"});
     return finish(json_path, diagnostics, Json::object(), "");
   });
 }

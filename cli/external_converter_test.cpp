@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vendor's Neutron converter, played by shell scripts: whatever it does, one message that names the step, and no file left behind.
+// The vendor's Neutron converter, played by shell scripts: whatever it does, one message that names
+// the step, and no file left behind.
 #include "npu/neutron/vendor/external_converter.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,8 @@ using testing::Not;
 std::vector<u8> small_model() {
   tflite::Writer w;
   const i32 x = w.tensor({1, 4, 5, 8}, 0.05f, 3);
-  return w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))});
+  return w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x},
+                             w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))});
 }
 
 class ExternalNeutronConverter : public testing::Test {
@@ -51,10 +53,13 @@ class ExternalNeutronConverter : public testing::Test {
     fs::remove_all(folder_);
   }
   static void write(const fs::path& p, const std::vector<u8>& bytes) {
-    std::ofstream(p, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(p, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
   }
 
-  // A converter whose script sees the input as $2, the output as $4, the target as $6. It does not know its version.
+  // A converter whose script sees the input as $2, the output as $4, the target as $6. It does not
+  // know its version.
   std::string script(const std::string& body, bool executable = true) {
     const fs::path p = folder_ / "converter";
     std::ofstream(p) << "#!/bin/sh\n[ $1 = --version ] && exit 1\n" << body << "\n";
@@ -100,19 +105,24 @@ TEST_F(ExternalNeutronConverter, ItsTextIsKeptAlsoWhereItFails) {
   std::ifstream kept(text_file_);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "one\ntwo\n");
   text_file_ = (folder_ / "no/such/folder").string();
-  refuses(at(script(fmt::format("cp {} $4", good()))), "neutron.external.folder", "keeping its text");
+  refuses(at(script(fmt::format("cp {} $4", good()))), "neutron.external.folder",
+          "keeping its text");
 }
 
 TEST_F(ExternalNeutronConverter, ItGetsTheModelAndItsOptions) {
   ExternalConverter tool;
-  tool.path = script(fmt::format("out=$4; head -c 8 $2 | tail -c 4; echo; shift 6; echo \"$@\"; cp {} $out", good()));
+  tool.path = script(fmt::format(
+      "out=$4; head -c 8 $2 | tail -c 4; echo; shift 6; echo \"$@\"; cp {} $out", good()));
   tool.fetch_constants_to_sram = true;
   tool.options = {{"minNumOpsPerGraph", "3"}, {"use-sequencer", "true"}};
   const auto r = run(tool);
   ASSERT_TRUE(r) << messages_;
-  EXPECT_THAT(r->log, testing::ElementsAre("TFL3", testing::AllOf(HasSubstr("--min-num-ops-per-graph 3"), HasSubstr("--verbose"),
-                                                                  HasSubstr("--fetch-constants-to-sram"), HasSubstr("--use-sequencer"),
-                                                                  Not(HasSubstr("--use-profiling")))));
+  EXPECT_THAT(
+      r->log,
+      testing::ElementsAre(
+          "TFL3", testing::AllOf(HasSubstr("--min-num-ops-per-graph 3"), HasSubstr("--verbose"),
+                                 HasSubstr("--fetch-constants-to-sram"),
+                                 HasSubstr("--use-sequencer"), Not(HasSubstr("--use-profiling")))));
 }
 
 TEST_F(ExternalNeutronConverter, ItsOwnVersion) {
@@ -130,9 +140,11 @@ TEST_F(ExternalNeutronConverter, AProfileWithoutItsTextIsSaid) {
   EXPECT_THAT(messages_, HasSubstr("[neutron.dump.missing]"));
 }
 
-// It works in a folder of its own, which is gone afterwards; only the file of its kernels is taken out of it.
+// It works in a folder of its own, which is gone afterwards; only the file of its kernels is taken
+// out of it.
 TEST_F(ExternalNeutronConverter, ItsKernelSelection) {
-  ExternalConverter tool = at(script(fmt::format("cp {} $4; echo kernels > _kernel_selection.c; echo more > other", good())));
+  ExternalConverter tool = at(script(
+      fmt::format("cp {} $4; echo kernels > _kernel_selection.c; echo more > other", good())));
   tool.kernel_selection = true;
   const auto r = run(tool);
   ASSERT_TRUE(r) << messages_;
@@ -140,9 +152,15 @@ TEST_F(ExternalNeutronConverter, ItsKernelSelection) {
   EXPECT_FALSE(fs::exists("_kernel_selection.c"));
 }
 
-TEST_F(ExternalNeutronConverter, Missing) { refuses(at((folder_ / "nothing").string()), "neutron.external.missing", "start"); }
-TEST_F(ExternalNeutronConverter, AFolder) { refuses(at(folder_.string()), "neutron.external.not_executable", "start"); }
-TEST_F(ExternalNeutronConverter, NotExecutable) { refuses(at(script("exit 0", false)), "neutron.external.not_executable", "chmod"); }
+TEST_F(ExternalNeutronConverter, Missing) {
+  refuses(at((folder_ / "nothing").string()), "neutron.external.missing", "start");
+}
+TEST_F(ExternalNeutronConverter, AFolder) {
+  refuses(at(folder_.string()), "neutron.external.not_executable", "start");
+}
+TEST_F(ExternalNeutronConverter, NotExecutable) {
+  refuses(at(script("exit 0", false)), "neutron.external.not_executable", "chmod");
+}
 TEST_F(ExternalNeutronConverter, NoProgram) {
   const fs::path p = folder_ / "converter";
   write(p, {0, 1, 2, 3});
@@ -151,23 +169,36 @@ TEST_F(ExternalNeutronConverter, NoProgram) {
   EXPECT_THAT(messages_, HasSubstr("neutron.external."));
 }
 TEST_F(ExternalNeutronConverter, Fails) {
-  refuses(at(script("echo some reason; echo another >&2; exit 3")), "neutron.external.failed", "some reason\n      another");
+  refuses(at(script("echo some reason; echo another >&2; exit 3")), "neutron.external.failed",
+          "some reason\n      another");
 }
-TEST_F(ExternalNeutronConverter, FailsAndPrintsNothing) { refuses(at(script("exit 3")), "neutron.external.failed", "it printed nothing"); }
-TEST_F(ExternalNeutronConverter, IsKilled) { refuses(at(script("echo before; kill -SEGV $$")), "neutron.external.crash", "before"); }
+TEST_F(ExternalNeutronConverter, FailsAndPrintsNothing) {
+  refuses(at(script("exit 3")), "neutron.external.failed", "it printed nothing");
+}
+TEST_F(ExternalNeutronConverter, IsKilled) {
+  refuses(at(script("echo before; kill -SEGV $$")), "neutron.external.crash", "before");
+}
 TEST_F(ExternalNeutronConverter, Hangs) {
   ExternalConverter tool = at(script("echo working; sleep 100"));
   tool.limit_seconds = 0.3;
   refuses(tool, "neutron.external.timeout", "working");
 }
-TEST_F(ExternalNeutronConverter, WritesNothing) { refuses(at(script("echo done")), "neutron.external.no_result", "done"); }
-TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) { refuses(at(script(": > $4")), "neutron.external.result_size", "0 bytes"); }
-TEST_F(ExternalNeutronConverter, WritesSomethingElse) {
-  refuses(at(script("echo this is not a model at all > $4; echo text")), "tflite.file.identifier", "text");
+TEST_F(ExternalNeutronConverter, WritesNothing) {
+  refuses(at(script("echo done")), "neutron.external.no_result", "done");
 }
-TEST_F(ExternalNeutronConverter, ConvertsNothing) { refuses(at(script("cp $2 $4")), "neutron.extract.none", "LOGISTIC"); }
+TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) {
+  refuses(at(script(": > $4")), "neutron.external.result_size", "0 bytes");
+}
+TEST_F(ExternalNeutronConverter, WritesSomethingElse) {
+  refuses(at(script("echo this is not a model at all > $4; echo text")), "tflite.file.identifier",
+          "text");
+}
+TEST_F(ExternalNeutronConverter, ConvertsNothing) {
+  refuses(at(script("cp $2 $4")), "neutron.extract.none", "LOGISTIC");
+}
 TEST_F(ExternalNeutronConverter, WritesAPart) {
-  refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "tflite.file.verify", "reading its result");
+  refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "tflite.file.verify",
+          "reading its result");
 }
 TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   tflite::Writer w;
@@ -177,22 +208,27 @@ TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   const auto c = convert(w.finish({x, y}, {z}), {n3_64()}, d);
   ASSERT_TRUE(c);
   write(folder_ / "other.tflite", c->model);
-  refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", "2, 1");
+  refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))),
+          "neutron.external.ports", "2, 1");
 }
 TEST_F(ExternalNeutronConverter, ConvertsAModelOfTheSamePorts) {
-  for (const auto& [scale, zero, text] : {std::tuple(0.04f, 3, "scale of input"), std::tuple(0.05f, 4, "zero point of input")}) {
+  for (const auto& [scale, zero, text] :
+       {std::tuple(0.04f, 3, "scale of input"), std::tuple(0.05f, 4, "zero point of input")}) {
     tflite::Writer w;
     const i32 x = w.tensor({1, 4, 5, 8}, scale, zero);
     Diagnostics d;
-    const auto c =
-        convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {n3_64()}, d);
+    const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x},
+                                               w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}),
+                           {n3_64()}, d);
     ASSERT_TRUE(c);
     write(folder_ / "other.tflite", c->model);
-    refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", text);
+    refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))),
+            "neutron.external.ports", text);
   }
 }
 TEST_F(ExternalNeutronConverter, PrintsALot) {
-  const auto r = run(at(script(fmt::format("i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; cp {} $4", good()))));
+  const auto r = run(at(script(fmt::format(
+      "i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; cp {} $4", good()))));
   ASSERT_TRUE(r) << messages_;
   EXPECT_EQ(r->log.size(), 12u);
   EXPECT_EQ(r->log.back(), "line 4999");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron firmware: programs become a project that builds an image for a board; or several selections of kernels become one.
+// deuteron firmware: programs become a project that builds an image for a board; or several
+// selections of kernels become one.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,14 +34,17 @@ constexpr size_t kMostModels = 16;  // write/firmware/project/main.cpp
 std::optional<KernelList> read_list(const std::string& path, Diagnostics& diagnostics) {
   const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
   if (!bytes) return std::nullopt;
-  return read_kernel_list({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path, diagnostics);
+  return read_kernel_list({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path,
+                          diagnostics);
 }
 
-bool check_kernels_exist(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics) {
+bool check_kernels_exist(const FirmwareProject& project, const RuntimeSources& runtime,
+                         Diagnostics& diagnostics) {
   for (const auto& [kernel, users] : project.kernels.cpu)
     if (!runtime.kernels.contains(kernel))
       diagnostics.error(users.empty() ? "--kernels" : fmt::format("{}", fmt::join(users, ", ")),
-                        fmt::format("the runtime has no kernel {}", kernel), "firmware.missing_kernel", "`deuteron ops` lists its kernels");
+                        fmt::format("the runtime has no kernel {}", kernel),
+                        "firmware.missing_kernel", "`deuteron ops` lists its kernels");
   return !diagnostics.has_errors();
 }
 
@@ -52,13 +56,18 @@ int merge(const FirmwareOptions& o) {
     if (list) merge_kernel_list(all, *list, path, diagnostics);
   }
   const std::string text = write_kernel_list(all);
-  if (!diagnostics.has_errors()) write_file(o.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
-  return finish(o.json, diagnostics, {{"output", o.output}, {"cpu_kernels", all.cpu.size()}, {"npu_kernels", all.npu.size()}},
-                fmt::format("{}: {} for the CPU, {} for the NPU\n", o.output, counted(static_cast<long long>(all.cpu.size()), "kernel"),
-                            counted(static_cast<long long>(all.npu.size()), "kernel")));
+  if (!diagnostics.has_errors())
+    write_file(o.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+  return finish(
+      o.json, diagnostics,
+      {{"output", o.output}, {"cpu_kernels", all.cpu.size()}, {"npu_kernels", all.npu.size()}},
+      fmt::format("{}: {} for the CPU, {} for the NPU\n", o.output,
+                  counted(static_cast<long long>(all.cpu.size()), "kernel"),
+                  counted(static_cast<long long>(all.npu.size()), "kernel")));
 }
 
-Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMemory& m, size_t files, uint64_t source_bytes) {
+Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMemory& m,
+            size_t files, uint64_t source_bytes) {
   Json models = Json::array(), cpu = Json::array(), npu = Json::array();
   for (const FirmwareModel& model : p.models) {
     Json sums = Json::array();
@@ -103,10 +112,12 @@ int firmware(const FirmwareOptions& o) {
   add_paths(read, "--input", o.inputs);
   add_paths(read, "--kernels", o.kernels);
   read.push_back({"--verify-key", o.verify_key});
-  if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
+  if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}},
+                     diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
-  if (!o.target.empty() && o.as.empty()) return refuse_usage("--target is for --as: a project is for a board");
+  if (!o.target.empty() && o.as.empty())
+    return refuse_usage("--target is for --as: a project is for a board");
   if (!o.as.empty()) {
     COptions c;
     c.read(o.as, forms_of_c());
@@ -116,10 +127,12 @@ int firmware(const FirmwareOptions& o) {
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = board_called(o.board, diagnostics);
   if (o.models.size() > kMostModels)
-    diagnostics.add({Severity::error, "deuteron firmware", "too many models for one image", std::to_string(o.models.size()),
-                     std::to_string(kMostModels), "firmware.models", "make several projects"});
+    diagnostics.add({Severity::error, "deuteron firmware", "too many models for one image",
+                     std::to_string(o.models.size()), std::to_string(kMostModels),
+                     "firmware.models", "make several projects"});
   if (!o.inputs.empty() && o.models.size() > 1)
-    diagnostics.error("--input", "is for one model, and there are several", "firmware.inputs", "leave it out: inputs are made up");
+    diagnostics.error("--input", "is for one model, and there are several", "firmware.inputs",
+                      "leave it out: inputs are made up");
   if (!board || diagnostics.has_errors()) return fail();
 
   const RuntimeSources runtime = embedded_sources();
@@ -130,16 +143,20 @@ int firmware(const FirmwareOptions& o) {
       add_model(*file, {o.inputs, o.image}, project, diagnostics);
   for (const std::string& path : o.kernels)
     if (const std::optional<KernelList> list = read_list(path, diagnostics))
-      if (merge_kernel_list(project.kernels, *list, path, diagnostics) && !list->npu.empty()) project.npu = true;
+      if (merge_kernel_list(project.kernels, *list, path, diagnostics) && !list->npu.empty())
+        project.npu = true;
   if (!o.kernels.empty()) project.forms.reset();  // for models that come later
-  if (diagnostics.has_errors() || !check_kernels_exist(project, runtime, diagnostics)) return fail();
+  if (diagnostics.has_errors() || !check_kernels_exist(project, runtime, diagnostics))
+    return fail();
   const std::optional<FirmwareMemory> memory = place(project, runtime, diagnostics);
   if (!memory) return fail();
   const std::map<std::string, std::string> files = firmware_files(project, *memory, runtime);
   if (!write_folder(o.output, files, o.force, diagnostics)) return fail();
   if (!project.tables_measured)
-    diagnostics.add({Severity::note, o.output, "the tables were sized on this machine, whose pointers are larger than the board's", "", "",
-                     "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
+    diagnostics.add(
+        {Severity::note, o.output,
+         "the tables were sized on this machine, whose pointers are larger than the board's", "",
+         "", "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
   std::string folder = o.output;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   uint64_t source_bytes = 0, sources = 0;
@@ -148,41 +165,60 @@ int firmware(const FirmwareOptions& o) {
   return finish(
       o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
       fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
-                  "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
+                  "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} "
+                  "of tables, and the stack\n"
                   "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n",
                   folder, counted(static_cast<long long>(project.models.size()), "model"),
-                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.npu && project.vendor_driver ? "the vendor's" : std::to_string(project.kernels.npu.size()),
-                  counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
-                  memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder, folder,
-                  board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
+                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"),
+                  project.npu && project.vendor_driver ? "the vendor's"
+                                                       : std::to_string(project.kernels.npu.size()),
+                  counted(static_cast<long long>(sources), "file"), source_bytes / 1024,
+                  memory->models_bytes + memory->inputs_bytes,
+                  memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder,
+                  folder, board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
 }
 
 }  // namespace
 
 void add_firmware(CommandLine& line) {
   FirmwareOptions* o = nullptr;
-  Verb verb =
-      add_verb<FirmwareOptions>(line, "firmware", "write a project that builds an image of programs for a board",
-                                "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
-                                "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
-                                firmware, o);
-  verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels").value("P...").required();
+  Verb verb = add_verb<FirmwareOptions>(
+      line, "firmware", "write a project that builds an image of programs for a board",
+      "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
+      "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o "
+      "all.sel",
+      firmware, o);
+  verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels")
+      .value("P...")
+      .required();
   verb.option("--board", o->board, list_of(all_boards(), "")).value("B");
-  verb.option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file").value("OUT").required();
-  add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
-  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated").value("FILE").one_each();
+  verb.option("-o,--output", o->output,
+              "the folder of the project, whole or not at all; with --merge the file")
+      .value("OUT")
+      .required();
+  add_files(
+      verb, "--input", o->inputs,
+      "what the firmware runs the model on, once for each input in order; default: made-up values");
+  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
+      .value("FILE")
+      .one_each();
   verb.option("--driver", o->driver,
-              "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
+              "of the NPU: model (the open model of the machine, default for emulated boards) or "
+              "vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
-  verb.option(
-          "--as", o->as,
-          "instead of a whole project, the programs as C that calls the kernels, one as a C++17 header (hpp), or all as an Arduino library, "
-          "a CMSIS-Pack or a Zephyr module: docs/firmware.md; with ,blob: constants in a file that the assembler takes in (.incbin); with "
-          ",host: for this computer instead of the core, to try it")
+  verb.option("--as", o->as,
+              "instead of a whole project, the programs as C that calls the kernels, one as a "
+              "C++17 header (hpp), or all as an Arduino library, "
+              "a CMSIS-Pack or a Zephyr module: docs/firmware.md; with ,blob: constants in a file "
+              "that the assembler takes in (.incbin); with "
+              ",host: for this computer instead of the core, to try it")
       .value("FORM")
       .check(check_form);
-  verb.option("--target", o->target, "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml file").value("T");
+  verb.option(
+          "--target", o->target,
+          "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml file")
+      .value("T");
   verb.flag("--merge", o->merge, "make one selection of several");
   add_verify_key(verb, o->verify_key);
   verb.flag("--force", o->force, "replace a project that is there");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another
+// build system.
 #include "cli/firmware_as.h"
 
 #include <fmt/format.h>
@@ -24,26 +25,34 @@ namespace {
 // What the builder of a package cannot build.
 bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagnostics) {
   if (output.weights == CWeights::blob)
-    diagnostics.error(fmt::format("--as {},blob", package.form), fmt::format("{} has no blob: the assembler would not find the file", package.what),
-                      "c.package", "leave `blob` out: constants are an array then");
+    diagnostics.error(
+        fmt::format("--as {},blob", package.form),
+        fmt::format("{} has no blob: the assembler would not find the file", package.what),
+        "c.package", "leave `blob` out: constants are an array then");
   if (output.npu)
-    diagnostics.error(fmt::format("--as {}", package.form),
-                      fmt::format("a model has parts for the NPU, which have no form as {}", package.what), "c.package",
-                      "compile it for the core alone, or give --as c");
+    diagnostics.error(
+        fmt::format("--as {}", package.form),
+        fmt::format("a model has parts for the NPU, which have no form as {}", package.what),
+        "c.package", "compile it for the core alone, or give --as c");
   return !diagnostics.has_errors();
 }
 
 // One file instead of a folder. Without the list by which a folder is known, to be replaced.
-bool write_archive(const CPackage& package, const COutput& output, PackageFiles files, const std::string& path, Diagnostics& diagnostics) {
+bool write_archive(const CPackage& package, const COutput& output, PackageFiles files,
+                   const std::string& path, Diagnostics& diagnostics) {
   files.erase(kSelectionFile);
   const std::optional<std::string> bytes = zip_archive(files);
   if (!bytes)
-    return diagnostics.error(path, "has more than 65534 files, or more than 4 GB", "c.package", "name a folder, or give the models apart"),
+    return diagnostics.error(path, "has more than 65534 files, or more than 4 GB", "c.package",
+                             "name a folder, or give the models apart"),
            false;
   const std::string name = package.archive_name(output);
   if (std::filesystem::path(path).filename() != name)
-    diagnostics.add({Severity::note, path, fmt::format("its tools take {} by the name {}", package.what, name), "", "", "c.package", ""});
-  return write_file(path, {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}, diagnostics);
+    diagnostics.add({Severity::note, path,
+                     fmt::format("its tools take {} by the name {}", package.what, name), "", "",
+                     "c.package", ""});
+  return write_file(path, {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()},
+                    diagnostics);
 }
 
 }  // namespace
@@ -53,9 +62,12 @@ int firmware_as(const FirmwareAs& o) {
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = o.target.empty() ? board_called(o.board, diagnostics) : nullptr;
   if (!board && o.target.empty()) return fail();
-  const std::optional<Target> target = board ? find_target(std::string(board->target), diagnostics, "--board") : find_target(o.target, diagnostics);
+  const std::optional<Target> target =
+      board ? find_target(std::string(board->target), diagnostics, "--board")
+            : find_target(o.target, diagnostics);
   if (!target) return fail();
-  if (o.c.form == "hpp" && o.models.size() > 1) return refuse_usage("--as hpp is a header of one program, and there are several");
+  if (o.c.form == "hpp" && o.models.size() > 1)
+    return refuse_usage("--as hpp is a header of one program, and there are several");
   COutput output = c_output_for(o.c, *target);
   for (const std::string& path : o.models) {
     const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another
+// build system.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@ namespace deuteron {
 struct FirmwareAs {
   std::vector<std::string> models;
   std::string board, target, output, json;  // target: the core, instead of a board
-  COptions c;  // form: "c", "hpp", or one of c_packages()
-  std::string verify_key;  // "": who made the programs does not matter
+  COptions c;                               // form: "c", "hpp", or one of c_packages()
+  std::string verify_key;                   // "": who made the programs does not matter
 };
 int firmware_as(const FirmwareAs& options);
 

@@ -27,21 +27,28 @@ std::string name_for(const std::string& path, std::span<const FirmwareModel> oth
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   if (name.empty()) name = "model";
-  const auto taken = [&](const std::string& n) { return std::ranges::any_of(others, [&](const FirmwareModel& m) { return m.name == n; }); };
+  const auto taken = [&](const std::string& n) {
+    return std::ranges::any_of(others, [&](const FirmwareModel& m) { return m.name == n; });
+  };
   std::string free = name;
   for (int k = 2; taken(free); ++k) free = fmt::format("{}_{}", name, k);
   return free;
 }
 
-// Everything that a program calls has to be in the runtime, and what it was compiled for has to be the board.
-bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProject& project, Diagnostics& diagnostics) {
+// Everything that a program calls has to be in the runtime, and what it was compiled for has to be
+// the board.
+bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProject& project,
+                  Diagnostics& diagnostics) {
   const PteSummary& s = file.summary;
   if (!s.isa.empty() && s.isa != project.isa)
-    diagnostics.add({Severity::error, file.path, "was compiled for another instruction set than the board's", s.isa, project.isa,
-                     "firmware.isa", fmt::format("compile it for the core of {} (`deuteron targets`)", project.board)});
+    diagnostics.add(
+        {Severity::error, file.path, "was compiled for another instruction set than the board's",
+         s.isa, project.isa, "firmware.isa",
+         fmt::format("compile it for the core of {} (`deuteron targets`)", project.board)});
   uint64_t npu_calls = 0;
   for (const PteCall& call : s.calls) {
-    const bool is_delegate = std::ranges::any_of(s.delegates, [&](const PteDelegate& d) { return d.id == call.op; });
+    const bool is_delegate =
+        std::ranges::any_of(s.delegates, [&](const PteDelegate& d) { return d.id == call.op; });
     if (is_delegate) ++npu_calls;
     else project.kernels.cpu[call.op].insert(name);
   }
@@ -49,29 +56,35 @@ bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProj
   for (const PteDelegate& d : s.delegates) {
     const std::string where = fmt::format("{}: delegate {}", file.path, d.id);
     if (d.id != kNeutronBackendId) {
-      diagnostics.error(where, "this runtime has no such backend", "pte.missing_backend", "compile the program for another target");
+      diagnostics.error(where, "this runtime has no such backend", "pte.missing_backend",
+                        "compile the program for another target");
       continue;
     }
     project.npu = true;
     if (!d.neutron) {
-      diagnostics.error(where, "its payload cannot be read: " + d.fault, "pte.corrupt", "compile the program again");
+      diagnostics.error(where, "its payload cannot be read: " + d.fault, "pte.corrupt",
+                        "compile the program again");
       continue;
     }
     if (d.neutron->is_open_model == project.vendor_driver)
       diagnostics.error(
           where,
-          project.vendor_driver ? "its payload is for the open model of the machine, which the vendor's driver refuses"
-                                : "its payload is the vendor's, which the open model of the machine refuses",
+          project.vendor_driver
+              ? "its payload is for the open model of the machine, which the vendor's driver "
+                "refuses"
+              : "its payload is the vendor's, which the open model of the machine refuses",
           "firmware.driver",
-          project.vendor_driver ? "compile the program with --neutron-converter, or give --driver model" : "give --driver vendor");
+          project.vendor_driver
+              ? "compile the program with --neutron-converter, or give --driver model"
+              : "give --driver vendor");
     for (const std::string& kernel : d.kernels) project.kernels.npu[kernel].insert(name);
     if (d.neutron->is_open_model) project.kernels.machine = neutron::kFormatTag;
   }
   return !diagnostics.has_errors();
 }
 
-// One sample of every input: the user's, or made up. Floats between -1 and 1; int8 of the whole range; other integers 0, an index of any
-// table.
+// One sample of every input: the user's, or made up. Floats between -1 and 1; int8 of the whole
+// range; other integers 0, an index of any table.
 std::vector<std::vector<std::byte>> made_up(const ProgramFile& file) {
   std::mt19937 bits(kMadeUpSeed);
   std::vector<std::vector<std::byte>> sample;
@@ -81,7 +94,8 @@ std::vector<std::vector<std::byte>> made_up(const ProgramFile& file) {
       const float v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
       std::memcpy(&bytes[at], &v, 4);
     }
-    for (size_t at = 0; spec.dtype == DType::s8 && at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(bits() >> 24);
+    for (size_t at = 0; spec.dtype == DType::s8 && at < bytes.size(); ++at)
+      bytes[at] = static_cast<std::byte>(bits() >> 24);
     sample.push_back(std::move(bytes));
   }
   return sample;
@@ -92,7 +106,8 @@ std::vector<uint8_t> plain(std::span<const std::byte> bytes) {
   return {data, data + bytes.size()};
 }
 
-bool add_inputs(const SampleFiles& o, const ProgramFile& file, FirmwareModel& model, Diagnostics& diagnostics) {
+bool add_inputs(const SampleFiles& o, const ProgramFile& file, FirmwareModel& model,
+                Diagnostics& diagnostics) {
   std::vector<std::vector<std::byte>> sample;
   if (o.paths.empty()) {
     sample = made_up(file);
@@ -106,7 +121,8 @@ bool add_inputs(const SampleFiles& o, const ProgramFile& file, FirmwareModel& mo
   }
   for (size_t i = 0; i < sample.size(); ++i) {
     const PteTensor& t = file.summary.inputs[i];
-    model.inputs.push_back(plain(to_storage_order(sample[i], t.sizes, t.order, element_bytes(t.type))));
+    model.inputs.push_back(
+        plain(to_storage_order(sample[i], t.sizes, t.order, element_bytes(t.type))));
     model.inputs_npy.push_back(npy_bytes(element_of(*dtype_of(t.type)), t.sizes, sample[i]));
   }
   return true;
@@ -123,14 +139,15 @@ bool add_expected(const ProgramFile& file, FirmwareModel& model, Diagnostics& di
   }
   const auto outputs = host->run(inputs, diagnostics);
   if (!outputs) return false;
-  for (const std::vector<std::byte>& bytes : *outputs) model.expected.push_back(checksum_of(plain(bytes)));
+  for (const std::vector<std::byte>& bytes : *outputs)
+    model.expected.push_back(checksum_of(plain(bytes)));
   model.planned_bytes = host->needs().planned_bytes;
   model.tables_bytes = host->needs().tables_bytes;
   return true;
 }
 
-// The tables hold pointers, so their size on the board is known there: the board's runner says it, where there is an emulator.
-// A chip's pointers are those of the emulated boards.
+// The tables hold pointers, so their size on the board is known there: the board's runner says it,
+// where there is an emulator. A chip's pointers are those of the emulated boards.
 bool measure_on_board(const FirmwareProject& project, FirmwareModel& model) {
   std::string_view board = project.board;
   for (const Board& b : emulated_boards())
@@ -142,9 +159,11 @@ bool measure_on_board(const FirmwareProject& project, FirmwareModel& model) {
   return true;
 }
 
-// A vendor's payload runs nowhere but there: sizes from the file, and room for a handle of the driver for each delegate.
+// A vendor's payload runs nowhere but there: sizes from the file, and room for a handle of the
+// driver for each delegate.
 void size_unrun(const ProgramFile& file, FirmwareModel& model) {
-  constexpr uint64_t kHandle = 256;  // an assumption: neutronGetModelContextSize() of the driver says it
+  constexpr uint64_t kHandle =
+      256;  // an assumption: neutronGetModelContextSize() of the driver says it
   Needs needs;
   if (measure(file.file(), kAllKernels, &needs).ok()) {
     model.planned_bytes = needs.planned_bytes;
@@ -157,9 +176,12 @@ void add_forms(const ProgramFile& file, FirmwareProject& project) {
   if (!project.forms) return;
   const std::optional<Isa> isa = isa_called(project.isa);
   Status status;
-  const auto program =
-      isa ? read_c_program(file.file(), kAllKernels, *isa, features_of(project.isa, project.flags), status) : std::nullopt;
-  if (!program || std::ranges::any_of(program->calls, [](const CCall& c) { return c.kept.has_value(); })) return project.forms.reset();
+  const auto program = isa ? read_c_program(file.file(), kAllKernels, *isa,
+                                            features_of(project.isa, project.flags), status)
+                           : std::nullopt;
+  if (!program ||
+      std::ranges::any_of(program->calls, [](const CCall& c) { return c.kept.has_value(); }))
+    return project.forms.reset();
   for (const CCall& call : program->calls)
     if (!call.npu) project.forms->insert(call.kernel);
 }
@@ -169,10 +191,11 @@ void add_forms(const ProgramFile& file, FirmwareProject& project) {
 const Board* board_called(const std::string& name, Diagnostics& diagnostics) {
   const Board* board = find_board(all_boards(), name);
   if (name.empty())
-    diagnostics.error("--board", "is missing: it says which core the files are for", "board.unknown", "add --board BOARD: " + list_of(all_boards(), ""));
+    diagnostics.error("--board", "is missing: it says which core the files are for",
+                      "board.unknown", "add --board BOARD: " + list_of(all_boards(), ""));
   else if (!board)
-    diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown",
-                      suggestion(name, names_of(all_boards())));
+    diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name),
+                      "board.unknown", suggestion(name, names_of(all_boards())));
   return board;
 }
 
@@ -186,13 +209,17 @@ FirmwareProject project_for(const Board& board) {
   return project;
 }
 
-bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProject& project, Diagnostics& diagnostics) {
+bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProject& project,
+               Diagnostics& diagnostics) {
   FirmwareModel model;
   model.name = name_for(file.path, project.models);
   model.from = file.path;
   model.program = plain({file.bytes.data(), file.bytes.size()});
-  for (const PteDelegate& d : file.summary.delegates) model.npu_reads |= d.neutron && d.neutron->sram_bytes == 0;  // it fetches nothing
-  if (!take_kernels(file, model.name, project, diagnostics) || !add_inputs(samples, file, model, diagnostics)) return false;
+  for (const PteDelegate& d : file.summary.delegates)
+    model.npu_reads |= d.neutron && d.neutron->sram_bytes == 0;  // it fetches nothing
+  if (!take_kernels(file, model.name, project, diagnostics) ||
+      !add_inputs(samples, file, model, diagnostics))
+    return false;
   if (project.vendor_driver && !file.summary.delegates.empty()) {
     size_unrun(file, model);
     project.tables_measured = false;
@@ -205,7 +232,8 @@ bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProj
     Needs needs;
     MemoryNeeds memories;
     if (measure(file.file(), kAllKernels, &needs).ok())
-      needs.planned_bytes = static_cast<uint32_t>(std::max<uint64_t>(needs.planned_bytes, model.planned_bytes));
+      needs.planned_bytes =
+          static_cast<uint32_t>(std::max<uint64_t>(needs.planned_bytes, model.planned_bytes));
     measure_memories(file.file(), needs, &memories);
     for (int32_t k = 0; k < memories.count; ++k) {
       const PteMemory& m = file.summary.memories[static_cast<size_t>(k)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A firmware project from programs: what `deuteron firmware` writes, and `compile --board` builds to measure it.
+// A firmware project from programs: what `deuteron firmware` writes, and `compile --board` builds
+// to measure it.
 #pragma once
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@ struct SampleFiles {
   ImageMap image;
 };
 
-// With its kernels, its sample and what it needs of memory. False, with a diagnostic: it is not for the board, or cannot run.
-bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProject& project, Diagnostics& diagnostics);
+// With its kernels, its sample and what it needs of memory. False, with a diagnostic: it is not for
+// the board, or cannot run.
+bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProject& project,
+               Diagnostics& diagnostics);
 
 }  // namespace deuteron

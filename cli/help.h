@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line says of itself, made from one table: --help, completions of shells, and a manual page.
+// What the command line says of itself, made from one table: --help, completions of shells, and a
+// manual page.
 #pragma once
 #include <span>
 #include <string>

@@ -13,18 +13,29 @@ void add_help(CommandLine& line) {
     std::string verb, shell;
   };
   auto asked = std::make_shared<Asked>();
-  const auto print = [](const std::string& text) { return std::fputs(text.c_str(), stdout), kDone; };
-  Verb help = line.add("help", "explain a verb and its options", "deuteron help compile", [&line, asked, print] {
-    if (asked->verb.empty()) return print(help_text(line.facts()));
-    const std::string unknown = line.unknown_verb(asked->verb);
-    return unknown.empty() ? print(help_text(line.facts_of(asked->verb))) : refuse_usage(unknown);
-  });
+  const auto print = [](const std::string& text) {
+    return std::fputs(text.c_str(), stdout), kDone;
+  };
+  Verb help = line.add("help", "explain a verb and its options", "deuteron help compile",
+                       [&line, asked, print] {
+                         if (asked->verb.empty()) return print(help_text(line.facts()));
+                         const std::string unknown = line.unknown_verb(asked->verb);
+                         return unknown.empty() ? print(help_text(line.facts_of(asked->verb)))
+                                                : refuse_usage(unknown);
+                       });
   help.option("verb", asked->verb, "one of the verbs").value("VERB");
-  line.add("version", "print the version", "deuteron version", [print] { return print("deuteron " DEUTERON_VERSION "\n"); });
-  Verb complete = line.add("completions", "print what a shell needs to complete verbs, options and their values",
-                           "source <(deuteron completions bash)", [&line, asked, print] { return print(completions(asked->shell, line.facts())); });
-  complete.option("shell", asked->shell, "bash, zsh or fish").value("SHELL").required().one_of({"bash", "zsh", "fish"});
-  line.add("man", "print the manual page", "deuteron man >deuteron.1", [&line, print] { return print(manual_page(line.facts())); });
+  line.add("version", "print the version", "deuteron version",
+           [print] { return print("deuteron " DEUTERON_VERSION "\n"); });
+  Verb complete = line.add(
+      "completions", "print what a shell needs to complete verbs, options and their values",
+      "source <(deuteron completions bash)",
+      [&line, asked, print] { return print(completions(asked->shell, line.facts())); });
+  complete.option("shell", asked->shell, "bash, zsh or fish")
+      .value("SHELL")
+      .required()
+      .one_of({"bash", "zsh", "fish"});
+  line.add("man", "print the manual page", "deuteron man >deuteron.1",
+           [&line, print] { return print(manual_page(line.facts())); });
 }
 
 }  // namespace deuteron

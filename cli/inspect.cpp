@@ -38,28 +38,43 @@ std::string lines_of_counts(const T& counts) {
 }
 
 Json as_json(const PteTensor& t) {
-  return {{"dtype", name_of(t.type)}, {"sizes", t.sizes}, {"storage_order", t.order}, {"bytes", t.bytes}, {"offset", t.offset}};
+  return {{"dtype", name_of(t.type)},
+          {"sizes", t.sizes},
+          {"storage_order", t.order},
+          {"bytes", t.bytes},
+          {"offset", t.offset}};
 }
 
 std::vector<int> numbers(const uint8_t* bytes, int32_t count) { return {bytes, bytes + count}; }
 
 std::string text_of(const PteDelegate& d) {
-  std::string text = fmt::format("{}, payload {} bytes {}\n", d.id, d.payload_bytes, d.is_inline ? "in the tables" : "in a segment");
-  for (const auto& [key, value] : d.options) text += fmt::format("      option {} = {}\n", key, value);
+  std::string text = fmt::format("{}, payload {} bytes {}\n", d.id, d.payload_bytes,
+                                 d.is_inline ? "in the tables" : "in a segment");
+  for (const auto& [key, value] : d.options)
+    text += fmt::format("      option {} = {}\n", key, value);
   if (!d.fault.empty()) text += fmt::format("      damaged: {}\n", d.fault);
   if (!d.neutron) return text;
   const NeutronPayload& p = *d.neutron;
-  text += fmt::format("      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], channels last [{}]\n",
-                      p.version, p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "),
-                      fmt::join(numbers(p.input_flags, p.inputs), ", "), fmt::join(numbers(p.output_map, p.outputs), ", "),
-                      fmt::join(numbers(p.output_flags, p.outputs), ", "));
   text += fmt::format(
-      "      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n", p.microcode_bytes,
-      p.is_open_model ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
-                                    d.assumed_kernels > 0 ? fmt::format(", {} of them assumed to exist", d.assumed_kernels) : "")
-                      : d.is_vendors ? "the vendor's: --etrecord names its kernels"
-                                     : "of the open machine model in another version",
-      p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
+      "      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], "
+      "channels last [{}]\n",
+      p.version, p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "),
+      fmt::join(numbers(p.input_flags, p.inputs), ", "),
+      fmt::join(numbers(p.output_map, p.outputs), ", "),
+      fmt::join(numbers(p.output_flags, p.outputs), ", "));
+  text += fmt::format(
+      "      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, "
+      "profile {}, debug {}\n",
+      p.microcode_bytes,
+      p.is_open_model
+          ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
+                        d.assumed_kernels > 0
+                            ? fmt::format(", {} of them assumed to exist", d.assumed_kernels)
+                            : "")
+      : d.is_vendors ? "the vendor's: --etrecord names its kernels"
+                     : "of the open machine model in another version",
+      p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes,
+      p.debug_bytes);
   std::map<std::string, i64> counts;
   for (const std::string& k : d.kernels) ++counts[k];
   for (const auto& [name, n] : counts) text += fmt::format("      {:5} x {}\n", n, name);
@@ -67,7 +82,10 @@ std::string text_of(const PteDelegate& d) {
 }
 
 Json as_json(const PteDelegate& d) {
-  Json json = {{"id", d.id}, {"payload_bytes", d.payload_bytes}, {"inline", d.is_inline}, {"options", Json::object()}};
+  Json json = {{"id", d.id},
+               {"payload_bytes", d.payload_bytes},
+               {"inline", d.is_inline},
+               {"options", Json::object()}};
   for (const auto& [key, value] : d.options) json["options"][key] = value;
   if (!d.fault.empty()) json["fault"] = d.fault;
   if (!d.neutron) return json;
@@ -92,8 +110,8 @@ Json as_json(const PteDelegate& d) {
   return json;
 }
 
-// Which versions of what a program asks for are told by names: its dialect by the namespace of its calls, how its weights are packed by
-// their overloads ("deuteron::packed_conv2d.mve_4x16").
+// Which versions of what a program asks for are told by names: its dialect by the namespace of its
+// calls, how its weights are packed by their overloads ("deuteron::packed_conv2d.mve_4x16").
 struct Versions {
   std::string dialect = "stock";
   std::set<std::string> packings;
@@ -112,45 +130,63 @@ Versions versions_of(const PteSummary& s) {
 // "bytes, (byte * 0.0039 - 0) / 1": what the file says of an input.
 std::string format_of(const ImageMap& map) {
   const auto list = [](const std::vector<float>& v, const char* otherwise) {
-    return v.empty() ? otherwise : v.size() == 1 ? fmt::format("{:g}", v[0]) : fmt::format("[{:g}]", fmt::join(v, ", "));
+    return v.empty()       ? otherwise
+           : v.size() == 1 ? fmt::format("{:g}", v[0])
+                           : fmt::format("[{:g}]", fmt::join(v, ", "));
   };
-  return fmt::format("a byte stands for (byte * {:g} - {}) / {}", map.scale, list(map.mean, "0"), list(map.std, "1"));
+  return fmt::format("a byte stands for (byte * {:g} - {}) / {}", map.scale, list(map.mean, "0"),
+                     list(map.std, "1"));
 }
 
 // The memories, and where inputs and outputs lie in them.
 void tell_memory(const PteSummary& s, std::string& text, Json& json) {
-  text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
+  text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes,
+                      s.constants_bytes, s.values);
   for (const PteMemory& m : s.memories) {
-    text += fmt::format("  memory {}: {} bytes at {}, {} of them copies of constants\n", m.name, m.bytes, m.begin, m.copied_bytes);
-    json["memories"].push_back({{"name", m.name}, {"begin", m.begin}, {"bytes", m.bytes}, {"copied_bytes", m.copied_bytes}});
+    text += fmt::format("  memory {}: {} bytes at {}, {} of them copies of constants\n", m.name,
+                        m.bytes, m.begin, m.copied_bytes);
+    json["memories"].push_back({{"name", m.name},
+                                {"begin", m.begin},
+                                {"bytes", m.bytes},
+                                {"copied_bytes", m.copied_bytes}});
   }
   for (const bool input : {true, false}) {
     const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;
     for (size_t i = 0; i < list.size(); ++i) {
-      text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i, to_text(list[i].type, list[i].sizes, list[i].order),
-                          list[i].offset, list[i].bytes);
+      text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i,
+                          to_text(list[i].type, list[i].sizes, list[i].order), list[i].offset,
+                          list[i].bytes);
       json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
       if (const Quant& steps = list[i].steps; !steps.empty()) {
-        text += fmt::format("  a step stands for (step {} {}) * {}\n", steps.zero_point[0] < 0 ? '+' : '-', std::abs(steps.zero_point[0]), steps.scale[0]);
-        json[input ? "inputs" : "outputs"].back().update({{"scale", steps.scale[0]}, {"zero_point", steps.zero_point[0]}});
+        text += fmt::format("  a step stands for (step {} {}) * {}\n",
+                            steps.zero_point[0] < 0 ? '+' : '-', std::abs(steps.zero_point[0]),
+                            steps.scale[0]);
+        json[input ? "inputs" : "outputs"].back().update(
+            {{"scale", steps.scale[0]}, {"zero_point", steps.zero_point[0]}});
       }
       if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {
         text += fmt::format("  {}\n", format_of(*map));
-        json["inputs"].back()["stands_for"] = {{"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};
+        json["inputs"].back()["stands_for"] = {
+            {"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};
       }
     }
   }
 }
 
-// The kernels of its calls on the core that is asked for, else on the usual one with the program's instructions. A stock file says none.
-std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o, const ProgramFile& file, Diagnostics& diagnostics) {
+// The kernels of its calls on the core that is asked for, else on the usual one with the program's
+// instructions. A stock file says none.
+std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o,
+                                                    const ProgramFile& file,
+                                                    Diagnostics& diagnostics) {
   std::string isa = file.summary.isa;
   if (!o.target.empty()) {
     const std::optional<Target> target = find_target(o.target, diagnostics);
     if (!target) return std::nullopt;
     if (!isa.empty() && isa != name_of(target->isa)) {
-      diagnostics.add({Severity::error, o.file, fmt::format("is for other instructions than {} has", target->name), isa,
-                       name_of(target->isa), "inspect.target", "leave --target out, or name a core that has them"});
+      diagnostics.add({Severity::error, o.file,
+                       fmt::format("is for other instructions than {} has", target->name), isa,
+                       name_of(target->isa), "inspect.target",
+                       "leave --target out, or name a core that has them"});
       return std::nullopt;
     }
     isa = name_of(target->isa);
@@ -159,8 +195,10 @@ std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o, con
   return known ? called_kernels(file.file(), *known, usual_features(*known)) : std::nullopt;
 }
 
-// The record that was written with the program, where one is given: it names the kernels inside the NPU's calls.
-bool read_record(const InspectOptions& o, const ProgramFile& file, std::optional<SourceMap>& record, Diagnostics& diagnostics) {
+// The record that was written with the program, where one is given: it names the kernels inside the
+// NPU's calls.
+bool read_record(const InspectOptions& o, const ProgramFile& file, std::optional<SourceMap>& record,
+                 Diagnostics& diagnostics) {
   if (o.etrecord.empty()) return true;
   const std::optional<std::vector<std::byte>> content = read_file(o.etrecord, diagnostics);
   if (!content || !check_signature(*content, o.etrecord, o.verify_key, diagnostics)) return false;
@@ -169,20 +207,24 @@ bool read_record(const InspectOptions& o, const ProgramFile& file, std::optional
   const File bytes = without_signature(file.file());
   const std::string id = program_id_text({static_cast<const uint8_t*>(bytes.data), bytes.bytes});
   if (record->program_id.empty() || record->program_id == id) return true;
-  diagnostics.add({Severity::error, o.etrecord, "is the record of another program", record->program_id, id, "inspect.program_id",
-                   "use the record that was written together with the program: deuteron compile --etrecord FILE"});
+  diagnostics.add({Severity::error, o.etrecord, "is the record of another program",
+                   record->program_id, id, "inspect.program_id",
+                   "use the record that was written together with the program: deuteron compile "
+                   "--etrecord FILE"});
   return false;
 }
 
 // "Conv2DStandardV1: conv1, relu"
 std::string text_of(const MapKernel& kernel, const SourceMap& record) {
   std::vector<std::string> names;
-  for (const i64 id : kernel.operators) names.push_back(record.operators[static_cast<size_t>(id)].name);
+  for (const i64 id : kernel.operators)
+    names.push_back(record.operators[static_cast<size_t>(id)].name);
   return fmt::format("{}{}{}", kernel.kernel, names.empty() ? "" : ": ", fmt::join(names, ", "));
 }
 
 // Whether it would run here is a question of its own.
-void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json, Diagnostics& diagnostics) {
+void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json,
+                          Diagnostics& diagnostics) {
   Needs needs;
   const Status status = measure(file.file(), kAllKernels, &needs);
   Diagnostics why_not;
@@ -196,7 +238,8 @@ void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json
     json["tables_bytes"] = needs.tables_bytes;
     text += fmt::format("loads on this machine; tables {} bytes\n", needs.tables_bytes);
   } else {
-    text += fmt::format("runs on the chip alone, with the vendor's microcode; here: {}\n", kRunsOffChip);
+    text += fmt::format("runs on the chip alone, with the vendor's microcode; here: {}\n",
+                        kRunsOffChip);
   }
 }
 
@@ -217,24 +260,30 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"calls", Json::array()},
                {"delegates", Json::array()},
                {"operators", Json::object()}};
-  text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
+  text += fmt::format("instruction set: {}\n",
+                      s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
   const Versions versions = versions_of(s);
-  text += fmt::format("dialect: {}{}{}\n", versions.dialect, versions.packings.empty() ? "" : ", weights packed as ",
+  text += fmt::format("dialect: {}{}{}\n", versions.dialect,
+                      versions.packings.empty() ? "" : ", weights packed as ",
                       fmt::join(versions.packings, ", "));
   json["dialect"] = versions.dialect;
   json["packings"] = versions.packings;
-  if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
+  if (s.state_bytes > 0)
+    text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
   tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
   tell_memory(s, text, json);
   std::map<std::string, i64> counts;
   const std::optional<std::vector<CalledKernels>> called = called_on(o, *file, diagnostics);
   std::optional<SourceMap> record;
-  if (diagnostics.has_errors() || !read_record(o, *file, record, diagnostics)) return finish(o.json, diagnostics, {}, "");
+  if (diagnostics.has_errors() || !read_record(o, *file, record, diagnostics))
+    return finish(o.json, diagnostics, {}, "");
   for (size_t k = 0; k < s.calls.size(); ++k) {
     const PteCall& c = s.calls[k];
     ++counts[c.op];
     json["calls"].push_back({{"op", c.op}, {"args", c.args}});
-    if (called) json["calls"].back()["kernels"] = (*called)[k].names, json["calls"].back()["other_kernels"] = (*called)[k].why_not;
+    if (called)
+      json["calls"].back()["kernels"] = (*called)[k].names,
+      json["calls"].back()["other_kernels"] = (*called)[k].why_not;
   }
   json["operators"] = counts;
   if (!s.delegates.empty()) text += "delegates:\n";
@@ -245,7 +294,8 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   text += "operators:\n" + lines_of_counts(counts) + "calls:\n";
   for (size_t k = 0; k < s.calls.size(); ++k) {
     text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
-    if (called && !(*called)[k].names.empty()) text += fmt::format("      {}\n", text_of((*called)[k]));
+    if (called && !(*called)[k].names.empty())
+      text += fmt::format("      {}\n", text_of((*called)[k]));
     const MapKernel* recorded = record ? record->call(static_cast<i64>(k)) : nullptr;
     if (!recorded) continue;
     for (const MapKernel& kernel : recorded->inside) {
@@ -258,7 +308,9 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), text);
 }
 
-Json as_json(const Pt2Summary::Weights& w) { return {{"tensors", w.tensors}, {"elements", w.elements}, {"bytes", w.bytes}}; }
+Json as_json(const Pt2Summary::Weights& w) {
+  return {{"tensors", w.tensors}, {"elements", w.elements}, {"bytes", w.bytes}};
+}
 
 int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<Pt2Summary> s = summarize_pt2(o.file, diagnostics);
@@ -279,8 +331,11 @@ int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
                {"not_importable", Json::array()}};
   for (const bool input : {true, false})
     for (const Pt2Summary::Tensor& t : input ? s->inputs : s->outputs)
-      json[input ? "inputs" : "outputs"].push_back(
-          {{"name", t.name}, {"dtype", t.dtype}, {"sizes", t.shape}, {"channels_last", t.is_channels_last}, {"dynamic", t.is_dynamic}});
+      json[input ? "inputs" : "outputs"].push_back({{"name", t.name},
+                                                    {"dtype", t.dtype},
+                                                    {"sizes", t.shape},
+                                                    {"channels_last", t.is_channels_last},
+                                                    {"dynamic", t.is_dynamic}});
   for (const Pt2Summary::Operator& op : s->operators) {
     json["operators"][op.target] = op.count;
     if (!op.is_importable) json["not_importable"].push_back(op.target);
@@ -291,9 +346,11 @@ int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
 // Of a model of TFLite or ONNX.
 template <class Summary>
 void add_ports_and_operators(Json& json, const Summary& s) {
-  for (const auto& [list, tensors] : {std::pair("inputs", &s.inputs), std::pair("outputs", &s.outputs)}) {
+  for (const auto& [list, tensors] :
+       {std::pair("inputs", &s.inputs), std::pair("outputs", &s.outputs)}) {
     json[list] = Json::array();
-    for (const auto& t : *tensors) json[list].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
+    for (const auto& t : *tensors)
+      json[list].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
   }
   json["operators"] = Json::object();
   json["not_importable"] = Json::array();
@@ -330,27 +387,43 @@ int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
-enum class FileKind : uint8_t { trace, record, pt2, tflite, onnx, program, another_program, unknown };
+enum class FileKind : uint8_t {
+  trace,
+  record,
+  pt2,
+  tflite,
+  onnx,
+  program,
+  another_program,
+  unknown
+};
 
 // By content, not by name, but for what is damaged.
 FileKind kind_of(const std::string& file, const std::vector<std::byte>& bytes) {
-  const auto has = [&](size_t at, const char* magic) { return bytes.size() >= at + 4 && std::memcmp(bytes.data() + at, magic, 4) == 0; };
+  const auto has = [&](size_t at, const char* magic) {
+    return bytes.size() >= at + 4 && std::memcmp(bytes.data() + at, magic, 4) == 0;
+  };
   if (is_etdump(bytes)) return FileKind::trace;
   if (has(0, "PK\3\4")) return is_etrecord(bytes) ? FileKind::record : FileKind::pt2;
   if (has(4, "TFL3")) return FileKind::tflite;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (file.ends_with(".onnx") || (!has(4, "ET12") && onnx::may_be_onnx(text))) return FileKind::onnx;
+  if (file.ends_with(".onnx") || (!has(4, "ET12") && onnx::may_be_onnx(text)))
+    return FileKind::onnx;
   if (has(4, "ET12") || file.ends_with(".pte")) return FileKind::program;
   return has(4, "ETxx") ? FileKind::another_program : FileKind::unknown;
 }
 
 // What is asked of another kind of file than this is.
 bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnostics) {
-  for (const auto& [option, value] :
-       {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
-    if (!value->empty() && kind != FileKind::trace && (kind != FileKind::program || value != &o.etrecord)) {
-      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option), "inspect.kind",
-                        "write one: deuteron run --profile FILE");
+  for (const auto& [option, value] : {std::pair("--etrecord", &o.etrecord),
+                                      {"--csv", &o.csv},
+                                      {"--trace", &o.trace},
+                                      {"--html", &o.html},
+                                      {"--baseline", &o.baseline}})
+    if (!value->empty() && kind != FileKind::trace &&
+        (kind != FileKind::program || value != &o.etrecord)) {
+      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option),
+                        "inspect.kind", "write one: deuteron run --profile FILE");
       return true;
     }
   if (o.target.empty() || kind == FileKind::program) return false;
@@ -366,12 +439,14 @@ int inspect(const InspectOptions& o) {
                             {"--baseline", o.baseline},
                             {"--baseline-etrecord", o.baseline_etrecord},
                             {"--verify-key", o.verify_key}};
-  const NamedPath written[] = {{"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
+  const NamedPath written[] = {
+      {"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
   const FileKind kind = kind_of(o.file, *bytes);
-  if (kind != FileKind::trace && !check_signature(*bytes, o.file, o.verify_key, diagnostics)) return finish(o.json, diagnostics, {}, "");
+  if (kind != FileKind::trace && !check_signature(*bytes, o.file, o.verify_key, diagnostics))
+    return finish(o.json, diagnostics, {}, "");
   if (refuse_options(o, kind, diagnostics)) return finish(o.json, diagnostics, {}, "");
   switch (kind) {
     case FileKind::trace:
@@ -390,10 +465,13 @@ int inspect(const InspectOptions& o) {
     case FileKind::unknown:
       break;
   }
-  const char* what = kind == FileKind::another_program ? "an ExecuTorch program of another version" : "of a kind that is not known";
-  diagnostics.error(
-      o.file, fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and .onnx models, ETDump traces and ETRecords", what),
-      "inspect.kind");
+  const char* what = kind == FileKind::another_program ? "an ExecuTorch program of another version"
+                                                       : "of a kind that is not known";
+  diagnostics.error(o.file,
+                    fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and "
+                                ".onnx models, ETDump traces and ETRecords",
+                                what),
+                    "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }
 
@@ -403,19 +481,32 @@ void add_inspect(CommandLine& line) {
   InspectOptions* o = nullptr;
   Verb verb = add_verb<InspectOptions>(
       line, "inspect", "show what is in a program or model, or where a trace's time went",
-      "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
-  verb.option("file", o->file, "a .pte, .pt2, .tflite or .onnx file, an ETDump trace or an ETRecord").value("FILE").required();
-  const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
-  verb.option("--target", o->target, "of a program: the core whose kernels are told; default: one with the program's instructions")
+      "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html "
+      "profile.html",
+      inspect, o);
+  verb.option("file", o->file,
+              "a .pte, .pt2, .tflite or .onnx file, an ETDump trace or an ETRecord")
+      .value("FILE")
+      .required();
+  const auto file = [&](const char* name, std::string& path, const char* help) {
+    verb.option(name, path, help).value("FILE");
+  };
+  verb.option("--target", o->target,
+              "of a program: the core whose kernels are told; default: one with the program's "
+              "instructions")
       .value("T");
   file("--etrecord", o->etrecord,
-       "of a trace: the record that was written with the program; tables by operator and module; of a program: the NPU's kernels and their "
+       "of a trace: the record that was written with the program; tables by operator and module; "
+       "of a program: the NPU's kernels and their "
        "operators");
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
-  file("--html", o->html, "of a trace: write one page with timeline, graph, memory and tables, which needs no network");
+  file(
+      "--html", o->html,
+      "of a trace: write one page with timeline, graph, memory and tables, which needs no network");
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
-  file("--baseline-etrecord", o->baseline_etrecord, "the record of the earlier one; default: --etrecord, where both are of one program");
+  file("--baseline-etrecord", o->baseline_etrecord,
+       "the record of the earlier one; default: --etrecord, where both are of one program");
   verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
   add_verify_key(verb, o->verify_key);
   add_json(verb, o->json);

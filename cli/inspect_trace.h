@@ -8,7 +8,8 @@
 namespace deuteron {
 
 struct InspectOptions {
-  std::string file, target, json, etrecord, csv, trace, html, baseline, baseline_etrecord, verify_key;
+  std::string file, target, json, etrecord, csv, trace, html, baseline, baseline_etrecord,
+      verify_key;
   size_t rows = 30;
 };
 

@@ -21,8 +21,10 @@ namespace {
 // From 0 to 9999, without an exponent.
 std::optional<double> read_number(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 9999)) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 9999))
+    return std::nullopt;
   return value;
 }
 
@@ -40,12 +42,15 @@ std::string read_limit(std::string_view text, std::string_view kind, PrecisionOp
   const size_t equals = std::min(text.find('='), text.size());
   const auto row = std::ranges::find(kLimits, text.substr(0, equals), &LimitRow::name);
   if (row == std::end(kLimits) || row->of.find(kind) == row->of.npos)
-    return fmt::format("{} has no limit `{}`: mixed has cost=N% and db=X, int4 has db=X and loss=X", kind, text.substr(0, equals));
+    return fmt::format("{} has no limit `{}`: mixed has cost=N% and db=X, int4 has db=X and loss=X",
+                       kind, text.substr(0, equals));
   std::string_view value = text.substr(std::min(equals + 1, text.size()));
   if (row->is_percent && value.ends_with('%')) value.remove_suffix(1);
   else if (row->is_percent) value = {};
   const std::optional<double> number = read_number(value);
-  if (!number) return fmt::format("{} is no limit: {} takes a number from 0 to 9999{}", text, row->name, row->is_percent ? " and a %" : " of dB");
+  if (!number)
+    return fmt::format("{} is no limit: {} takes a number from 0 to 9999{}", text, row->name,
+                       row->is_percent ? " and a %" : " of dB");
   to.*row->to = row->is_percent ? *number / 100 : *number;
   return "";
 }
@@ -53,7 +58,8 @@ std::string read_limit(std::string_view text, std::string_view kind, PrecisionOp
 std::string check_pass(const std::string& name) {
   const std::vector<std::string> names = pass_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return "";
-  return fmt::format("there is no pass `{}`: {}; passes: {}", name, suggestion(name, names), fmt::join(names, ", "));
+  return fmt::format("there is no pass `{}`: {}; passes: {}", name, suggestion(name, names),
+                     fmt::join(names, ", "));
 }
 std::string check_stop(const std::string& text) {
   if (complaint_of(kRewrites, text).empty()) return "";
@@ -64,7 +70,8 @@ std::string check_precision(const std::string& text) { return PrecisionOption().
 std::string check_ports(const std::string& text) { return PortsOption().read(text); }
 std::string check_layer(const std::string& text) {
   if (read_layer(text) || cpu_layer(text)) return "";
-  return fmt::format("{} is not NAME=KIND with a KIND of {} or cpu, as classifier=int16", text, fmt::join(kNamedPrecisions, ", "));
+  return fmt::format("{} is not NAME=KIND with a KIND of {} or cpu, as classifier=int16", text,
+                     fmt::join(kNamedPrecisions, ", "));
 }
 
 }  // namespace
@@ -73,7 +80,8 @@ std::string PrecisionOption::read(std::string_view text) {
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   const auto found = read_precision<NetworkPrecision>(kNetworkPrecisions, name);
-  if (!found) return fmt::format("{} is no precision: {}", name, fmt::join(kNetworkPrecisions, ", "));
+  if (!found)
+    return fmt::format("{} is no precision: {}", name, fmt::join(kNetworkPrecisions, ", "));
   kind = *found;
   std::string complaint;
   if (colon < text.size())
@@ -92,7 +100,9 @@ std::string PortsOption::read(std::string_view text) {
     else if (part == "contiguous") contiguous = true;
     else if (part == "u8") bytes.emplace_back();
     else if (part.ends_with("=u8")) bytes.emplace_back(part.substr(0, part.size() - 3));
-    else complaint = fmt::format("{} is none of model, float, int8, contiguous, u8 and INPUT=u8", part);
+    else
+      complaint =
+          fmt::format("{} is none of model, float, int8, contiguous, u8 and INPUT=u8", part);
   });
   return complaint;
 }
@@ -100,19 +110,23 @@ std::string PortsOption::read(std::string_view text) {
 void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.group("Accuracy");
   verb.option("--precision", o.precision,
-              "of a float model: int8 (default); int16; int4: int8 with weights of four bits; mixed: int8, and int16 in the layers where "
-              "it gains most. Limits follow a colon: mixed:cost=10% (more instructions than int8), mixed:db=30 or int4:db=30 (held-out "
+              "of a float model: int8 (default); int16; int4: int8 with weights of four bits; "
+              "mixed: int8, and int16 in the layers where "
+              "it gains most. Limits follow a colon: mixed:cost=10% (more instructions than int8), "
+              "mixed:db=30 or int4:db=30 (held-out "
               "signal to noise to reach), int4:loss=0.5 (dB to lose); docs/precision.md")
       .value("KIND[:LIMIT]")
       .check(check_precision);
   verb.option("--layer", o.layers,
-              "how an operator (`conv2d`, `aten.conv2d.default`), a node or a module is computed: int4, int8, int16 or float; cpu: off the "
+              "how an operator (`conv2d`, `aten.conv2d.default`), a node or a module is computed: "
+              "int4, int8, int16 or float; cpu: off the "
               "NPU; the last one that names it counts; may be repeated")
       .value("NAME=KIND")
       .one_each()
       .check(check_layer);
   verb.option("--observer", o.observer,
-              "auto (default): ranges, scales of channels and biases are tuned on the samples; minmax or histogram: ranges alone, by that rule")
+              "auto (default): ranges, scales of channels and biases are tuned on the samples; "
+              "minmax or histogram: ranges alone, by that rule")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
 }
@@ -120,7 +134,8 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
 void add_npu_options(Verb& verb, ModelOptions& o) {
   verb.group("NPU");
   verb.option("--prefer", o.prefer,
-              "npu: wherever possible; auto (default): but for forms that cost accuracy and small parts that cost more than they save; "
+              "npu: wherever possible; auto (default): but for forms that cost accuracy and small "
+              "parts that cost more than they save; "
               "fastest: by the cost models")
       .value("KIND")
       .one_of({"auto", "npu", "fastest"});
@@ -129,22 +144,27 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
               "the vendor's neutron-converter instead of ours for the open model of the machine")
       .value("PATH");
   verb.option("--neutron-option", o.neutron_options,
-              "as ExecuTorch names it: use_neutron_for_format_conversion (true: kernels of the NPU transpose at its border, false: the CPU "
-              "does; default: what costs less); fetch_constants_to_sram=true; limit_seconds=N, after which the vendor's converter is "
+              "as ExecuTorch names it: use_neutron_for_format_conversion (true: kernels of the NPU "
+              "transpose at its border, false: the CPU "
+              "does; default: what costs less); fetch_constants_to_sram=true; limit_seconds=N, "
+              "after which the vendor's converter is "
               "stopped; else an option of that converter (`minNumOpsPerGraph=1`); may be repeated")
       .value("NAME=VALUE")
       .one_each();
   verb.option("--neutron-kernel-selection", o.kernel_selection,
-              "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
+              "write the NPU kernels that the program needs as a C file; merged with those of a "
+              "file that is there")
       .value("FILE");
 }
 
 static void add_look_inside_options(Verb& verb, ModelOptions& o) {
   verb.group("To look inside");
-  verb.option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
+  verb.option("--intermediates", o.compile.intermediates,
+              "write the graph after every pass to this folder")
       .value("DIR");
   verb.option("--stop-after", o.stop_after,
-              "stop after this pass, and print the graph; a number: rewrite nothing after so many rewrites, to find the one at fault")
+              "stop after this pass, and print the graph; a number: rewrite nothing after so many "
+              "rewrites, to find the one at fault")
       .value("PASS|N")
       .check(check_stop);
   verb.option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
@@ -154,18 +174,29 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
 }
 
 void add_program_options(Verb& verb, ModelOptions& o) {
-  verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)").value("M").required();
-  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
-  add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
+  verb.option("model", o.model,
+              "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)")
+      .value("M")
+      .required();
+  verb.option("--target", o.target,
+              "what to compile for: a name from `deuteron targets`, or a .toml file")
+      .value("T")
+      .required();
+  add_files(verb, "--calibrate", o.calibrate,
+            "sample data of one input, once for each input in order; a .npz stands for all");
   verb.option("--io", o.io,
-              "model (default): inputs and outputs as in the model, so a .tflite keeps its int8 tensors; float; int8: the quantized tensors. "
-              "u8, or INPUT=u8: a float input takes bytes as a camera gives them, which stand for (byte * scale - mean) / std "
-              "(--image-scale, --image-mean, --image-std). contiguous: in the user's order, even if that costs a transpose. Several with "
+              "model (default): inputs and outputs as in the model, so a .tflite keeps its int8 "
+              "tensors; float; int8: the quantized tensors. "
+              "u8, or INPUT=u8: a float input takes bytes as a camera gives them, which stand for "
+              "(byte * scale - mean) / std "
+              "(--image-scale, --image-mean, --image-std). contiguous: in the user's order, even "
+              "if that costs a transpose. Several with "
               "commas")
       .value("KIND[,KIND]")
       .check(check_ports);
   verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
-                 "the plan may have so many bytes: operators are computed in bands of rows until it fits; least: as few as a tenth more "
+                 "the plan may have so many bytes: operators are computed in bands of rows until "
+                 "it fits; least: as few as a tenth more "
                  "multiply-adds can reach; default: the target's memory")
       .value("BYTES|least")
       .positive();
@@ -174,7 +205,8 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   add_input_shape(verb, o.input_shapes);
   add_state(verb, o.states);
   verb.option("--stream", o.compile.stream,
-              "the input is a window that moves along this axis: the program takes its new frames alone and keeps what it needs of the "
+              "the input is a window that moves along this axis: the program takes its new frames "
+              "alone and keeps what it needs of the "
               "others; default: the fewest frames")
       .value("AXIS[=FRAMES]");
   add_part(verb, o.part);
@@ -183,12 +215,15 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   add_npu_options(verb, o);
   verb.group("Program");
   verb.option("--dialect", o.dialect,
-              "deuteron (default): also kernels that only our runtime has, with weights packed for the target's instruction set; plain: the "
-              "same without packed weights; stock: for stock ExecuTorch firmware, where an operator that needs a kernel of ours is an error")
+              "deuteron (default): also kernels that only our runtime has, with weights packed for "
+              "the target's instruction set; plain: the "
+              "same without packed weights; stock: for stock ExecuTorch firmware, where an "
+              "operator that needs a kernel of ours is an error")
       .value("KIND")
       .one_of({"deuteron", "plain", "stock"});
   verb.group("Limits");
-  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
+  verb.option("--threads", o.compile.threads,
+              "worker threads; default: as many as the machine has; never changes the result")
       .value("N")
       .between(1, 1024);
 }
@@ -196,15 +231,19 @@ void add_program_options(Verb& verb, ModelOptions& o) {
 void add_model_options(Verb& verb, ModelOptions& o) {
   add_program_options(verb, o);
   verb.group("Options");
-  verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
+  verb.option("--html", o.html,
+              "write the report as one page: graph by placement, memory plan, reasons")
+      .value("FILE");
   verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
   verb.group("Program");
   verb.option("--firmware-ops", o.firmware_ops,
-              "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
+              "the kernels of the firmware that will run the program: a list, or an ELF image of "
+              "ours; a missing one is an error")
       .value("FILE");
   verb.group("To look inside");
   verb.option("--explain", o.explain,
-              "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
+              "print why an operator went where it did: by its name, its module, or its number in "
+              "the model; may be repeated")
       .value("NODE")
       .one_each();
   add_look_inside_options(verb, o);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a model whose texts say several things (ModelOptions); the options themselves are declared in cli/compile_model.h.
+// Options of a model whose texts say several things (ModelOptions); the options themselves are
+// declared in cli/compile_model.h.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron ops: every operator, how it is quantized and which kernel it becomes on a target; and the kernels of the runtime.
+// deuteron ops: every operator, how it is quantized and which kernel it becomes on a target; and
+// the kernels of the runtime.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -55,7 +56,8 @@ std::string text_of(const QuantSpec& s) {
     case Gran::per_tensor:
       return type + (s.symmetric ? " per tensor, symmetric" : " per tensor");
     case Gran::per_channel:
-      return fmt::format("{} per channel (axis {}){}", type, s.axis, s.symmetric ? ", symmetric" : "");
+      return fmt::format("{} per channel (axis {}){}", type, s.axis,
+                         s.symmetric ? ", symmetric" : "");
     case Gran::derived:
       return type + ", scale of x times scale of weight";
     case Gran::shared:
@@ -69,7 +71,8 @@ std::string text_of(const QuantSpec& s) {
 Quant example_quant(const QuantSpec& s, const Shape& shape) {
   if (s.gran == Gran::none) return {};
   if (s.gran == Gran::fixed) return per_tensor(s.fixed_scale, s.fixed_zero);
-  if (s.gran != Gran::per_channel) return per_tensor(s.gran == Gran::derived ? 0x1p-12f : 0x1p-6f, 0);
+  if (s.gran != Gran::per_channel)
+    return per_tensor(s.gran == Gran::derived ? 0x1p-12f : 0x1p-6f, 0);
   const size_t n = static_cast<size_t>(shape[s.axis]);
   return {std::vector<float>(n, 0x1p-6f), std::vector<i32>(n, 0), s.axis};
 }
@@ -91,8 +94,10 @@ std::string kernels_of(const Lowered& l, const CallTypes& types, Isa isa) {
   CallTypes all = types.with_constants(l);
   for (const Type& t : l.scratch) all.out.push_back(&t);
   std::vector<void*> data;
-  for (const Constant* c : all.data) data.push_back(c ? const_cast<std::byte*>(c->bytes.data()) : nullptr);
-  return text_of(called_kernels(l.call, TypeView(all.in), TypeView(all.out), data, isa, usual_features(isa)));
+  for (const Constant* c : all.data)
+    data.push_back(c ? const_cast<std::byte*>(c->bytes.data()) : nullptr);
+  return text_of(
+      called_kernels(l.call, TypeView(all.in), TypeView(all.out), data, isa, usual_features(isa)));
 }
 
 ExampleKernel example_kernel(const Lowered& plain, const CallTypes& types, Isa isa) {
@@ -105,11 +110,13 @@ ExampleKernel example_kernel(const Lowered& plain, const CallTypes& types, Isa i
 }
 
 // The kernels of an int8 operator on example operands of these shapes.
-ExampleKernel kernel_for(const Op& op, std::span<const QuantSpec> specs, const std::vector<Shape>& shapes, Isa isa) {
+ExampleKernel kernel_for(const Op& op, std::span<const QuantSpec> specs,
+                         const std::vector<Shape>& shapes, Isa isa) {
   std::vector<Type> in;
   for (const Shape& s : shapes) in.push_back({DType::f32, s, {}});
   if (specs.back().gran == Gran::none)
-    in[0] = {specs[0].dtype, shapes[0], example_quant(specs[0], shapes[0])};  // int8 comes in, float goes out
+    in[0] = {specs[0].dtype, shapes[0],
+             example_quant(specs[0], shapes[0])};  // int8 comes in, float goes out
   std::vector<const Type*> views;
   for (const Type& t : in) views.push_back(&t);
   const Result<std::vector<Type>> inferred = infer(op, TypeView(views));
@@ -138,17 +145,19 @@ ExampleKernel kernel_for(const Op& op, std::span<const QuantSpec> specs, const s
     t.quant = result.gran == Gran::shared ? in[0].quant : example_quant(result, t.shape);
     outs.push_back(&t);
   }
-  const Result<Lowered> lowered = lower_to_cortex_m(op, {TypeView(views), TypeView(outs), data, isa});
+  const Result<Lowered> lowered =
+      lower_to_cortex_m(op, {TypeView(views), TypeView(outs), data, isa});
   if (!lowered) return {};
   return example_kernel(*lowered, {views, outs, data}, isa);
 }
 
-// The kernel of an example. Where there is none with a scale for each channel, the operator with such a scale becomes another one before it
-// is lowered: then that with one scale counts.
+// The kernel of an example. Where there is none with a scale for each channel, the operator with
+// such a scale becomes another one before it is lowered: then that with one scale counts.
 ExampleKernel kernel_of(const AnyExample& example, std::vector<QuantSpec> specs, Isa isa) {
   if (specs.empty()) return {};
   const size_t operands = std::min(example.operands.size(), specs.size() - 1);
-  const std::vector<Shape> shapes(example.operands.begin(), example.operands.begin() + static_cast<std::ptrdiff_t>(operands));
+  const std::vector<Shape> shapes(example.operands.begin(),
+                                  example.operands.begin() + static_cast<std::ptrdiff_t>(operands));
   ExampleKernel kernel = kernel_for(example.op, specs, shapes, isa);
   if (!kernel.plain.call.empty()) return kernel;
   for (QuantSpec& s : specs)
@@ -161,7 +170,8 @@ void add_npu(Row& row, const Op& op, const Target& target) {
   if (!target.npu) return;
   row.builtin = npu_builtin(op);
   for (const NpuConstraint& c : npu_constraints(op, target.npu->limits))
-    row.constraints += fmt::format("{}{} [{}]", row.constraints.empty() ? "" : "; ", c.text, c.rule);
+    row.constraints +=
+        fmt::format("{}{} [{}]", row.constraints.empty() ? "" : "; ", c.text, c.rule);
 }
 
 void describe_quantization(Row& row, std::span<const QuantSpec> specs) {
@@ -175,27 +185,36 @@ Row row_of(const AnyExample& example, const std::string& name, const Target& tar
   const std::vector<QuantSpec> specs = specs_of(op);
   Row row{name};
   // Without the backend of the CPU only the edges run there.
-  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) row.kernel = kernel_of(example, specs, target.isa);
+  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m"))
+    row.kernel = kernel_of(example, specs, target.isa);
   add_npu(row, op, target);
-  describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
+  describe_quantization(
+      row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
   return row;
 }
 
-// One for each operator, and for each function of an operator that has several: of the first example.
+// One for each operator, and for each function of an operator that has several: of the first
+// example.
 std::vector<Row> all_rows(const Target& target) {
   std::vector<Row> rows;
   for (const AnyExample& example : all_examples()) {
     const std::string_view function = function_of(example.op);
-    const std::string name = fmt::format("{}{}{}", name_of(example.op), function.empty() ? "" : " ", function);
-    const bool known = std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
+    const std::string name =
+        fmt::format("{}{}{}", name_of(example.op), function.empty() ? "" : " ", function);
+    const bool known =
+        std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
     if (!known) rows.push_back(row_of(example, name, target));
   }
   return rows;
 }
 
-std::string name_of(const OperatorFate& f) { return f.form.empty() ? f.target : f.target + " " + f.form; }
+std::string name_of(const OperatorFate& f) {
+  return f.form.empty() ? f.target : f.target + " " + f.form;
+}
 
-std::string csv_cell(const std::string& s) { return s.find_first_of(",\"") == std::string::npos ? s : '"' + s + '"'; }
+std::string csv_cell(const std::string& s) {
+  return s.find_first_of(",\"") == std::string::npos ? s : '"' + s + '"';
+}
 
 // The same columns, of the operators of torch: what each becomes.
 std::string csv_of(const OperatorFate& f, const std::string& target) {
@@ -205,8 +224,8 @@ std::string csv_of(const OperatorFate& f, const std::string& target) {
     list += (list.empty() ? "" : " + ") + kernel;
   }
   return fmt::format("{},{},{},{},{},{},{},{},,,\n", name_of(f), target,
-                     f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")), csv_cell(cpu), csv_cell(npu),
-                     csv_cell(f.call), "", csv_cell(f.why));
+                     f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")),
+                     csv_cell(cpu), csv_cell(npu), csv_cell(f.call), "", csv_cell(f.why));
 }
 
 std::string text_of(const OperatorFate& f, bool has_npu) {
@@ -214,24 +233,32 @@ std::string text_of(const OperatorFate& f, bool has_npu) {
   if (f.is_refused) return fmt::format("{:<46} refused: {}\n", name, f.why);
   if (f.kernels.empty()) return fmt::format("{:<46} no kernel: {}\n", name, f.why);
   const std::string why = has_npu && !f.is_on_npu ? ": " + f.why : "";
-  return fmt::format("{:<46} {} in {}{}\n", name, fmt::join(f.kernels, " + "), fmt::join(f.types, " and "), why);
+  return fmt::format("{:<46} {} in {}{}\n", name, fmt::join(f.kernels, " + "),
+                     fmt::join(f.types, " and "), why);
 }
 
 Json json_of(const OperatorFate& f) {
-  return {{"name", name_of(f)},      {"example", f.call},       {"kernels", f.kernels}, {"computes_in", f.types},
-          {"on_npu", f.is_on_npu}, {"refused", f.is_refused}, {"why", f.why}};
+  return {{"name", name_of(f)},    {"example", f.call},
+          {"kernels", f.kernels},  {"computes_in", f.types},
+          {"on_npu", f.is_on_npu}, {"refused", f.is_refused},
+          {"why", f.why}};
 }
 
 std::string csv_of(const Row& r, const std::string& target) {
   const ExampleCall &plain = r.kernel.plain, &packed = r.kernel.packed;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8",
-                     csv_cell(plain.call), csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints),
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target,
+                     r.result.empty() ? "float" : "int8", csv_cell(plain.call), csv_cell(r.builtin),
+                     csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints),
                      csv_cell(plain.kernels), csv_cell(packed.call), csv_cell(packed.kernels));
 }
 
 std::string text_of(const Row& r, bool has_npu) {
-  return fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.plain.call.empty() ? "-" : r.kernel.plain.call,
-                     !has_npu ? "" : r.builtin.empty() ? "-" : r.builtin, r.operands.empty() ? "-" : r.operands + " -> " + r.result);
+  return fmt::format("{:<22} {:<34} {:<24}{}\n", r.name,
+                     r.kernel.plain.call.empty() ? "-" : r.kernel.plain.call,
+                     !has_npu            ? ""
+                     : r.builtin.empty() ? "-"
+                                         : r.builtin,
+                     r.operands.empty() ? "-" : r.operands + " -> " + r.result);
 }
 
 Json json_of(const Row& r, const std::string& target) {
@@ -247,9 +274,11 @@ Json json_of(const Row& r, const std::string& target) {
           {"constraints", r.constraints}};
 }
 
-std::string text_of_all(const std::vector<Row>& rows, const std::vector<OperatorFate>& fates, const Target& target) {
+std::string text_of_all(const std::vector<Row>& rows, const std::vector<OperatorFate>& fates,
+                        const Target& target) {
   const bool has_npu = target.npu.has_value();
-  std::string text = fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target.name, has_npu ? "Neutron IR, SDK " + target.npu->sdk : "",
+  std::string text = fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target.name,
+                                 has_npu ? "Neutron IR, SDK " + target.npu->sdk : "",
                                  "quantization: operands -> result");
   for (const Row& r : rows) text += text_of(r, has_npu);
   text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
@@ -259,12 +288,16 @@ std::string text_of_all(const std::vector<Row>& rows, const std::vector<Operator
     const ExampleCall &plain = r.kernel.plain, &packed = r.kernel.packed;
     if (!plain.kernels.empty()) text += fmt::format("{:<22} {}\n", r.name, plain.kernels);
     if (!packed.call.empty())
-      text += fmt::format("{:<22} with packed weights {}: {}\n", plain.kernels.empty() ? r.name : "", packed.call, packed.kernels);
+      text += fmt::format("{:<22} with packed weights {}: {}\n",
+                          plain.kernels.empty() ? r.name : "", packed.call, packed.kernels);
   }
-  text += fmt::format("{:<46} what an example of it alone becomes on {}\n", "operator of torch", target.name);
+  text += fmt::format("{:<46} what an example of it alone becomes on {}\n", "operator of torch",
+                      target.name);
   for (const OperatorFate& f : fates) text += text_of(f, has_npu);
-  text += counted(static_cast<long long>(fates.size()), "operator") + " of torch\nkernels of the runtime:\n";
-  for (int32_t k = 0; k < kAllKernels.count; ++k) text += fmt::format("  {}\n", kAllKernels.kernels[k]->name);
+  text += counted(static_cast<long long>(fates.size()), "operator") +
+          " of torch\nkernels of the runtime:\n";
+  for (int32_t k = 0; k < kAllKernels.count; ++k)
+    text += fmt::format("  {}\n", kAllKernels.kernels[k]->name);
   return text;
 }
 
@@ -274,11 +307,13 @@ int ops(const OpsOptions& o) {
     const std::array inputs{NamedPath{"--target", o.target}}, outputs{NamedPath{"--json", o.json}};
     if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
   }
-  const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
+  const std::optional<Target> target =
+      find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);
   const std::vector<OperatorFate> fates = operator_fates(*target);
-  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n"
+  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints,"
+                             "runs,packed_kernel,packed_runs\n"
                            : text_of_all(rows, fates, *target);
   Json list = Json::array(), of_torch = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
@@ -290,15 +325,22 @@ int ops(const OpsOptions& o) {
     of_torch.push_back(json_of(f));
   }
   for (int32_t k = 0; k < kAllKernels.count; ++k) kernels.push_back(kAllKernels.kernels[k]->name);
-  return finish(o.json, diagnostics, {{"target", target->name}, {"sdk", target->npu ? Json(target->npu->sdk) : Json(nullptr)}, {"operators", list}, {"torch", of_torch}, {"kernels", kernels}}, text);
+  return finish(o.json, diagnostics,
+                {{"target", target->name},
+                 {"sdk", target->npu ? Json(target->npu->sdk) : Json(nullptr)},
+                 {"operators", list},
+                 {"torch", of_torch},
+                 {"kernels", kernels}},
+                text);
 }
 
 }  // namespace
 
 void add_ops(CommandLine& line) {
   OpsOptions* o = nullptr;
-  Verb verb = add_verb<OpsOptions>(line, "ops", "list the operators and what a target does with them",
-                                   "deuteron ops --target cortex-m33 --csv", ops, o);
+  Verb verb =
+      add_verb<OpsOptions>(line, "ops", "list the operators and what a target does with them",
+                           "deuteron ops --target cortex-m33 --csv", ops, o);
   verb.option("--target", o->target, "default: cortex-m55").value("T");
   verb.flag("--csv", o->csv, "as comma-separated values");
   add_json(verb, o->json);

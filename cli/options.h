@@ -12,7 +12,8 @@
 namespace deuteron {
 
 // `name` may be given several times and takes one file each time.
-Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& files, const std::string& help);
+Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& files,
+                 const std::string& help);
 void add_input_shape(Verb& verb, std::vector<std::string>& texts);
 void add_part(Verb& verb, ModelPart& part);
 void add_state(Verb& verb, std::vector<std::string>& texts);

@@ -46,9 +46,11 @@ bool is_none(const std::string& path) { return path.empty() || path == "-"; }
 
 }  // namespace
 
-bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath> outputs, Diagnostics& diagnostics) {
+bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath> outputs,
+                   Diagnostics& diagnostics) {
   const auto refuse = [&](const NamedPath& output, const std::string& what) {
-    diagnostics.error(output.path, fmt::format("{} {}", output.option, what), "output.same_file", "choose another name for the output");
+    diagnostics.error(output.path, fmt::format("{} {}", output.option, what), "output.same_file",
+                      "choose another name for the output");
     return false;
   };
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -60,7 +62,8 @@ bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath>
     for (const NamedPath& other : inputs) {
       if (is_none(other.path)) continue;
       const PathPlace input = place_of(other.path);
-      if (is_same(output, input)) return refuse(outputs[k], fmt::format("would replace {}", other.option));
+      if (is_same(output, input))
+        return refuse(outputs[k], fmt::format("would replace {}", other.option));
       if (output.exists && !output.folder && input.folder && lies_in(output, input))
         return refuse(outputs[k], fmt::format("would replace a file of {}", other.option));
       if (output.folder && input.exists && lies_in(input, output))
@@ -70,7 +73,8 @@ bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath>
   return true;
 }
 
-void add_paths(std::vector<NamedPath>& to, const std::string& option, std::span<const std::string> paths) {
+void add_paths(std::vector<NamedPath>& to, const std::string& option,
+               std::span<const std::string> paths) {
   for (const std::string& path : paths) to.push_back({option, path});
 }
 

@@ -14,11 +14,14 @@ struct NamedPath {
   std::string path;    // empty, or `-`: none
 };
 
-// False, with one error: an output is an input, lies in a folder of inputs, holds an input (a folder that is replaced whole), or is another
-// output. Links, hard links and other spellings do not hide it. Devices and pipes may be named as often as one likes.
-bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath> outputs, Diagnostics& diagnostics);
+// False, with one error: an output is an input, lies in a folder of inputs, holds an input (a
+// folder that is replaced whole), or is another output. Links, hard links and other spellings do
+// not hide it. Devices and pipes may be named as often as one likes.
+bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath> outputs,
+                   Diagnostics& diagnostics);
 
 // Every one of a list of files.
-void add_paths(std::vector<NamedPath>& to, const std::string& option, std::span<const std::string> paths);
+void add_paths(std::vector<NamedPath>& to, const std::string& option,
+               std::span<const std::string> paths);
 
 }  // namespace deuteron

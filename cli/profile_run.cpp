@@ -13,8 +13,9 @@ namespace deuteron {
 namespace {
 
 uint64_t nanoseconds() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
 }
 
 constexpr uint64_t kMostEvents = uint64_t{1} << 24;  // 512 MB of them
@@ -37,7 +38,8 @@ bool HostProfile::begin(const std::string& path, Diagnostics& diagnostics) {
 }
 
 void HostProfile::make_room(const Program& program, int64_t samples) {
-  const uint64_t all = std::min(events_of_run(program) * static_cast<uint64_t>(samples), kMostEvents);
+  const uint64_t all =
+      std::min(events_of_run(program) * static_cast<uint64_t>(samples), kMostEvents);
   buffer_.resize(most_events > 0 ? std::min<uint64_t>(most_events, all) : all);
   trace.use({buffer_.data(), static_cast<uint32_t>(buffer_.size())});
 }
@@ -56,14 +58,16 @@ void HostProfile::end(const Program& program, File file) {
 uint64_t events_of_run(const Program& program) {
   uint64_t events = 1 + static_cast<uint64_t>(program.instruction_count());
   for (int32_t k = 0; k < program.instruction_count(); ++k)
-    if (const PreparedDelegate* d = program.delegate(k)) events += neutron_payload(*d).profile_bytes / neutron::kProfileRecordBytes;
+    if (const PreparedDelegate* d = program.delegate(k))
+      events += neutron_payload(*d).profile_bytes / neutron::kProfileRecordBytes;
   return events;
 }
 
 bool hides_npu_kernels(const Program& program) {
   for (int32_t k = 0; k < program.instruction_count(); ++k)
     if (const PreparedDelegate* d = program.delegate(k))
-      if (const NeutronPayload p = neutron_payload(*d); p.outputs > 0 && p.profile_bytes == 0) return true;
+      if (const NeutronPayload p = neutron_payload(*d); p.outputs > 0 && p.profile_bytes == 0)
+        return true;
   return false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile of runs on this machine: the runtime's tracer with this machine's clock, and the dump that it comes to.
+// A profile of runs on this machine: the runtime's tracer with this machine's clock, and the dump
+// that it comes to.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,7 +30,8 @@ struct HostProfile {
 // Events of one run of a loaded program.
 uint64_t events_of_run(const Program& program);
 
-// Whether a delegate of the program runs kernels that the profile will not show: it was compiled without --profile.
+// Whether a delegate of the program runs kernels that the profile will not show: it was compiled
+// without --profile.
 bool hides_npu_kernels(const Program& program);
 
 }  // namespace deuteron

@@ -21,25 +21,31 @@
 
 namespace deuteron {
 
-// calloc gives pages that are zero without being written, so a plan of a gigabyte costs nothing until it is used.
-AlignedBytes::AlignedBytes(size_t bytes) : data_(static_cast<std::byte*>(std::calloc(bytes ? bytes : 1, 1))), size_(bytes) {
+// calloc gives pages that are zero without being written, so a plan of a gigabyte costs nothing
+// until it is used.
+AlignedBytes::AlignedBytes(size_t bytes)
+    : data_(static_cast<std::byte*>(std::calloc(bytes ? bytes : 1, 1))), size_(bytes) {
   if (!data_) throw std::bad_alloc();
   DEUTERON_CHECK(reinterpret_cast<uintptr_t>(data_.get()) % 16 == 0, "calloc");
 }
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics, const std::string& verify_key) {
+std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics,
+                                             const std::string& verify_key) {
   const std::optional<std::vector<std::byte>> content = read_file(path, diagnostics);
   return content ? read(path, *content, diagnostics, verify_key) : std::nullopt;
 }
 
-std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<const std::byte> content, Diagnostics& diagnostics,
+std::optional<ProgramFile> ProgramFile::read(const std::string& path,
+                                             std::span<const std::byte> content,
+                                             Diagnostics& diagnostics,
                                              const std::string& verify_key) {
   ProgramFile p{path, AlignedBytes(content.size()), {}};
   std::memcpy(p.bytes.data(), content.data(), content.size());
   if (content.size() >= 4 && std::memcmp(content.data(), "PK\3\4", 4) == 0) {
-    diagnostics.error(path, "is a zip archive, not a program", "pte.not_a_program",
-                      "a model is made a program by `deuteron compile MODEL.pt2 --target T -o FILE.pte`");
+    diagnostics.error(
+        path, "is a zip archive, not a program", "pte.not_a_program",
+        "a model is made a program by `deuteron compile MODEL.pt2 --target T -o FILE.pte`");
     return std::nullopt;
   }
   if (!check_signature(content, path, verify_key, diagnostics)) return std::nullopt;
@@ -52,26 +58,32 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<
 
 bool ProgramFile::runs_off_chip(Diagnostics& diagnostics) const {
   if (std::ranges::none_of(summary.delegates, &PteDelegate::is_vendors)) return true;
-  diagnostics.error(path, "has the microcode of the vendor's converter, which runs on the chip alone", "pte.vendor_microcode", kRunsOffChip);
+  diagnostics.error(path,
+                    "has the microcode of the vendor's converter, which runs on the chip alone",
+                    "pte.vendor_microcode", kRunsOffChip);
   return false;
 }
 
-// The quantized tensor that a port is; nothing for another one, or where the file does not say what its steps stand for.
+// The quantized tensor that a port is; nothing for another one, or where the file does not say what
+// its steps stand for.
 static std::optional<Type> steps_of(const PteTensor& port) {
-  return port.steps.empty() ? std::nullopt : std::optional<Type>({*dtype_of(port.type), port.sizes, port.steps});
+  return port.steps.empty() ? std::nullopt
+                            : std::optional<Type>({*dtype_of(port.type), port.sizes, port.steps});
 }
 
 std::vector<InputSpec> ProgramFile::inputs() const {
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < summary.inputs.size(); ++i)
-    specs.push_back({fmt::format("input{}", i), *dtype_of(summary.inputs[i].type), summary.inputs[i].sizes, false, steps_of(summary.inputs[i])});
+    specs.push_back({fmt::format("input{}", i), *dtype_of(summary.inputs[i].type),
+                     summary.inputs[i].sizes, false, steps_of(summary.inputs[i])});
   return specs;
 }
 
 std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs) const {
   Diagnostics none;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ImageMap* map = inputs[i].dtype == DType::u8 ? byte_input(summary.byte_inputs, i) : nullptr;
+    const ImageMap* map =
+        inputs[i].dtype == DType::u8 ? byte_input(summary.byte_inputs, i) : nullptr;
     std::optional<std::vector<std::byte>> numbers;
     if (!summary.inputs[i].steps.empty()) {
       const std::vector<float> values = as_floats(summary.inputs[i], inputs[i].bytes);
@@ -85,20 +97,24 @@ std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs
   return inputs;
 }
 
-std::vector<std::vector<std::byte>> ProgramFile::stored_inputs(std::span<const InputSeries> inputs, i64 sample) const {
+std::vector<std::vector<std::byte>> ProgramFile::stored_inputs(std::span<const InputSeries> inputs,
+                                                               i64 sample) const {
   std::vector<std::vector<std::byte>> stored;
   for (size_t i = 0; i < inputs.size(); ++i)
-    stored.push_back(to_storage_order(inputs[i].sample(sample), summary.inputs[i].sizes, summary.inputs[i].order,
+    stored.push_back(to_storage_order(inputs[i].sample(sample), summary.inputs[i].sizes,
+                                      summary.inputs[i].order,
                                       element_bytes(summary.inputs[i].type)));
   return stored;
 }
 
-std::vector<std::byte> ProgramFile::user_output(size_t output, std::span<const std::byte> stored) const {
+std::vector<std::byte> ProgramFile::user_output(size_t output,
+                                                std::span<const std::byte> stored) const {
   const PteTensor& t = summary.outputs[output];
   return to_user_order(stored, t.sizes, t.order, element_bytes(t.type));
 }
 
-std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics, Trace* trace) {
+std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics,
+                                               Trace* trace) {
   auto host = std::make_unique<HostProgram>();
   host->path_ = file.path;
   host->trace_ = trace;
@@ -122,13 +138,15 @@ std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnost
   return nullptr;
 }
 
-std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<const std::vector<std::byte>> inputs,
-                                                                    Diagnostics& diagnostics) {
+std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(
+    std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Status status = program_.set_input(static_cast<int32_t>(i), inputs[i].data(), inputs[i].size());
+    const Status status =
+        program_.set_input(static_cast<int32_t>(i), inputs[i].data(), inputs[i].size());
     DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "set_input");
   }
-  if (const Status s = run_traced(program_, trace_); !s.ok()) return diagnostics.add(describe_status(path_, s)), std::nullopt;
+  if (const Status s = run_traced(program_, trace_); !s.ok())
+    return diagnostics.add(describe_status(path_, s)), std::nullopt;
   std::vector<std::vector<std::byte>> outputs;
   for (int32_t i = 0; i < program_.output_count(); ++i) {
     const Tensor& t = program_.output(i);
@@ -138,11 +156,12 @@ std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<co
   return outputs;
 }
 
-std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               RunSeconds* seconds, Needs* needs, Diagnostics& diagnostics,
-                                                               HostProfile* profile, bool resets_state) {
+std::optional<std::vector<std::vector<std::byte>>> run_on_host(
+    const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples, RunSeconds* seconds,
+    Needs* needs, Diagnostics& diagnostics, HostProfile* profile, bool resets_state) {
   if (profile && !profile->begin(file.path, diagnostics)) return std::nullopt;
-  const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics, profile ? &profile->trace : nullptr);
+  const std::unique_ptr<HostProgram> host =
+      HostProgram::load(file, diagnostics, profile ? &profile->trace : nullptr);
   if (!host) return std::nullopt;
   *needs = host->needs();
   if (profile) profile->make_room(host->program(), samples);
@@ -172,11 +191,13 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
 std::vector<float> as_floats(const PteTensor& port, std::span<const std::byte> bytes) {
   if (!port.steps.empty()) {
     const DType dtype = *dtype_of(port.type);
-    return numbers_of(bytes.data(), {dtype, {static_cast<i64>(bytes.size()) / bytes_of(dtype)}, port.steps});
+    return numbers_of(bytes.data(),
+                      {dtype, {static_cast<i64>(bytes.size()) / bytes_of(dtype)}, port.steps});
   }
   Array array{element_of(*dtype_of(port.type)), {}, {bytes.begin(), bytes.end()}};
   std::vector<float> values(static_cast<size_t>(array.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(element_as_double(array, static_cast<i64>(i)));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(element_as_double(array, static_cast<i64>(i)));
   return values;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `.pte` that the user named: its bytes, what it takes and gives, and how to run it on this machine.
+// A `.pte` that the user named: its bytes, what it takes and gives, and how to run it on this
+// machine.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -34,19 +35,25 @@ class AlignedBytes {
 
 // What can be done without the chip about a program with the vendor's microcode.
 inline constexpr const char* kRunsOffChip =
-    "compile the model without --neutron-converter: our converter gets the same operators, computes the same numbers, and its program runs here";
+    "compile the model without --neutron-converter: our converter gets the same operators, "
+    "computes the same numbers, and its program runs here";
 
 struct ProgramFile {
   std::string path;
   AlignedBytes bytes;
   PteSummary summary;
 
-  // A signature that is there must be right; `verify_key`: the file with the public key that must have signed it, "": none.
-  static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics, const std::string& verify_key = {});
-  static std::optional<ProgramFile> read(const std::string& name, std::span<const std::byte> content, Diagnostics& diagnostics,
+  // A signature that is there must be right; `verify_key`: the file with the public key that must
+  // have signed it, "": none.
+  static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics,
+                                         const std::string& verify_key = {});
+  static std::optional<ProgramFile> read(const std::string& name,
+                                         std::span<const std::byte> content,
+                                         Diagnostics& diagnostics,
                                          const std::string& verify_key = {});
   File file() const { return {bytes.data(), bytes.size()}; }
-  // False, with a diagnostic: it has the vendor's microcode, which neither this machine nor an emulated board can run.
+  // False, with a diagnostic: it has the vendor's microcode, which neither this machine nor an
+  // emulated board can run.
   bool runs_off_chip(Diagnostics& diagnostics) const;
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 
@@ -54,7 +61,8 @@ struct ProgramFile {
   std::vector<InputSeries> as_numbers(std::vector<InputSeries> inputs) const;
 
   // One sample: from the user's order to the program's and back.
-  std::vector<std::vector<std::byte>> stored_inputs(std::span<const InputSeries> inputs, i64 sample) const;
+  std::vector<std::vector<std::byte>> stored_inputs(std::span<const InputSeries> inputs,
+                                                    i64 sample) const;
   std::vector<std::byte> user_output(size_t output, std::span<const std::byte> stored) const;
 };
 
@@ -62,13 +70,15 @@ struct ProgramFile {
 class HostProgram {
  public:
   // `trace`: gets the events of loading and of every run; must outlive it.
-  static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics, Trace* trace = nullptr);
+  static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics,
+                                           Trace* trace = nullptr);
   const Needs& needs() const { return needs_; }
   const Program& program() const { return program_; }
   ~HostProgram() { program_.unload(); }
   void reset_state() { program_.reset_state(); }
   // Inputs and outputs in storage order. nullopt: a delegate failed.
-  std::optional<std::vector<std::vector<std::byte>>> run(std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics);
+  std::optional<std::vector<std::vector<std::byte>>> run(
+      std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics);
 
  private:
   std::string path_;
@@ -80,18 +90,21 @@ class HostProgram {
 
 struct HostProfile;  // cli/profile_run.h
 
-// What inferences took: all samples together, and the one that took least, which others on the machine disturb least.
+// What inferences took: all samples together, and the one that took least, which others on the
+// machine disturb least.
 struct RunSeconds {
   double all = 0, fastest = 0;
 };
 
-// Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o. A program with state goes on from
-// sample to sample, or begins anew at each.
-std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               RunSeconds* seconds, Needs* needs, Diagnostics& diagnostics,
-                                                               HostProfile* profile = nullptr, bool resets_state = false);
+// Outputs of all samples in the user's order, one after the other: result[o] is `samples` times
+// output o. A program with state goes on from sample to sample, or begins anew at each.
+std::optional<std::vector<std::vector<std::byte>>> run_on_host(
+    const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples, RunSeconds* seconds,
+    Needs* needs, Diagnostics& diagnostics, HostProfile* profile = nullptr,
+    bool resets_state = false);
 
-// Elements of an input or output as float32, whatever its type. int8 stays in steps where the file does not say what they stand for.
+// Elements of an input or output as float32, whatever its type. int8 stays in steps where the file
+// does not say what they stand for.
 std::vector<float> as_floats(const PteTensor& port, std::span<const std::byte> bytes);
 
 }  // namespace deuteron

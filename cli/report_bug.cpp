@@ -40,24 +40,35 @@ int report_bug(const ReportBug& o) {
   const std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes, o.part);
   if (!graph) return fail();
   std::string text = fmt::format("# deuteron {}, {}\n", DEUTERON_VERSION, machine());
-  text += "# Weights are made up: the same types and shapes, other numbers. Names are the model's.\n";
+  text +=
+      "# Weights are made up: the same types and shapes, other numbers. Names are the model's.\n";
   if (!o.command.empty()) text += fmt::format("# {}\n", printable(o.command, Lines::escaped));
   text += print(*graph, {.all_constants = false, .no_weights = true});
-  if (!write_file(o.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics)) return fail();
-  return finish(o.json, diagnostics, {{"file", o.output}, {"operators", graph->nodes.size()}},
-                fmt::format("{}: {} and no weights; look whether names in it may be told, and whether the fault shows with it:\n"
-                            "    deuteron compile {} --target ...\n",
-                            o.output, counted(static_cast<long long>(graph->nodes.size()), "operator"), o.output));
+  if (!write_file(o.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                  diagnostics))
+    return fail();
+  return finish(
+      o.json, diagnostics, {{"file", o.output}, {"operators", graph->nodes.size()}},
+      fmt::format("{}: {} and no weights; look whether names in it may be told, and whether the "
+                  "fault shows with it:\n"
+                  "    deuteron compile {} --target ...\n",
+                  o.output, counted(static_cast<long long>(graph->nodes.size()), "operator"),
+                  o.output));
 }
 
 }  // namespace
 
 void add_report_bug(CommandLine& line) {
   ReportBug* o = nullptr;
-  Verb verb = add_verb<ReportBug>(line, "report-bug", "write what a report of a fault needs: versions and the graph, without weights",
-                                  "deuteron report-bug model.pt2 --command \"compile --target cortex-m55\" -o bug.txt", report_bug, o);
+  Verb verb = add_verb<ReportBug>(
+      line, "report-bug",
+      "write what a report of a fault needs: versions and the graph, without weights",
+      "deuteron report-bug model.pt2 --command \"compile --target cortex-m55\" -o bug.txt",
+      report_bug, o);
   verb.option("model", o->model, "the model (.pt2, .tflite, .onnx)").value("M").required();
-  verb.option("-o,--output", o->output, "the report: a graph as text, which every verb reads").value("FILE").required();
+  verb.option("-o,--output", o->output, "the report: a graph as text, which every verb reads")
+      .value("FILE")
+      .required();
   verb.option("--command", o->command, "what was called, as you called it").value("TEXT");
   add_json(verb, o->json);
   add_input_shape(verb, o->shapes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
+// The report of `compile` and `analyze`: accuracy is measured here, once the program is safely
+// written.
 #include "cli/report_model.h"
 
 #include "base/printable.h"
@@ -11,14 +12,19 @@
 
 namespace deuteron {
 
-ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const std::string& written_to, Diagnostics& diagnostics) {
+ModelReport report_model(const ModelOptions& o, const CompiledModel& m,
+                         const std::string& written_to, Diagnostics& diagnostics) {
   ReportFacts facts{o.model, &m.target, std::nullopt, 0};
-  const bool has_reference = !m.compilation.reference.outputs.empty();  // not where the pass that keeps it was left out
-  if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out && !program_to_run(m.compilation).empty())
+  const bool has_reference =
+      !m.compilation.reference.outputs.empty();  // not where the pass that keeps it was left out
+  if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out &&
+      !program_to_run(m.compilation).empty())
     facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);
-  if (facts.accuracy && !m.made_up_samples) warn_of_parts(m.compilation, facts.accuracy->outputs, m.samples, diagnostics);
+  if (facts.accuracy && !m.made_up_samples)
+    warn_of_parts(m.compilation, facts.accuracy->outputs, m.samples, diagnostics);
   facts.seconds = seconds_of_process();
-  ModelReport report{Json::parse(report_json(m.compilation, m.program, facts)), report_summary(m.compilation, m.program, facts)};
+  ModelReport report{Json::parse(report_json(m.compilation, m.program, facts)),
+                     report_summary(m.compilation, m.program, facts)};
   if (!o.explain.empty()) {
     report.json["explain"] = explain_json(m.compilation, m.program, o.explain);
     report.summary += explain_text(m.compilation, m.program, o.explain);
@@ -35,14 +41,18 @@ std::string stopped_text(const CompiledModel& m, const std::string& pass) {
   return printable(print(m.compilation.graph), Lines::kept) + "stopped after " + pass;
 }
 
-bool write_report_page(const ModelOptions& o, const CompiledModel& m, const ModelReport& report, Diagnostics& diagnostics) {
+bool write_report_page(const ModelOptions& o, const CompiledModel& m, const ModelReport& report,
+                       Diagnostics& diagnostics) {
   if (o.html.empty()) return true;
   Json facts = Json::object();  // the rest of the report is in the map
-  for (const char* key :
-       {"program", "macs", "ram_bytes", "ram_lower_bound_bytes", "file_bytes", "sqnr_db", "worst_output", "exact", "samples", "seconds", "npu_cycles",
-        "npu_kernels_assumed", "npu_cycles_without_assumed", "npu_macs", "cycles", "crossings", "transposes", "prefer", "choices"})
+  for (const char* key : {"program", "macs", "ram_bytes", "ram_lower_bound_bytes", "file_bytes",
+                          "sqnr_db", "worst_output", "exact", "samples", "seconds", "npu_cycles",
+                          "npu_kernels_assumed", "npu_cycles_without_assumed", "npu_macs", "cycles",
+                          "crossings", "transposes", "prefer", "choices"})
     if (report.json.contains(key) && !report.json[key].is_null()) facts[key] = report.json[key];
-  return write_page(o.html, report_page(program_map(m.compilation, m.program, m.target, o.model), facts), diagnostics);
+  return write_page(o.html,
+                    report_page(program_map(m.compilation, m.program, m.target, o.model), facts),
+                    diagnostics);
 }
 
 }  // namespace deuteron

@@ -13,11 +13,12 @@ struct ModelReport {
   Json json;
   std::string summary;
 };
-ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to,
-                         Diagnostics& diagnostics);
+ModelReport report_model(const ModelOptions& options, const CompiledModel& model,
+                         const std::string& written_to, Diagnostics& diagnostics);
 // The graph where --stop-after stopped, and "stopped after fuse".
 std::string stopped_text(const CompiledModel& model, const std::string& pass);
 // --html: the report as a page. True where none was asked for.
-bool write_report_page(const ModelOptions& options, const CompiledModel& model, const ModelReport& report, Diagnostics& diagnostics);
+bool write_report_page(const ModelOptions& options, const CompiledModel& model,
+                       const ModelReport& report, Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -21,8 +21,11 @@ struct SignOptions {
 };
 
 // Only what this program can read again: a signature says that the file is meant to be used.
-bool is_of_a_kind_to_sign(const SignOptions& o, std::span<const std::byte> bytes, Diagnostics& diagnostics) {
-  if (is_etrecord(bytes)) return check_signature(bytes, o.file, o.verify_key, diagnostics) && read_etrecord(o.file, diagnostics);
+bool is_of_a_kind_to_sign(const SignOptions& o, std::span<const std::byte> bytes,
+                          Diagnostics& diagnostics) {
+  if (is_etrecord(bytes))
+    return check_signature(bytes, o.file, o.verify_key, diagnostics) &&
+           read_etrecord(o.file, diagnostics);
   return ProgramFile::read(o.file, bytes, diagnostics, o.verify_key).has_value();
 }
 
@@ -36,8 +39,8 @@ int sign_verb(const SignOptions& o) {
   if (!bytes || !is_of_a_kind_to_sign(o, *bytes, diagnostics)) return fail();
   const std::optional<SigningKey> key = read_signing_key(o.key, diagnostics);
   if (!key) return fail();
-  const std::optional<std::vector<uint8_t>> result =
-      sign_file({reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}, o.file, *key, diagnostics);
+  const std::optional<std::vector<uint8_t>> result = sign_file(
+      {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}, o.file, *key, diagnostics);
   if (!result || !write_file(o.output, *result, diagnostics)) return fail();
   const std::optional<SignatureFacts> facts = signature_of(*result);
   return finish(o.json, diagnostics,
@@ -46,19 +49,28 @@ int sign_verb(const SignOptions& o) {
                  {"file_bytes", result->size()},
                  {"public_key", facts->public_key},
                  {"sha256", facts->sha256}},
-                fmt::format("{}: {} bytes, signed with the key {}\n", o.output, result->size(), facts->public_key));
+                fmt::format("{}: {} bytes, signed with the key {}\n", o.output, result->size(),
+                            facts->public_key));
 }
 
 }  // namespace
 
 void add_sign(CommandLine& line) {
   SignOptions* o = nullptr;
-  Verb verb = add_verb<SignOptions>(line, "sign", "sign a program or a record, so that firmware and tools can see who made it",
-                                    "deuteron sign model.pte --key key.pem -o signed.pte\n  deuteron run signed.pte --verify-key key.pub "
-                                    "--input x.npy --output-dir out/",
-                                    sign_verb, o);
-  verb.option("file", o->file, "a program (.pte) or a record (ETRecord); a signature that it has is replaced").value("FILE").required();
-  verb.option("--key", o->key, "the private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem").value("FILE").required();
+  Verb verb = add_verb<SignOptions>(
+      line, "sign", "sign a program or a record, so that firmware and tools can see who made it",
+      "deuteron sign model.pte --key key.pem -o signed.pte\n  deuteron run signed.pte --verify-key "
+      "key.pub "
+      "--input x.npy --output-dir out/",
+      sign_verb, o);
+  verb.option("file", o->file,
+              "a program (.pte) or a record (ETRecord); a signature that it has is replaced")
+      .value("FILE")
+      .required();
+  verb.option("--key", o->key,
+              "the private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem")
+      .value("FILE")
+      .required();
   add_verify_key(verb, o->verify_key);
   verb.option("-o,--output", o->output, "the signed file to write").value("OUT").required();
   add_json(verb, o->json);

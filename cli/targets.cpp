@@ -32,14 +32,16 @@ const BuiltinTarget* base_called(const std::string& name) {
 
 int list_chips(const std::string& json) {
   Json list = Json::array();
-  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", "chip", "core", "RAM KB", "flash", "MHz", "ran");
+  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", "chip", "core",
+                                 "RAM KB", "flash", "MHz", "ran");
   const auto kilobytes = [](std::span<const ChipRegion> regions) {
     uint64_t sum = 0;
     for (const ChipRegion& r : regions) sum += r.bytes;
     return sum == 0 ? std::string("-") : std::to_string(sum / 1024);
   };
   for (const Chip& c : all_chips()) {
-    text += fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", c.name, c.core, kilobytes(c.ram), kilobytes(c.flash),
+    text += fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", c.name, c.core,
+                        kilobytes(c.ram), kilobytes(c.flash),
                         c.clock_hz == 0 ? "-" : std::to_string(c.clock_hz / 1000000), c.ran);
     list.push_back({{"name", c.name},
                     {"core", c.core},
@@ -49,16 +51,19 @@ int list_chips(const std::string& json) {
                     {"source", c.source},
                     {"ran", c.ran}});
   }
-  text += fmt::format("{}; MHz after reset, - where nobody says; emulated: by QEMU's model of it. --target takes a name, also cut short, "
-                      "and so does --memory of --on gdb:\n",
-                      counted(static_cast<long long>(list.size()), "chip"));
+  text += fmt::format(
+      "{}; MHz after reset, - where nobody says; emulated: by QEMU's model of it. --target takes a "
+      "name, also cut short, "
+      "and so does --memory of --on gdb:\n",
+      counted(static_cast<long long>(list.size()), "chip"));
   Diagnostics diagnostics;
   return finish(json, diagnostics, {{"chips", std::move(list)}}, text);
 }
 
 int targets(const TargetsOptions& o) {
   Diagnostics diagnostics;
-  if (o.chips && !o.show.empty()) return refuse_usage("--chips lists chips, --show shows one target: give one");
+  if (o.chips && !o.show.empty())
+    return refuse_usage("--chips lists chips, --show shows one target: give one");
   if (o.chips) return list_chips(o.json);
   if (o.show.ends_with(".toml")) {
     const std::array inputs{NamedPath{"--show", o.show}}, outputs{NamedPath{"--json", o.json}};
@@ -66,9 +71,11 @@ int targets(const TargetsOptions& o) {
   }
   if (!o.show.empty()) {
     if (const BuiltinTarget* base = base_called(o.show))
-      return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}}, std::string(base->text));
+      return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}},
+                    std::string(base->text));
     const std::optional<Target> t = find_target(o.show, diagnostics, "--show");
-    return finish(o.json, diagnostics, t ? target_as_json(*t, pass_names()) : Json::object(), t ? target_as_toml(*t, pass_names()) : "");
+    return finish(o.json, diagnostics, t ? target_as_json(*t, pass_names()) : Json::object(),
+                  t ? target_as_toml(*t, pass_names()) : "");
   }
   Json list = Json::array();
   std::string text;
@@ -76,26 +83,29 @@ int targets(const TargetsOptions& o) {
   size_t widest = 0;
   for (const Target& t : all) widest = std::max(widest, t.name.size());
   for (const Target& t : all) {
-    text += fmt::format("{:<{}}  {:<7} {:<16} {}\n", t.name, widest, name_of(t.isa), fmt::format("{}", fmt::join(t.backends, ",")),
-                        t.description);
+    text += fmt::format("{:<{}}  {:<7} {:<16} {}\n", t.name, widest, name_of(t.isa),
+                        fmt::format("{}", fmt::join(t.backends, ",")), t.description);
     list.push_back(target_as_json(t, pass_names()));
   }
   const size_t count = list.size();
-  return finish(
-      o.json, diagnostics, {{"targets", std::move(list)}},
-      text + fmt::format("{} built in; --target also takes a file of your own (`--show NAME` prints one to begin with, with all that it "
-                         "extends)\nto extend: these, {}\n",
-                         counted(static_cast<long long>(count), "target"), fmt::join(builtin_bases(), ", ")));
+  return finish(o.json, diagnostics, {{"targets", std::move(list)}},
+                text + fmt::format("{} built in; --target also takes a file of your own (`--show "
+                                   "NAME` prints one to begin with, with all that it "
+                                   "extends)\nto extend: these, {}\n",
+                                   counted(static_cast<long long>(count), "target"),
+                                   fmt::join(builtin_bases(), ", ")));
 }
 
 }  // namespace
 
 void add_targets(CommandLine& line) {
   TargetsOptions* o = nullptr;
-  Verb verb = add_verb<TargetsOptions>(line, "targets", "list the targets, or show one",
-                                       "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
+  Verb verb =
+      add_verb<TargetsOptions>(line, "targets", "list the targets, or show one",
+                               "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
   verb.option("--show", o->show, "print this recipe in full, or the file of a base").value("T");
-  verb.flag("--chips", o->chips, "list the chips that --target and --memory know by name, with their memories");
+  verb.flag("--chips", o->chips,
+            "list the chips that --target and --memory know by name, with their memories");
   add_json(verb, o->json);
 }
 

@@ -12,7 +12,9 @@ static std::span<const uint8_t> as_u8(std::span<const std::byte> bytes) {
 }
 
 void add_verify_key(Verb& verb, std::string& path) {
-  verb.option("--verify-key", path, "a public key (PEM, Ed25519): a file that it has not signed is an error").value("FILE");
+  verb.option("--verify-key", path,
+              "a public key (PEM, Ed25519): a file that it has not signed is an error")
+      .value("FILE");
 }
 
 void tell_signature(std::span<const std::byte> file, std::string& text, Json& json) {
@@ -27,7 +29,8 @@ std::optional<SigningKey> read_signing_key(const std::string& path, Diagnostics&
   return pem ? parse_signing_key(*pem, path, diagnostics) : std::nullopt;
 }
 
-bool check_signature(std::span<const std::byte> file, const std::string& path, const std::string& key_path, Diagnostics& diagnostics) {
+bool check_signature(std::span<const std::byte> file, const std::string& path,
+                     const std::string& key_path, Diagnostics& diagnostics) {
   std::optional<PublicKey> trusted;
   if (!key_path.empty()) {
     const std::optional<std::vector<std::byte>> pem = read_file(key_path, diagnostics);
@@ -36,12 +39,14 @@ bool check_signature(std::span<const std::byte> file, const std::string& path, c
   return check_signature(as_u8(file), path, trusted, diagnostics);
 }
 
-std::optional<std::vector<uint8_t>> sign_file(std::span<const uint8_t> file, const std::string& path, const SigningKey& key,
+std::optional<std::vector<uint8_t>> sign_file(std::span<const uint8_t> file,
+                                              const std::string& path, const SigningKey& key,
                                               Diagnostics& diagnostics) {
   std::optional<std::vector<uint8_t>> result = sign(file, key);
   if (!result)
-    diagnostics.error(path, "is an archive that cannot be signed: it has a comment, where the signature would be", "signature.archive",
-                      "sign the record as `deuteron compile --etrecord` writes it");
+    diagnostics.error(
+        path, "is an archive that cannot be signed: it has a comment, where the signature would be",
+        "signature.archive", "sign the record as `deuteron compile --etrecord` writes it");
   return result;
 }
 

@@ -15,7 +15,9 @@ void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostic
   if (target.npu) return;
   const NpuOptions& npu = o.compile.npu;
   const std::pair<const char*, bool> options[] = {
-      {"--layer NAME=cpu", std::ranges::any_of(o.layers, [](const std::string& text) { return cpu_layer(text).has_value(); })},
+      {"--layer NAME=cpu",
+       std::ranges::any_of(o.layers,
+                           [](const std::string& text) { return cpu_layer(text).has_value(); })},
       {"--prefer", !o.prefer.empty()},
       {"--neutron-converter", !npu.converter.path.empty()},
       {"--neutron-option", !o.neutron_options.empty()},
@@ -23,7 +25,9 @@ void warn_of_npu_options(const ModelOptions& o, const Target& target, Diagnostic
   };
   for (const auto& [name, given] : options)
     if (given)
-      diagnostics.warning(o.model, fmt::format("{} does nothing: {} has no NPU", name, target.name), "target.no_npu", fmt::format("leave {} out, or compile for imxrt700cm", name));
+      diagnostics.warning(o.model, fmt::format("{} does nothing: {} has no NPU", name, target.name),
+                          "target.no_npu",
+                          fmt::format("leave {} out, or compile for imxrt700cm", name));
 }
 
 }  // namespace deuteron

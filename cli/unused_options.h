@@ -9,6 +9,7 @@ struct ModelOptions;
 struct Target;
 
 // A warning for each option of the NPU that is given for a target without one.
-void warn_of_npu_options(const ModelOptions& options, const Target& target, Diagnostics& diagnostics);
+void warn_of_npu_options(const ModelOptions& options, const Target& target,
+                         Diagnostics& diagnostics);
 
 }  // namespace deuteron

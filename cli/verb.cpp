@@ -19,7 +19,9 @@
 namespace deuteron {
 namespace {
 
-double wall_clock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double g_start_of_main = 0, g_before_main = 0;
 thread_local VerbEnd* t_end = nullptr;
@@ -27,24 +29,33 @@ thread_local double t_start_of_verb = 0;
 
 Json as_json(const Diagnostic& d) {
   static constexpr const char* kSeverities[] = {"note", "warning", "error"};
-  Json j = {{"severity", kSeverities[static_cast<int>(d.severity)]}, {"where", d.where}, {"what", d.what}, {"rule", d.rule}};
+  Json j = {{"severity", kSeverities[static_cast<int>(d.severity)]},
+            {"where", d.where},
+            {"what", d.what},
+            {"rule", d.rule}};
   if (!d.measured.empty()) j["measured"] = d.measured, j["limit"] = d.limit;
   if (!d.fix.empty()) j["fix"] = d.fix;
   return j;
 }
 
-// Whether standard error shows colours: a terminal that can, of somebody who did not ask for none (https://no-color.org).
+// Whether standard error shows colours: a terminal that can, of somebody who did not ask for none
+// (https://no-color.org).
 bool has_colours() {
   const char *none = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
-  return ::isatty(2) == 1 && (none == nullptr || *none == 0) && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return ::isatty(2) == 1 && (none == nullptr || *none == 0) && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
 }
 
 std::string coloured(const Diagnostic& d) {
-  static constexpr std::pair<std::string_view, int> kSeverities[] = {{"note: ", 36}, {"warning: ", 33}, {"error: ", 31}};
+  static constexpr std::pair<std::string_view, int> kSeverities[] = {
+      {"note: ", 36}, {"warning: ", 33}, {"error: ", 31}};
   const auto [word, colour] = kSeverities[static_cast<int>(d.severity)];
   std::string text = format_diagnostic(d);
   const size_t at = text.find(word, printable(d.where, Lines::escaped).size());
-  return at == text.npos ? text : text.replace(at, word.size(), fmt::format("\033[1;{}m{}\033[0m ", colour, word.substr(0, word.size() - 1)));
+  return at == text.npos ? text
+                         : text.replace(at, word.size(),
+                                        fmt::format("\033[1;{}m{}\033[0m ", colour,
+                                                    word.substr(0, word.size() - 1)));
 }
 
 }  // namespace
@@ -52,7 +63,8 @@ std::string coloured(const Diagnostic& d) {
 VerbEndScope::VerbEndScope(VerbEnd& end) { t_end = &end, t_start_of_verb = wall_clock(); }
 VerbEndScope::~VerbEndScope() { t_end = nullptr; }
 
-// The time before main is not seen by a clock that starts there; it is processor time of this process, mostly the dynamic loader's.
+// The time before main is not seen by a clock that starts there; it is processor time of this
+// process, mostly the dynamic loader's.
 void note_start_of_process() {
   timespec cpu{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
@@ -60,7 +72,9 @@ void note_start_of_process() {
   g_start_of_main = wall_clock();
 }
 
-double seconds_of_process() { return t_end ? wall_clock() - t_start_of_verb : g_before_main + wall_clock() - g_start_of_main; }
+double seconds_of_process() {
+  return t_end ? wall_clock() - t_start_of_verb : g_before_main + wall_clock() - g_start_of_main;
+}
 
 int refuse_usage(const std::string& text) {
   if (t_end) t_end->usage = text;
@@ -78,14 +92,19 @@ static std::string json_text(Json result, const Diagnostics& diagnostics, int co
   return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary) {
+int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
+           const std::string& summary) {
   int code = diagnostics.has_errors() ? kUserError : kDone;
   if (t_end || !json_path.empty()) {
     std::string text = json_text(std::move(result), diagnostics, code);
     if (!json_path.empty() && json_path != "-" &&
-        !write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics))
+        !write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                    diagnostics))
       code = kUserError;
-    if (t_end) return *t_end = {code, std::move(text), printable(summary, Lines::kept), "", diagnostics.list()}, code;
+    if (t_end)
+      return *t_end = {code, std::move(text), printable(summary, Lines::kept), "",
+                       diagnostics.list()},
+             code;
     if (json_path == "-") std::fwrite(text.data(), 1, text.size(), stdout);
   }
   const bool in_colours = has_colours();
@@ -100,10 +119,15 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, 
   return kUserError;
 }
 
-std::string counted(long long n, const char* singular) { return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s"); }
+std::string counted(long long n, const char* singular) {
+  return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
+}
 
 Progress::Progress(std::string what, long long total)
-    : what_(std::move(what)), total_(total), start_(wall_clock()), terminal_(!t_end && ::isatty(2) == 1) {}
+    : what_(std::move(what)),
+      total_(total),
+      start_(wall_clock()),
+      terminal_(!t_end && ::isatty(2) == 1) {}
 
 void Progress::at(long long done) {
   note_progress(what_, done, total_);

@@ -32,14 +32,17 @@ void add_help(CommandLine& line);  // help, version, completions, man
 
 inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
 
-// Ends a verb: diagnostics to standard error; without errors the summary to standard output; `result` with the diagnostics and the exit
-// code to `json_path` ("": nowhere; "-": standard output, and then the summary goes to standard error). Answers the exit code.
-int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary);
+// Ends a verb: diagnostics to standard error; without errors the summary to standard output;
+// `result` with the diagnostics and the exit code to `json_path` ("": nowhere; "-": standard
+// output, and then the summary goes to standard error). Answers the exit code.
+int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
+           const std::string& summary);
 
 // Ends a verb that was called wrongly: `text` to standard error. Answers kWrongUsage.
 int refuse_usage(const std::string& text);
 
-// How a verb ended that runs inside another program (cli/embed.h): what would else be printed. JSON files are written all the same.
+// How a verb ended that runs inside another program (cli/embed.h): what would else be printed. JSON
+// files are written all the same.
 struct VerbEnd {
   int code = kOurFault;
   std::string json, summary, usage;  // `usage`: why the call itself was wrong
@@ -55,15 +58,16 @@ class VerbEndScope {
   VerbEndScope& operator=(const VerbEndScope&) = delete;
 };
 
-// Seconds since this process began, time in the loader included; inside another program, since the verb began.
+// Seconds since this process began, time in the loader included; inside another program, since the
+// verb began.
 double seconds_of_process();
 void note_start_of_process();  // first thing in main
 
 // "1 sample", "2 samples"
 std::string counted(long long n, const char* singular);
 
-// A line on standard error that is rewritten in place while something takes longer than a second; nothing where that is no terminal.
-// A thread with a Watch tells that instead.
+// A line on standard error that is rewritten in place while something takes longer than a second;
+// nothing where that is no terminal. A thread with a Watch tells that instead.
 class Progress {
  public:
   Progress(std::string what, long long total);

@@ -7,8 +7,8 @@
 namespace deuteron {
 
 inline neutron::RunTool watched_tool() {
-  return [](const std::vector<std::string>& command, const std::string& folder, double limit_seconds,
-            const std::function<void(std::string_view)>& on_line) {
+  return [](const std::vector<std::string>& command, const std::string& folder,
+            double limit_seconds, const std::function<void(std::string_view)>& on_line) {
     const auto take = [&](std::string_view line) {
       on_line(line);
       return false;

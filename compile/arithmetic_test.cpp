@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic, reductions and normalization in int8, end to end: float graphs are calibrated, compiled and run by the kernels, on targets of
-// each instruction set. Every operator must be one of the dialect, and the result near that of the float graph. Extents differ, batches are
-// above 1, either operand broadcasts.
+// Arithmetic, reductions and normalization in int8, end to end: float graphs are calibrated,
+// compiled and run by the kernels, on targets of each instruction set. Every operator must be one
+// of the dialect, and the result near that of the float graph. Extents differ, batches are above 1,
+// either operand broadcasts.
 #include <fmt/format.h>
 
 #include "base/tensor/elements.h"
@@ -32,8 +33,9 @@ Outcome compiled(const Graph& graph, float low = -2, float high = 3) {
     for (unsigned s = 0; s < 3; ++s) {
       samples.emplace_back();
       for (const Port& port : graph.inputs)
-        samples.back().push_back(
-            random_floats(graph.type(port.value).elements(), 10 * s + 7 + static_cast<unsigned>(port.value), low, high));
+        samples.back().push_back(random_floats(graph.type(port.value).elements(),
+                                               10 * s + 7 + static_cast<unsigned>(port.value), low,
+                                               high));
     }
     CompileOptions options;
     options.quantize.observer = Observer::min_max;
@@ -57,7 +59,8 @@ Outcome compiled(const Graph& graph, float low = -2, float high = 3) {
     }
     const double step = last ? c->graph.type(last->inputs[0]).quant.scale[0] : 1;
     outcome.steps = std::max(outcome.steps, accuracy.max_abs_error / step);
-    outcome.sqnr_db = outcome.sqnr_db == 0 ? accuracy.sqnr_db : std::min(outcome.sqnr_db, accuracy.sqnr_db);
+    outcome.sqnr_db =
+        outcome.sqnr_db == 0 ? accuracy.sqnr_db : std::min(outcome.sqnr_db, accuracy.sqnr_db);
   }
   return outcome;
 }
@@ -79,8 +82,9 @@ const std::pair<Shape, Shape> kPairs[] = {{{3, 5}, {3, 5}},
 TEST(Int8Arithmetic, BroadcastsOperandsThatAreBothComputed) {
   for (const auto& [a, b] : kPairs) {
     SCOPED_TRACE(to_text(a) + " and " + to_text(b));
-    const std::pair<Op, double> operators[] = {{Add{}, 2.2}, {Add{Bounds{}, -1}, 2.2}, {Add{Bounds{}, 0.5f}, 2.2},
-                                               {Mul{}, 4.5}, {Minimum{}, 1.01},        {Maximum{}, 1.01}};
+    const std::pair<Op, double> operators[] = {
+        {Add{}, 2.2}, {Add{Bounds{}, -1}, 2.2}, {Add{Bounds{}, 0.5f}, 2.2},
+        {Mul{}, 4.5}, {Minimum{}, 1.01},        {Maximum{}, 1.01}};
     for (const auto& [op, bound] : operators) {
       TestGraph t;
       const ValueId x = t.input("a", a), y = t.input("b", b);
@@ -99,9 +103,11 @@ TEST(Int8Arithmetic, BroadcastsConstantsOnEitherSide) {
   for (const auto& [a, b] : kPairs)
     for (const bool first : {false, true}) {
       SCOPED_TRACE(to_text(a) + " and " + to_text(b));
-      for (const Op& op : {Op(Add{}), Op(Add{Bounds{}, -1}), Op(Mul{}), Op(Minimum{}), Op(Maximum{})}) {
+      for (const Op& op :
+           {Op(Add{}), Op(Add{Bounds{}, -1}), Op(Mul{}), Op(Minimum{}), Op(Maximum{})}) {
         TestGraph t;
-        const ValueId x = t.input("a", a), y = t.constant("b", b, random_floats(numel(b), 99, -2, 3));
+        const ValueId x = t.input("a", a),
+                      y = t.constant("b", b, random_floats(numel(b), 99, -2, 3));
         t.output(t.node("y", op, first ? std::vector<ValueId>{y, x} : std::vector<ValueId>{x, y}));
         EXPECT_LE(compiled(t.g).steps, 4.5) << name_of(op);
       }
@@ -110,18 +116,25 @@ TEST(Int8Arithmetic, BroadcastsConstantsOnEitherSide) {
 
 TEST(Int8Arithmetic, AFunctionOfOneElementIsOneTable) {
   TestGraph t;
-  const ValueId x = t.input("x", {2, 3, 4, 5}), three = t.constant("three", {}, {3}), six = t.constant("six", {1}, {6});
-  const ValueId plus = t.node("plus", Add{Bounds{0, 6}}, {x, three}), product = t.node("product", Mul{}, {plus, x});
+  const ValueId x = t.input("x", {2, 3, 4, 5}), three = t.constant("three", {}, {3}),
+                six = t.constant("six", {1}, {6});
+  const ValueId plus = t.node("plus", Add{Bounds{0, 6}}, {x, three}),
+                product = t.node("product", Mul{}, {plus, x});
   const ValueId swish = t.node("swish", Div{}, {product, six});
-  t.output(t.node("y", Minimum{}, {t.node("less", Add{Bounds{}, -1}, {three, swish}), t.node("z", Unary{UnaryFn::exp, 0}, {x})}));
+  t.output(t.node("y", Minimum{},
+                  {t.node("less", Add{Bounds{}, -1}, {three, swish}),
+                   t.node("z", Unary{UnaryFn::exp, 0}, {x})}));
   const Outcome outcome = compiled(t.g, -4, 4);
-  EXPECT_EQ(outcome.operators, (std::vector<std::string>{"quantize_per_tensor", "quantized_activation", "dequantize_per_tensor"}));
+  EXPECT_EQ(outcome.operators,
+            (std::vector<std::string>{"quantize_per_tensor", "quantized_activation",
+                                      "dequantize_per_tensor"}));
   EXPECT_GE(outcome.sqnr_db, 35);
 }
 
 TEST(Int8Arithmetic, ReducesOverAnyAxes) {
   const Shape shape{2, 3, 4, 5};
-  for (const Axes& axes : {Axes{3}, Axes{2}, Axes{0}, Axes{1, 2}, Axes{0, 3}, Axes{1, 3}, Axes{0, 1, 2, 3}, Axes{2, 3}})
+  for (const Axes& axes : {Axes{3}, Axes{2}, Axes{0}, Axes{1, 2}, Axes{0, 3}, Axes{1, 3},
+                           Axes{0, 1, 2, 3}, Axes{2, 3}})
     for (const i64 fn : {Reduce::kMean, Reduce::kSum, Reduce::kMax, Reduce::kMin}) {
       SCOPED_TRACE(fmt::format("{} over {}", fn, to_text(axes)));
       TestGraph t;
@@ -137,10 +150,11 @@ TEST(Int8Arithmetic, ReducesOverAnyAxes) {
 
 // Slopes below, above and on both sides of 1, of either sign; the last one is a table.
 TEST(Int8Arithmetic, PreluHasASlopeForEachChannel) {
-  const std::pair<std::vector<float>, std::string> cases[] = {{{0.25f, -0.5f, 1, 0}, "maximum"},
-                                                              {{1, 1.5f, 2.25f, 1.1f}, "minimum"},
-                                                              {{0.5f, 1.75f, -0.3f, 0}, "quantized_add"},
-                                                              {{0.3f, 0.3f, 0.3f, 0.3f}, "quantized_activation"}};
+  const std::pair<std::vector<float>, std::string> cases[] = {
+      {{0.25f, -0.5f, 1, 0}, "maximum"},
+      {{1, 1.5f, 2.25f, 1.1f}, "minimum"},
+      {{0.5f, 1.75f, -0.3f, 0}, "quantized_add"},
+      {{0.3f, 0.3f, 0.3f, 0.3f}, "quantized_activation"}};
   for (const auto& [slopes, last] : cases)
     for (const Shape& shape : {Shape{3, 4}, Shape{2, 3, 5, 4}, Shape{2, 3, 4}}) {
       TestGraph t;
@@ -153,21 +167,26 @@ TEST(Int8Arithmetic, PreluHasASlopeForEachChannel) {
     }
 }
 
-// What a mask hides has no part in the result, wherever the scores lie and whether it is filled in or added.
+// What a mask hides has no part in the result, wherever the scores lie and whether it is filled in
+// or added.
 TEST(Int8Arithmetic, MinusInfinityHidesScoresFromSoftmax) {
-  const std::vector<bool> hidden{false, true, true, true, false, false, true, true, false, false, false, true};
+  const std::vector<bool> hidden{false, true, true,  true,  false, false,
+                                 true,  true, false, false, false, true};
   std::vector<float> keep, fill;
-  for (const bool h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(h ? kMinusInfinity : 0.0f);
+  for (const bool h : hidden)
+    keep.push_back(h ? 0.0f : 1.0f), fill.push_back(h ? kMinusInfinity : 0.0f);
   for (const bool added : {false, true})
     for (const float low : {-2.0f, -40.0f, 30.0f}) {
       TestGraph t;
       const ValueId x = t.input("x", {2, 3, 4});
       const ValueId kept = added ? x : t.node("kept", Mul{}, {x, t.constant("keep", {3, 4}, keep)});
-      t.output(t.node("y", Softmax{2}, {t.node("masked", Add{}, {kept, t.constant("fill", {3, 4}, fill)})}));
+      t.output(t.node("y", Softmax{2},
+                      {t.node("masked", Add{}, {kept, t.constant("fill", {3, 4}, fill)})}));
       const Outcome outcome = compiled(t.g, low, low + 4);
-      // The steps of the masked scores reach from 16 below the largest one, and from 0. A score that is half a step off changes p by p (1 -
-      // p) of that.
-      const double high = low + 4, step = (std::max(high, 0.0) - std::min({double{low}, high - 16, 0.0})) / 255;
+      // The steps of the masked scores reach from 16 below the largest one, and from 0. A score
+      // that is half a step off changes p by p (1 - p) of that.
+      const double high = low + 4,
+                   step = (std::max(high, 0.0) - std::min({double{low}, high - 16, 0.0})) / 255;
       EXPECT_LE(outcome.steps, 3 + 0.25 * step * 256) << added << " " << low;
     }
 }
@@ -183,16 +202,20 @@ TEST(Int8Arithmetic, SoftmaxOverAnyAxis) {
 
 TEST(Int8Arithmetic, SubtractsWithANegativeMultiplierAndKeepsImagesChannelsLast) {
   TestGraph t;
-  const ValueId x = t.input("x", {1, 6, 5, 4}), w = t.constant("w", {6, 1, 1, 6}, random_floats(36, 3));
+  const ValueId x = t.input("x", {1, 6, 5, 4}),
+                w = t.constant("w", {6, 1, 1, 6}, random_floats(36, 3));
   const ValueId image = t.node("image", Permute{{0, 2, 3, 1}}, {x});
   AvgPool2d pool;
   pool.kernel = pool.stride = {5, 4};
-  const ValueId squeezed = t.node("gate", Unary{UnaryFn::hardsigmoid, 0}, {t.node("conv", Conv2d{}, {t.node("pool", pool, {image}), w})});
+  const ValueId squeezed = t.node("gate", Unary{UnaryFn::hardsigmoid, 0},
+                                  {t.node("conv", Conv2d{}, {t.node("pool", pool, {image}), w})});
   const ValueId gate = t.node("first", Permute{{0, 3, 1, 2}}, {squeezed});
   t.output(t.node("y", Mul{}, {x, gate}));
   const Outcome outcome = compiled(t.g);
-  EXPECT_EQ(outcome.operators, (std::vector<std::string>{"quantize_per_tensor", "sum", "quantized_conv2d", "quantized_activation",
-                                                         "quantized_mul", "dequantize_per_tensor"}));
+  EXPECT_EQ(
+      outcome.operators,
+      (std::vector<std::string>{"quantize_per_tensor", "sum", "quantized_conv2d",
+                                "quantized_activation", "quantized_mul", "dequantize_per_tensor"}));
 }
 
 TEST(PointProgram, TextAndBack) {
@@ -201,7 +224,8 @@ TEST(PointProgram, TextAndBack) {
   ASSERT_TRUE(program);
   EXPECT_EQ(to_text(*program), text);
   EXPECT_FLOAT_EQ(evaluate(*program, -2), -1 / std::tanh(2.0f));
-  for (const char* wrong : {"add(x)", "add(%0,x)", "mul(x,1", "nothing(x,1)", "clamp(x,1)", "add(x,1) sub(%1,x)"})
+  for (const char* wrong :
+       {"add(x)", "add(%0,x)", "mul(x,1", "nothing(x,1)", "clamp(x,1)", "add(x,1) sub(%1,x)"})
     EXPECT_FALSE(point_program_named(wrong)) << wrong;
   EXPECT_FALSE(line_of(*program));
   const auto line = line_of(*point_program_named("mul(x,2) sub(1,%0) div(%1,4)"));

@@ -14,12 +14,17 @@ i64 NpuDecisions::cycles() const {
 }
 
 i64 NpuDecisions::not_predicted() const {
-  return unnamed_delegates + std::count_if(kernels.begin(), kernels.end(), [](const NpuKernel& k) { return !k.is_predicted; });
+  return unnamed_delegates + std::count_if(kernels.begin(), kernels.end(),
+                                           [](const NpuKernel& k) { return !k.is_predicted; });
 }
 
-std::string name_of(const NpuKernel& kernel) { return kernel.vendor_name.empty() ? name_of(kernel.kind) : kernel.vendor_name; }
+std::string name_of(const NpuKernel& kernel) {
+  return kernel.vendor_name.empty() ? name_of(kernel.kind) : kernel.vendor_name;
+}
 
-const std::vector<uint8_t>& program_to_run(const Compilation& c) { return c.npu.own_conversions.empty() ? c.pte : c.own_pte; }
+const std::vector<uint8_t>& program_to_run(const Compilation& c) {
+  return c.npu.own_conversions.empty() ? c.pte : c.own_pte;
+}
 
 i64 macs_of(const Compilation& c) {
   std::vector<i64> inside;     // by delegate call; -1: its converter names no kernels

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes make of a model: the program, what it is measured against, and what was decided on the way.
+// What the passes make of a model: the program, what it is measured against, and what was decided
+// on the way.
 #pragma once
 #include <vector>
 
@@ -13,12 +14,14 @@ namespace deuteron {
 
 struct Compilation {
   Graph graph;      // after the last pass that ran
-  Graph reference;  // the float graph (or the quantized one as given) before lowering: what accuracy is measured against
-  Graph equalized;  // the same with the factors that its channels got: what single values are compared with
+  Graph reference;  // the float graph (or the quantized one as given) before lowering: what
+                    // accuracy is measured against
+  Graph equalized;  // the same with the factors that its channels got: what single values are
+                    // compared with
   MemoryPlan plan;
   std::vector<uint8_t> pte;
-  // The same program with our own conversion of the NPU's parts, where `pte` has the vendor's, which runs on the chip alone. Empty: our
-  // converter does not take them.
+  // The same program with our own conversion of the NPU's parts, where `pte` has the vendor's,
+  // which runs on the chip alone. Empty: our converter does not take them.
   std::vector<uint8_t> own_pte;
   PteParts parts;
   std::vector<UserOperator> user;  // by id of graph.sources

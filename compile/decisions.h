@@ -15,14 +15,16 @@
 
 namespace deuteron {
 
-// A dense call or an addition that keeps its plain kernel where packed ones are asked for: compile/lower/pack_weights.cpp.
+// A dense call or an addition that keeps its plain kernel where packed ones are asked for:
+// compile/lower/pack_weights.cpp.
 struct PlainDecision {
   Origin origin;
   std::string call;  // "cortex_m::quantized_conv2d"
   Refusal why;
 };
 
-// Units between fully connected layers that stand in another order: compile/simplify/order_units.cpp.
+// Units between fully connected layers that stand in another order:
+// compile/simplify/order_units.cpp.
 struct UnitOrder {
   i64 values = 0;         // 0: none
   Origin readers;         // the layers that read them
@@ -30,10 +32,12 @@ struct UnitOrder {
   i64 macs_left_out = 0;  // of these, in the mean over samples that an order was not chosen on
 };
 
-// Channels of an int8 value that always hold the same step, or that are not computed: compile/simplify/slim.cpp.
+// Channels of an int8 value that always hold the same step, or that are not computed:
+// compile/simplify/slim.cpp.
 struct SlimmedValue {
   Origin origin;
-  bool is_layer = false;  // a layer's result, whose channels are filters; else that of an operator behind one
+  bool is_layer =
+      false;  // a layer's result, whose channels are filters; else that of an operator behind one
   i64 channels = 0;
   std::vector<i64> kept;
   i64 constant = 0;           // of all channels
@@ -48,7 +52,8 @@ struct Slimming {
 };
 
 struct SlimmedFilters {
-  i64 left_out = 0, constant = 0, alike = 0, unread = 0;  // constant ones are counted where they are computed too
+  i64 left_out = 0, constant = 0, alike = 0,
+      unread = 0;  // constant ones are counted where they are computed too
 };
 SlimmedFilters slimmed_filters(const Slimming& slimming);  // compile/simplify/slim.cpp
 
@@ -67,11 +72,12 @@ struct FormDecision {
 struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
-  std::string policy;                          // "histogram, channels equalized (0.5)"
-  std::vector<Origin> in_float;                // on purpose: --layer, compile/quantize/open_ended.h, border_scales.h
-  std::vector<size_t> left_out;                // samples with a spike: compile/calibrate/spikes.h
-  std::optional<HeldOut> held_out;             // simulated, on samples that the ranges were not chosen on
-  double gain_db = 0;                          // of that over plain histogram ranges
+  std::string policy;  // "histogram, channels equalized (0.5)"
+  std::vector<Origin>
+      in_float;  // on purpose: --layer, compile/quantize/open_ended.h, border_scales.h
+  std::vector<size_t> left_out;     // samples with a spike: compile/calibrate/spikes.h
+  std::optional<HeldOut> held_out;  // simulated, on samples that the ranges were not chosen on
+  double gain_db = 0;               // of that over plain histogram ranges
   std::optional<PrecisionDecision> precision;  // of --precision mixed
   std::optional<WeightDecision> weights;       // of --precision int4 with a limit
 };
@@ -89,43 +95,53 @@ struct KeptOnCpu {
 };
 // What --prefer came to.
 struct Preference {
-  std::string prefer;                           // "npu", "fastest"; empty: the target has one side only
+  std::string prefer;  // "npu", "fastest"; empty: the target has one side only
   std::optional<i64> all_npu, all_cpu, chosen;  // cycles of the whole program; fastest only
   int evaluated = 0;                            // programs that were compiled to choose
 };
 // compile/place/partition.cpp
 struct PartitionDecisions {
-  Graph graph;                         // as the partition met it: operators in int8, or in float where they have no int8 form
-  std::vector<SideDecision> nodes;     // by node of it; nobody asks about the quantize and dequantize at the edges
+  Graph graph;  // as the partition met it: operators in int8, or in float where they have no int8
+                // form
+  std::vector<SideDecision>
+      nodes;  // by node of it; nobody asks about the quantize and dequantize at the edges
   std::vector<KeptOnCpu> kept_on_cpu;  // of a target with an NPU, in the order of the decisions
   Preference preference;
 };
 
-// A kernel call inside a delegate, and the user's operators that it computes: by construction, not by names.
+// A kernel call inside a delegate, and the user's operators that it computes: by construction, not
+// by names.
 struct NpuKernel {
-  i32 delegate;        // by delegate call of the program
-  neutron::Kind kind;  // kProfileDump: the vendor's converter names one that the open machine does not have
+  i32 delegate;  // by delegate call of the program
+  neutron::Kind
+      kind;  // kProfileDump: the vendor's converter names one that the open machine does not have
   Origin origin;
   neutron::Cost cost;            // on the open model of the machine
   std::string vendor_name = {};  // of the kernel, where `kind` does not say it
   bool is_predicted = true;      // false: nothing says its cost
   std::string open = {};         // what the vendor's converter does not say of it
-  i64 apart_cycles = 0;          // of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
-  i32 own = -1;                  // its number among the kernels of our own conversion of the part; -1: that has none for it
+  i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: of the two that
+                         // would take its place; else 0
+  i32 own = -1;  // its number among the kernels of our own conversion of the part; -1: that has
+                 // none for it
 };
-// A part by the vendor's converter, whose microcode runs on the chip alone, and the same Neutron IR by ours: the same numbers.
+// A part by the vendor's converter, whose microcode runs on the chip alone, and the same Neutron IR
+// by ours: the same numbers.
 struct OwnConversion {
-  std::shared_ptr<const DelegateBlob> vendors, ours;  // ours: null where our converter does not take the part
+  std::shared_ptr<const DelegateBlob> vendors,
+      ours;  // ours: null where our converter does not take the part
 };
 std::string name_of(const NpuKernel& kernel);
 // compile/lower/lower_delegates.cpp
 struct NpuDecisions {
-  std::vector<NpuKernel> kernels;              // in execution order
-  std::vector<Folded> without_kernel;          // operators on the NPU that need no kernel of their own
-  i64 cycles() const;                          // of all kernels together
-  i64 not_predicted() const;                   // kernels without a cost, and delegates whose converter names no kernels
-  i32 unnamed_delegates = 0;                   // those delegates
-  std::vector<std::string> vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
+  std::vector<NpuKernel> kernels;      // in execution order
+  std::vector<Folded> without_kernel;  // operators on the NPU that need no kernel of their own
+  i64 cycles() const;                  // of all kernels together
+  i64 not_predicted()
+      const;  // kernels without a cost, and delegates whose converter names no kernels
+  i32 unnamed_delegates = 0;  // those delegates
+  std::vector<std::string>
+      vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
   std::vector<OwnConversion> own_conversions;  // of what the vendor's converter made
 };
 
@@ -135,7 +151,8 @@ struct StreamDecision {
   i64 axis = 0;                // of the input, in the storage
   i64 macs_step = 0, macs_window = 0;
   i64 least_state_bytes = 0;       // no program that computes each product once can keep less
-  std::vector<std::string> whole;  // operators that look at all rows at once: they and what follows are computed in every step
+  std::vector<std::string> whole;  // operators that look at all rows at once: they and what follows
+                                   // are computed in every step
   bool flows_out = false;          // an output has the rows of a step alone
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that never vary, ranges below the finest
-// scale.
+// Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that
+// never vary, ranges below the finest scale.
 #include "compile/calibrate/test_graph.h"
 #include "compile/compilation.h"
 #include "compile/compile.h"
@@ -24,7 +24,8 @@ Found outcome_of(const Graph& g, const std::vector<float>& x, const char* target
   for (const Diagnostic& d : diagnostics.list()) outcome.rules.push_back(d.rule);
   EXPECT_TRUE(c);
   if (!c) return outcome;
-  outcome.steps = measure_accuracy(*c, samples, 1).max_abs_error / c->quantization.values.back().chosen.scale;
+  outcome.steps =
+      measure_accuracy(*c, samples, 1).max_abs_error / c->quantization.values.back().chosen.scale;
   return outcome;
 }
 
@@ -33,7 +34,8 @@ TEST(HardNumbers, PaddingAsWideAsTheKernelAndWider) {
     for (const i64 pad : {2, 3, 4, 7})
       for (const i64 after : {i64{0}, pad, pad + 3})
         for (const bool depthwise : {false, true}) {
-          SCOPED_TRACE(testing::Message() << target << " pad " << pad << " and " << after << " depthwise " << depthwise);
+          SCOPED_TRACE(testing::Message() << target << " pad " << pad << " and " << after
+                                          << " depthwise " << depthwise);
           TestGraph t;
           const std::vector<float> x = random_floats(6 * 5 * 4, static_cast<unsigned>(pad));
           Conv2d conv;
@@ -41,7 +43,9 @@ TEST(HardNumbers, PaddingAsWideAsTheKernelAndWider) {
           conv.pad_after = {after, pad};
           conv.groups = depthwise ? 4 : 1;
           const Shape w{depthwise ? 4 : 3, 3, 3, depthwise ? 1 : 4};
-          t.output(t.node("y", conv, {t.input("x", {1, 6, 5, 4}), t.constant("w", w, random_floats(numel(w), 5))}));
+          t.output(
+              t.node("y", conv,
+                     {t.input("x", {1, 6, 5, 4}), t.constant("w", w, random_floats(numel(w), 5))}));
           EXPECT_LE(outcome_of(t.g, x, target).steps, 3.0);
         }
 }
@@ -49,10 +53,12 @@ TEST(HardNumbers, PaddingAsWideAsTheKernelAndWider) {
 TEST(HardNumbers, ValuesThatNeverVaryAreSaidAndRight) {
   for (const float value : {0.0f, 2.5f, -3.0f}) {
     TestGraph t;
-    const ValueId x = t.input("x", {1, 4, 3, 2}), w = t.constant("w", {3, 1, 1, 2}, random_floats(6, 1));
+    const ValueId x = t.input("x", {1, 4, 3, 2}),
+                  w = t.constant("w", {3, 1, 1, 2}, random_floats(6, 1));
     t.output(t.node("y", Conv2d{}, {x, w}));
     const Found outcome = outcome_of(t.g, std::vector<float>(24, value));
-    EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.constant"), outcome.rules.end());
+    EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.constant"),
+              outcome.rules.end());
     EXPECT_LE(outcome.steps, 2.0) << value;
   }
 }
@@ -62,9 +68,12 @@ TEST(HardNumbers, RangesBelowTheFinestScaleAreSaid) {
     TestGraph t;
     std::vector<float> weights = random_floats(6, 1);
     for (float& v : weights) v *= factor;
-    t.output(t.node("y", Conv2d{}, {t.input("x", {1, 4, 3, 2}), t.constant("w", {3, 1, 1, 2}, weights)}));
+    t.output(t.node("y", Conv2d{},
+                    {t.input("x", {1, 4, 3, 2}), t.constant("w", {3, 1, 1, 2}, weights)}));
     const Found outcome = outcome_of(t.g, random_floats(24, 2));
-    EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.tiny_range"), outcome.rules.end()) << factor;
+    EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.tiny_range"),
+              outcome.rules.end())
+        << factor;
     EXPECT_LE(outcome.steps, 1.0);
   }
 }

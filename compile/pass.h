@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass gets: the graph and everything it may report to. The list of passes is compile/pipeline.cpp.
+// What a pass gets: the graph and everything it may report to. The list of passes is
+// compile/pipeline.cpp.
 #pragma once
 #include "base/diagnostic.h"
 #include "compile/calibrate/samples.h"
@@ -27,7 +28,8 @@ struct Pass {
   void (*run)(PassContext&);
 };
 
-// A model that says the parameters of its values itself: compile/precision/quantize_post_training.cpp
+// A model that says the parameters of its values itself:
+// compile/precision/quantize_post_training.cpp
 bool is_quantized(const Graph&);
 
 void choose_forms(PassContext&);            // compile/place/choose_forms.cpp

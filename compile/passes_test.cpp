@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes keep the numbers: every graph here runs in float before and after the float passes, on the same data in the user's axes; and they
-// leave exactly the operators that they should.
+// Passes keep the numbers: every graph here runs in float before and after the float passes, on the
+// same data in the user's axes; and they leave exactly the operators that they should.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,10 +28,13 @@ Graph graph_of(const std::string& text) {
   return g ? std::move(*g) : Graph{};
 }
 
-std::vector<std::vector<float>> run(const Graph& g, const std::vector<std::vector<float>>& user_inputs) {
+std::vector<std::vector<float>> run(const Graph& g,
+                                    const std::vector<std::vector<float>>& user_inputs) {
   std::vector<std::vector<float>> outputs;
-  const std::vector<std::vector<float>> raw = FloatExecutor(g).run(stored_inputs(g, user_inputs), {});
-  for (size_t o = 0; o < raw.size(); ++o) outputs.push_back(to_user(g.outputs[o], g.type(g.outputs[o].value).shape, raw[o]));
+  const std::vector<std::vector<float>> raw =
+      FloatExecutor(g).run(stored_inputs(g, user_inputs), {});
+  for (size_t o = 0; o < raw.size(); ++o)
+    outputs.push_back(to_user(g.outputs[o], g.type(g.outputs[o].value).shape, raw[o]));
   return outputs;
 }
 
@@ -73,8 +76,9 @@ std::vector<std::string> left_after(const std::string& text, bool contiguous_io 
               logical_shape(after.outputs[o], after.type(after.outputs[o].value).shape));
     EXPECT_EQ(expected[o].size(), got[o].size());
     for (size_t k = 0; k < expected[o].size(); ++k) {
-      EXPECT_NEAR(expected[o][k], got[o][k], 1e-4 * (1 + std::abs(expected[o][k]))) << "output " << o << " element " << k << "\n"
-                                                                                    << print(after);
+      EXPECT_NEAR(expected[o][k], got[o][k], 1e-4 * (1 + std::abs(expected[o][k])))
+          << "output " << o << " element " << k << "\n"
+          << print(after);
       if (::testing::Test::HasFailure()) return {};
     }
   }
@@ -83,7 +87,8 @@ std::vector<std::string> left_after(const std::string& text, bool contiguous_io 
 
 using ::testing::ElementsAre;
 
-const char* const kSources = "graph \"t\"\nsource 0 \"a\" \"aten.a.default\"\nsource 1 \"b\" \"aten.b.default\"\n";
+const char* const kSources =
+    "graph \"t\"\nsource 0 \"a\" \"aten.a.default\"\nsource 1 \"b\" \"aten.b.default\"\n";
 
 TEST(Passes, FoldBatchNormAndReluIntoTheConvolutionAndPermutesIntoThePorts) {
   EXPECT_THAT(left_after(std::string(kSources) + R"(
@@ -202,7 +207,8 @@ v = const f32[3] 0.9,1.1,0.5
 y = batch_norm(x, g, b, m, v) epsilon=0.001 : f32[2,5,7,3] from 0
 output y
 )"),
-              ElementsAre("reshape", "conv2d", "reshape"));  // as one image: the depthwise kernels take no more
+              ElementsAre("reshape", "conv2d",
+                          "reshape"));  // as one image: the depthwise kernels take no more
 }
 
 // Each row of the weight divided by its norm, as nn.utils.parametrize leaves it.
@@ -215,10 +221,14 @@ s = reduce(q) fn=1 axes=1 : f32[80,1] from 0
 n = unary(s) fn=sqrt : f32[80,1] from 0
 e = expand(n) shape=80,32 : f32[80,32] from 0
 )";
-  EXPECT_THAT(left_after(kSources + weight + "d = div(w, e) : f32[80,32] from 0\ny = linear(x, d) : f32[2,80] from 1\noutput y\n"),
-              ElementsAre("linear"));
+  EXPECT_THAT(
+      left_after(
+          kSources + weight +
+          "d = div(w, e) : f32[80,32] from 0\ny = linear(x, d) : f32[2,80] from 1\noutput y\n"),
+      ElementsAre("linear"));
   // Elsewhere it would be a constant that takes flash.
-  EXPECT_THAT(left_after(kSources + weight + "y = clamp(x) bounds=0,inf : f32[2,32] from 1\noutput e\noutput y\n"),
+  EXPECT_THAT(left_after(kSources + weight +
+                         "y = clamp(x) bounds=0,inf : f32[2,32] from 1\noutput e\noutput y\n"),
               ElementsAre("expand", "clamp"));
 }
 
@@ -282,7 +292,8 @@ output s
 TEST(Passes, CompileSaysWhatIsMissing) {
   const auto rule_of = [](const CompileOptions& options) {
     Diagnostics diagnostics;
-    EXPECT_FALSE(compile(graph_of("input x : f32[2,3]\ny = unary(x) fn=tanh\noutput y\n"), Target(), {}, options, diagnostics));
+    EXPECT_FALSE(compile(graph_of("input x : f32[2,3]\ny = unary(x) fn=tanh\noutput y\n"), Target(),
+                         {}, options, diagnostics));
     return diagnostics.list().empty() ? "" : diagnostics.list()[0].rule;
   };
   CompileOptions unknown;

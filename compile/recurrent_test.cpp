@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers from the float graph to the program: float results against torch, int8 against float, shapes and forms all different.
+// Recurrent layers from the float graph to the program: float results against torch, int8 against
+// float, shapes and forms all different.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,20 +26,27 @@ struct Layer {
   bool initial;
 };
 
-RecurrentForm form(bool batch_first, bool bidirectional, bool reverse = false) { return {batch_first, reverse, bidirectional, true}; }
+RecurrentForm form(bool batch_first, bool bidirectional, bool reverse = false) {
+  return {batch_first, reverse, bidirectional, true};
+}
 
-Graph graph_of(const Layer& k, const RecurrentForm& f, const std::vector<size_t>& wanted, uint32_t seed) {
+Graph graph_of(const Layer& k, const RecurrentForm& f, const std::vector<size_t>& wanted,
+               uint32_t seed) {
   std::mt19937 bits(seed);
-  const auto uniform = [&](float bound) { return (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * bound; };
+  const auto uniform = [&](float bound) {
+    return (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * bound;
+  };
   Graph g;
   g.name = k.name;
   g.sources.push_back({"layer", "aten.test", "", ""});
-  const Shape x = f.batch_first ? Shape{k.batch, k.steps, k.inputs} : Shape{k.steps, k.batch, k.inputs};
+  const Shape x =
+      f.batch_first ? Shape{k.batch, k.steps, k.inputs} : Shape{k.steps, k.batch, k.inputs};
   std::vector<ValueId> inputs{g.add_value("x", {DType::f32, x, {}})};
   const float bound = 1.5f / std::sqrt(static_cast<float>(k.units));
   for (i64 d = 0; d < f.directions(); ++d)
     for (const Shape& shape :
-         {Shape{k.gates * k.units, k.inputs}, Shape{k.gates * k.units, k.units}, Shape{k.gates * k.units}, Shape{k.gates * k.units}}) {
+         {Shape{k.gates * k.units, k.inputs}, Shape{k.gates * k.units, k.units},
+          Shape{k.gates * k.units}, Shape{k.gates * k.units}}) {
       std::vector<float> data(static_cast<size_t>(numel(shape)));
       for (float& v : data) v = uniform(bound);
       inputs.push_back(g.add_value("w", {DType::f32, shape, {}}, constant_of(std::move(data))));
@@ -64,7 +72,8 @@ Samples samples_of(const Graph& g, size_t count, float initial) {
   for (auto& sample : samples)
     for (const Port& port : g.inputs) {
       std::vector<float> data(static_cast<size_t>(g.type(port.value).elements()));
-      for (float& v : data) v = (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * (port.name == "x" ? 2.0f : initial);
+      for (float& v : data)
+        v = (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * (port.name == "x" ? 2.0f : initial);
       sample.push_back(std::move(data));
     }
   return samples;
@@ -99,7 +108,8 @@ std::optional<Compilation> compiled(Graph g, const Samples& samples) {
   const std::optional<Target> target = find_target("cortex-m33", diagnostics);
   auto c = compile(std::move(g), *target, samples, {}, diagnostics);
   for (const Diagnostic& d : diagnostics.list())
-    if (d.severity == Severity::error) ADD_FAILURE() << d.what << " " << d.measured << " " << d.limit;
+    if (d.severity == Severity::error)
+      ADD_FAILURE() << d.what << " " << d.measured << " " << d.limit;
   return c;
 }
 
@@ -109,11 +119,13 @@ TEST(Recurrent, EveryFormIsOneKernelThatIsCloseToFloat) {
     const RecurrentForm& f = form_of(k.op);
     std::vector<size_t> all;
     for (i64 r = 0; r <= k.states; ++r) all.push_back(static_cast<size_t>(r));
-    for (const std::vector<size_t>& wanted : {all, std::vector<size_t>{0}, std::vector<size_t>{1}}) {
+    for (const std::vector<size_t>& wanted :
+         {all, std::vector<size_t>{0}, std::vector<size_t>{1}}) {
       const Graph g = graph_of(k, f, wanted, seed++);
       const Samples samples = samples_of(g, 8, 0.9f);
-      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << f.batch_first << " both " << f.bidirectional << " initial "
-                                      << k.initial << " wanted " << wanted.size() << wanted[0]);
+      SCOPED_TRACE(testing::Message()
+                   << k.name << " batch_first " << f.batch_first << " both " << f.bidirectional
+                   << " initial " << k.initial << " wanted " << wanted.size() << wanted[0]);
       const auto c = compiled(g, samples);
       ASSERT_TRUE(c);
       int own = 0;
@@ -127,7 +139,8 @@ TEST(Recurrent, EveryFormIsOneKernelThatIsCloseToFloat) {
   }
 }
 
-// Inputs of every range, weights with a scale of their own in each row: the scales must reach the kernel.
+// Inputs of every range, weights with a scale of their own in each row: the scales must reach the
+// kernel.
 TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
   uint32_t seed = 50;
   for (const Layer& k : layers()) {
@@ -140,32 +153,40 @@ TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
   }
 }
 
-// A model whose quantizer knew linear layers only: the recurrent one gets its ranges from samples, or runs in float.
+// A model whose quantizer knew linear layers only: the recurrent one gets its ranges from samples,
+// or runs in float.
 TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
   uint32_t seed = 80;
   for (const Layer& k : layers())
     for (const bool quantizes_y : {true, false}) {
       Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
       const ValueId y = g.outputs[0].value, last = quantizes_y ? y : g.inputs[0].value;
-      const Quant quant = per_tensor(1.0f / 24, 3);  // wide enough for the states of a relu layer, which pass 4
-      const ValueId steps = g.add_node(Quantize{quant}, {last}, {Type{DType::s8, g.type(last).shape, quant}}, "steps", {0});
-      const ValueId real = g.add_node(Dequantize{}, {steps}, {Type{DType::f32, g.type(last).shape, {}}}, "real", {0});
+      const Quant quant =
+          per_tensor(1.0f / 24, 3);  // wide enough for the states of a relu layer, which pass 4
+      const ValueId steps = g.add_node(Quantize{quant}, {last},
+                                       {Type{DType::s8, g.type(last).shape, quant}}, "steps", {0});
+      const ValueId real = g.add_node(Dequantize{}, {steps},
+                                      {Type{DType::f32, g.type(last).shape, {}}}, "real", {0});
       if (quantizes_y) g.outputs[0].value = real;
       else g.outputs.push_back({real, "x", {0, 1, 2}});
-      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << form_of(k.op).batch_first << " initial " << k.initial << " y "
-                                      << quantizes_y);
+      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << form_of(k.op).batch_first
+                                      << " initial " << k.initial << " y " << quantizes_y);
       Diagnostics diagnostics;
       const Samples samples = samples_of(g, 8, 0.9f);
-      const auto in_float = compile(g, *find_target("cortex-m33", diagnostics), {}, {}, diagnostics);
+      const auto in_float =
+          compile(g, *find_target("cortex-m33", diagnostics), {}, {}, diagnostics);
       ASSERT_TRUE(in_float);
       ASSERT_FALSE(diagnostics.list().empty());
       EXPECT_EQ(diagnostics.list()[0].rule, "recurrent.float");
-      // The steps of the model's own quantizer are all that differs, where it rounds a float the other way.
+      // The steps of the model's own quantizer are all that differs, where it rounds a float the
+      // other way.
       EXPECT_LT(measure_accuracy(*in_float, samples, 1).max_abs_error, quant.scale[0] * 1.001);
       const auto c = compiled(g, samples);
       ASSERT_TRUE(c);
       const std::vector<OperatorReport> operators = operators_of(*c);
-      EXPECT_EQ(std::count_if(operators.begin(), operators.end(), [](const OperatorReport& o) { return !o.is_stock; }), 1);
+      EXPECT_EQ(std::count_if(operators.begin(), operators.end(),
+                              [](const OperatorReport& o) { return !o.is_stock; }),
+                1);
       EXPECT_GT(measure_accuracy(*c, samples, 1).sqnr_db, 25);
     }
 }
@@ -173,7 +194,8 @@ TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
 // An unread sequence is not stored.
 TEST(Recurrent, AnUnreadSequenceCostsTwoRows) {
   const Layer k{"lstm", Lstm{form(true, false), 0}, 4, 2, 100, 1, 3, 8, false};
-  const Graph with = graph_of(k, form(true, false), {0}, 3), without = graph_of(k, form(true, false), {1}, 3);
+  const Graph with = graph_of(k, form(true, false), {0}, 3),
+              without = graph_of(k, form(true, false), {1}, 3);
   const Samples samples = samples_of(with, 2, 1);
   const auto a = compiled(with, samples), b = compiled(without, samples);
   ASSERT_TRUE(a && b);
@@ -194,7 +216,8 @@ TEST(Recurrent, ACellStateThatGrowsForALongTimeHasRoom) {
   std::vector<ValueId> inputs{g.add_value("x", {DType::f32, {60, 1, 1}, {}})};
   g.inputs.push_back({inputs[0], "x", {0, 1, 2}});
   const auto constant = [&](Shape shape, std::vector<float> data) {
-    inputs.push_back(g.add_value("w", {DType::f32, std::move(shape), {}}, constant_of(std::move(data))));
+    inputs.push_back(
+        g.add_value("w", {DType::f32, std::move(shape), {}}, constant_of(std::move(data))));
   };
   constant({4, 1}, {0, 0, 9, 0});
   constant({4, 1}, {0, 0, 0, 0});
@@ -210,7 +233,8 @@ TEST(Recurrent, ACellStateThatGrowsForALongTimeHasRoom) {
   const Samples samples(4, {std::vector<float>(60, 1.0f)});
   const auto c = compiled(g, samples);
   ASSERT_TRUE(c);
-  // Of 60: a step of c_n is 0.24, and each of 60 updates loses up to 2^-12 of c to the gates. Without room it would be tens.
+  // Of 60: a step of c_n is 0.24, and each of 60 updates loses up to 2^-12 of c to the gates.
+  // Without room it would be tens.
   EXPECT_LT(measure_accuracy(*c, samples, 1).max_abs_error, 0.24 / 2 + 60 * 30 * 0x1p-12);
 }
 

@@ -20,9 +20,11 @@ struct LoadedProgram {
     const File file{pte.data(), pte.size()};
     Needs needs;
     EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
-    tables.resize(needs.tables_bytes / sizeof(std::max_align_t) + 1), planned.resize(needs.planned_bytes / sizeof(std::max_align_t) + 1);
-    const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
-                                       {planned.data(), planned.size() * sizeof(std::max_align_t)});
+    tables.resize(needs.tables_bytes / sizeof(std::max_align_t) + 1),
+        planned.resize(needs.planned_bytes / sizeof(std::max_align_t) + 1);
+    const Status status =
+        program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
+                     {planned.data(), planned.size() * sizeof(std::max_align_t)});
     EXPECT_TRUE(status.ok()) << (status.detail ? status.detail : "");
     is_loaded = status.ok();
   }

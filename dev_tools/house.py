@@ -25,12 +25,13 @@ BOUNDS = {
     "files that name prelu outside its folders": (3, 3),
     "files that name an operator outside its folders, all operators": (297, None),
     "lines that test for an operator's type outside ops/": (120, 60),
-    "lines that read a call's argument by its position": (5, 0),
-    "lines of the longest product file": (450, 450),
-    "lines of the longest function": (70, 70),
+    "lines that read a call's argument by its position": (6, 0),
+    "bytes of the longest product file": (25600, 25600),
+    "columns of the longest line of C++": (100, 100),
+    "lines of the longest function": (95, 60),
     "limits of the NPU typed in two files": (0, 0),
     "lists of names typed in two files": (8, None),
-    "lines of code repeated in another place": (12, None),
+    "lines of code repeated in another place": (64, None),
     "lines of prose over 120 characters": (0, 0),
 }
 
@@ -266,8 +267,15 @@ def positional_reads(tree):
 # -------------------------------------------------------------------------------------------------------------- files and functions
 
 def longest_file(tree):
-    sizes = sorted(((tree.text(n).count("\n"), n) for n in tree.product()), reverse=True)
-    return sizes[0][0], [f"{size:4} {name}" for size, name in sizes[:10]]
+    sizes = sorted(((len(tree.text(n).encode()), n) for n in tree.product()), reverse=True)
+    return sizes[0][0], [f"{size:5} {name}" for size, name in sizes[:10]]
+
+
+def longest_line(tree):
+    lines = [(len(line), f"{name}:{number}") for name in tree.names if name.endswith((".cpp", ".h", ".inc", ".S", ".c"))
+             for number, line in enumerate(tree.text(name).splitlines(), 1)]
+    lines.sort(reverse=True)
+    return lines[0][0], [f"{size:4} {where}" for size, where in lines[:10]]
 
 
 MACROS = re.compile(r"(\s*[A-Z][A-Z0-9_]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[ \t]*\n)*")  # without a semicolon
@@ -406,7 +414,7 @@ def long_prose(tree):
 
 
 FIGURES = dict(zip(BOUNDS, [includes_that_point_up, circles_of_folders, files_touched_by_a_new_unit, files_that_name_prelu,
-                            files_that_name_an_operator, tests_for_a_type, positional_reads, longest_file,
+                            files_that_name_an_operator, tests_for_a_type, positional_reads, longest_file, longest_line,
                             longest_function, npu_limits_typed_twice, lists_typed_twice, repeated_lines, long_prose]))
 
 

@@ -85,7 +85,11 @@ class Figures(unittest.TestCase):
 
     def test_a_long_file(self):
         made = {"frontends/pt2/schema/torch_schemas.inc": "\n" * 1000}
-        self.check("lines of the longest product file", 3, {"ir/a.h": "\n" * 451, "tests/a.h": "\n" * 1000, **made}, 451)
+        self.check("bytes of the longest product file", len(CLEAN["ops/all.h"]), {"ir/a.h": "\n" * 451, "tests/a.h": "\n" * 1000, **made}, 451)
+
+    def test_a_long_line(self):
+        made = {"frontends/pt2/schema/torch_schemas.inc": "x" * 1000}
+        self.check("columns of the longest line of C++", 38, {"tests/a.cpp": "int a;\n" + "x" * 101 + "\n", "a.py": "x" * 300, **made}, 101)
 
     def test_a_long_function(self):
         self.check("lines of the longest function", 2, {"ir/a.cpp": "int a(int b) {\n" + "  ++b;\n" * 70 + "}\n"}, 72)
@@ -112,9 +116,9 @@ class Figures(unittest.TestCase):
     def test_over_the_bound(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as printed:
             pathlib.Path(folder, "a.h").write_text("\n" * 9)
-            over, _ = house.report(house.Tree(folder), {"lines of the longest product file": (8, 8)}, False)
-        self.assertEqual(over, ["lines of the longest product file"])
-        self.assertIn("OVER: lines of the longest product file: 9, bound 8", printed.getvalue())
+            over, _ = house.report(house.Tree(folder), {"bytes of the longest product file": (8, 8)}, False)
+        self.assertEqual(over, ["bytes of the longest product file"])
+        self.assertIn("OVER: bytes of the longest product file: 9, bound 8", printed.getvalue())
 
     def test_every_bound_has_a_figure(self):
         self.assertEqual(set(house.BOUNDS), set(house.FIGURES))

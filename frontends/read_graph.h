@@ -11,9 +11,11 @@
 
 namespace deuteron {
 
-// `.pt2` archives, `.tflite` and `.onnx` models (known by their content or their name) and graphs in the text form (`.txt`,
-// docs/formats.md). Everything else is refused with what it seems to be and what is read. `shapes` are for inputs whose sizes the file
-// leaves open. Of a `part` nothing else is imported. The result verifies; errors are in `diagnostics`.
-std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {}, const ModelPart& part = {});
+// `.pt2` archives, `.tflite` and `.onnx` models (known by their content or their name) and graphs
+// in the text form (`.txt`, docs/formats.md). Everything else is refused with what it seems to be
+// and what is read. `shapes` are for inputs whose sizes the file leaves open. Of a `part` nothing
+// else is imported. The result verifies; errors are in `diagnostics`.
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics,
+                                const InputShapes& shapes = {}, const ModelPart& part = {});
 
 }  // namespace deuteron

@@ -10,10 +10,13 @@
 
 namespace deuteron {
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 void Cursor::skip_blanks() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r'))
+    ++at_;
   if (at_ < text_.size() && text_[at_] == '#')
     while (at_ < text_.size() && text_[at_] != '\n') ++at_;
 }
@@ -68,7 +71,9 @@ std::string_view Cursor::word(std::string_view further) {
   skip_blanks();
   if (failed_) return {};
   const size_t start = at_;
-  while (at_ < text_.size() && (is_word(text_[at_]) || further.find(text_[at_]) != std::string_view::npos)) ++at_;
+  while (at_ < text_.size() &&
+         (is_word(text_[at_]) || further.find(text_[at_]) != std::string_view::npos))
+    ++at_;
   return text_.substr(start, at_ - start);
 }
 
@@ -102,7 +107,8 @@ std::string Cursor::string() {
       continue;
     }
     c = at_ < text_.size() ? text_[at_++] : '\0';
-    if (c == 'x' && at_ + 2 <= text_.size() && hex_digit(text_[at_]) >= 0 && hex_digit(text_[at_ + 1]) >= 0) {
+    if (c == 'x' && at_ + 2 <= text_.size() && hex_digit(text_[at_]) >= 0 &&
+        hex_digit(text_[at_ + 1]) >= 0) {
       result += static_cast<char>(hex_digit(text_[at_]) * 16 + hex_digit(text_[at_ + 1]));
       at_ += 2;
     } else if (c == 'n' || c == 't' || c == '"' || c == '\\') {
@@ -129,8 +135,8 @@ i64 Cursor::integer(i64 low, i64 high) {
   if (error == std::errc::invalid_argument) {
     fail("an integer");
   } else if (error != std::errc() || value < low || value > high) {
-    fail_at(start,
-            fmt::format("expected an integer from {} to {}, found {}", low, high, text_.substr(start, end - (text_.data() + start))));
+    fail_at(start, fmt::format("expected an integer from {} to {}, found {}", low, high,
+                               text_.substr(start, end - (text_.data() + start))));
   } else {
     at_ = static_cast<size_t>(end - text_.data());
     return value;
@@ -153,7 +159,9 @@ T Cursor::floating(const char* what) {
 }
 
 float Cursor::real() { return floating<float>("a number that float32 can hold, inf or -inf"); }
-double Cursor::wide_real() { return floating<double>("a number that float64 can hold, inf or -inf"); }
+double Cursor::wide_real() {
+  return floating<double>("a number that float64 can hold, inf or -inf");
+}
 
 void Cursor::fail(std::string_view expected) {
   if (failed_) return;
@@ -174,7 +182,8 @@ void Cursor::fail_at(size_t at, const std::string& what, std::string fix, std::s
   if (failed_) return;
   failed_ = true;
   ++failures_;
-  diagnostics_.error(fmt::format("{}:{}:{}", file_, line_, at - line_start_ + 1), what, std::move(rule), std::move(fix));
+  diagnostics_.error(fmt::format("{}:{}:{}", file_, line_, at - line_start_ + 1), what,
+                     std::move(rule), std::move(fix));
 }
 
 std::string_view Cursor::rest_of_line() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place in a text with line and column; reads words, numbers and strings. The first thing that is not as expected is reported once for
-// its line; from then on every read of that line gives a default, so that the grammar needs no error paths.
+// A place in a text with line and column; reads words, numbers and strings. The first thing that is
+// not as expected is reported once for its line; from then on every read of that line gives a
+// default, so that the grammar needs no error paths.
 #pragma once
 #include <string>
 #include <string_view>
@@ -39,7 +40,8 @@ class Cursor {
 
   // "expected ..., found ..." at the next character, or at the one where `from` began.
   void fail(std::string_view expected);
-  void fail_at(size_t at, const std::string& what, std::string fix = {}, std::string rule = "text.syntax");
+  void fail_at(size_t at, const std::string& what, std::string fix = {},
+               std::string rule = "text.syntax");
   void give_up() { failed_ = true; }  // the line is wrong because of a line that has been reported
   size_t position();                  // after blanks
 

@@ -17,9 +17,11 @@ Origin merge(const Origin& a, const Origin& b) {
 }
 
 Shape logical_shape(const Port& port, const Shape& storage) {
-  DEUTERON_CHECK(port.order.size() == storage.size(), fmt::format("order {}, shape {}", to_text(port.order), to_text(storage)));
+  DEUTERON_CHECK(port.order.size() == storage.size(),
+                 fmt::format("order {}, shape {}", to_text(port.order), to_text(storage)));
   Shape logical(storage.size());
-  for (size_t k = 0; k < storage.size(); ++k) logical[static_cast<size_t>(port.order[k])] = storage[k];
+  for (size_t k = 0; k < storage.size(); ++k)
+    logical[static_cast<size_t>(port.order[k])] = storage[k];
   return logical;
 }
 
@@ -28,12 +30,14 @@ ValueId Graph::add_value(std::string value_name, Type type, std::optional<Consta
   return static_cast<ValueId>(values.size()) - 1;
 }
 
-ValueId Graph::add_node(Op op, std::vector<ValueId> node_inputs, std::vector<Type> types, std::string value_name, Origin origin) {
+ValueId Graph::add_node(Op op, std::vector<ValueId> node_inputs, std::vector<Type> types,
+                        std::string value_name, Origin origin) {
   DEUTERON_CHECK(!types.empty(), value_name);
   const auto first = static_cast<ValueId>(values.size());
   std::vector<ValueId> outputs;
   for (size_t k = 0; k < types.size(); ++k)
-    outputs.push_back(add_value(k == 0 ? value_name : fmt::format("{}.{}", value_name, k), std::move(types[k])));
+    outputs.push_back(
+        add_value(k == 0 ? value_name : fmt::format("{}.{}", value_name, k), std::move(types[k])));
   nodes.push_back({std::move(op), std::move(node_inputs), std::move(outputs), std::move(origin)});
   return first;
 }
@@ -44,7 +48,8 @@ TypeView Graph::types(std::span<const ValueId> ids, std::vector<const Type*>& st
   return TypeView(storage);
 }
 
-Uses::Uses(const Graph& g) : producer(g.values.size(), -1), readers(g.values.size()), output_uses(g.values.size(), 0) {
+Uses::Uses(const Graph& g)
+    : producer(g.values.size(), -1), readers(g.values.size()), output_uses(g.values.size(), 0) {
   for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
     for (const ValueId v : g.nodes[n].outputs) producer[v] = n;
     for (const ValueId v : g.nodes[n].inputs) readers[v].push_back(n);
@@ -55,7 +60,9 @@ Uses::Uses(const Graph& g) : producer(g.values.size(), -1), readers(g.values.siz
 Origin users_own(const Graph& g, const Origin& origin) {
   Origin own;
   for (const i32 id : origin)
-    if (id >= 0 && id < static_cast<i32>(g.sources.size()) && !g.sources[id].target.starts_with("quantized_decomposed.")) own.push_back(id);
+    if (id >= 0 && id < static_cast<i32>(g.sources.size()) &&
+        !g.sources[id].target.starts_with("quantized_decomposed."))
+      own.push_back(id);
   return own.empty() ? origin : own;
 }
 
@@ -68,7 +75,8 @@ std::string describe(const Graph& g, const Node& node) {
     name = source.module.empty() ? source.name : source.module;
     if (!name.empty()) break;
   }
-  if (name.empty() && !node.outputs.empty() && node.outputs[0] >= 0 && node.outputs[0] < static_cast<ValueId>(g.values.size()))
+  if (name.empty() && !node.outputs.empty() && node.outputs[0] >= 0 &&
+      node.outputs[0] < static_cast<ValueId>(g.values.size()))
     name = g.values[node.outputs[0]].name;
   std::string text = fmt::format("{} `{}`", name_of(node.op), name);
   if (origin.size() == 1) text += fmt::format(" (source op {})", origin[0]);

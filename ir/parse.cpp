@@ -16,7 +16,8 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMaxReported = 20;
-constexpr ValueId kFaulty = -1;  // the name of a value whose line is wrong: lines that read it are not reported
+constexpr ValueId kFaulty =
+    -1;  // the name of a value whose line is wrong: lines that read it are not reported
 
 // The default operator of that name; kernel calls and delegates have a syntax of their own.
 template <size_t... I>
@@ -29,7 +30,9 @@ std::optional<Op> op_named(std::string_view name, std::index_sequence<I...>) {
   (consider(std::variant_alternative_t<I, AnyOp>{}), ...);
   return found;
 }
-std::optional<Op> op_named(std::string_view name) { return op_named(name, std::make_index_sequence<std::variant_size_v<AnyOp>>()); }
+std::optional<Op> op_named(std::string_view name) {
+  return op_named(name, std::make_index_sequence<std::variant_size_v<AnyOp>>());
+}
 
 class Parser {
  public:
@@ -38,7 +41,9 @@ class Parser {
   std::optional<Graph> run();
 
  private:
-  Parser(std::string_view text, const std::string& file, Diagnostics& diagnostics, const Graph& outer) : Parser(text, file, diagnostics) {
+  Parser(std::string_view text, const std::string& file, Diagnostics& diagnostics,
+         const Graph& outer)
+      : Parser(text, file, diagnostics) {
     g_.sources = outer.sources;
   }
   void statement();
@@ -80,7 +85,8 @@ Origin Parser::origin() {
   return ids;
 }
 
-ValueId Parser::define(const std::string& name, Type type, std::optional<Constant> constant, size_t at) {
+ValueId Parser::define(const std::string& name, Type type, std::optional<Constant> constant,
+                       size_t at) {
   if (c_.failed()) return 0;
   const auto v = static_cast<ValueId>(g_.values.size());
   if (!ids_.emplace(name, v).second) {
@@ -108,7 +114,9 @@ ValueId Parser::operand(const std::string& result, size_t index) {
     if (found->second == kFaulty) c_.give_up();
     return found->second;
   }
-  c_.fail_at(at, fmt::format("expected the name of an input, a constant or an earlier result, found `{}`", name));
+  c_.fail_at(
+      at, fmt::format("expected the name of an input, a constant or an earlier result, found `{}`",
+                      name));
   return 0;
 }
 
@@ -116,7 +124,9 @@ void Parser::source() {
   const auto next = static_cast<i64>(g_.sources.size());
   const size_t at = c_.position();
   const i64 id = c_.integer(0, kMaxCount);
-  if (id != next) c_.fail_at(at, fmt::format("expected source {}, found {}", next, id), "sources are numbered from 0 in order");
+  if (id != next)
+    c_.fail_at(at, fmt::format("expected source {}, found {}", next, id),
+               "sources are numbered from 0 in order");
   SourceOp op;
   op.name = c_.string();
   op.target = c_.string();
@@ -148,7 +158,8 @@ Port Parser::port(ValueId value, const std::string& name) {
     if (valid) used[axis] = true;
   }
   if (!valid)
-    c_.fail_at(at, fmt::format("expected an order of the axes 0 to {}, found {}", static_cast<i64>(rank) - 1, to_text(port.order)));
+    c_.fail_at(at, fmt::format("expected an order of the axes 0 to {}, found {}",
+                               static_cast<i64>(rank) - 1, to_text(port.order)));
   return port;
 }
 
@@ -166,7 +177,8 @@ void Parser::output() {
   const size_t at = c_.position();
   const std::string name = c_.name();
   const auto found = ids_.find(name);
-  if (found == ids_.end()) return c_.fail_at(at, fmt::format("expected the name of a value, found `{}`", name));
+  if (found == ids_.end())
+    return c_.fail_at(at, fmt::format("expected the name of a value, found `{}`", name));
   if (found->second == kFaulty) return c_.give_up();
   Port p = port(found->second, name);
   if (!c_.failed()) g_.outputs.push_back(std::move(p));
@@ -188,7 +200,9 @@ std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inp
   Result<std::vector<Type>> types = infer(op, g_.types(inputs, storage));
   if (!types) {
     const Refusal& why = types.why;
-    const std::string what = why.measured.empty() ? why.what : fmt::format("{}: {}, limit {}", why.what, why.measured, why.limit);
+    const std::string what =
+        why.measured.empty() ? why.what
+                             : fmt::format("{}: {}, limit {}", why.what, why.measured, why.limit);
     c_.fail_at(at, what, {}, "text." + why.rule);
     return {};
   }
@@ -207,7 +221,8 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
     } else {
       const std::string_view name = c_.word(":.");
       const size_t dot = name.rfind('.');
-      if (dot == std::string_view::npos || dot + 1 == name.size()) return c_.fail_at(at, "expected call NAME.OVERLOAD");
+      if (dot == std::string_view::npos || dot + 1 == name.size())
+        return c_.fail_at(at, "expected call NAME.OVERLOAD");
       call.name = name.substr(0, dot);
       call.overload = name.substr(dot + 1);
     }
@@ -217,7 +232,8 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
   } else {
     const std::string_view name = c_.word("");
     op = op_named(name);
-    if (!op) return c_.fail_at(at, fmt::format("expected an operator, const or call, found `{}`", name));
+    if (!op)
+      return c_.fail_at(at, fmt::format("expected an operator, const or call, found `{}`", name));
   }
   c_.expect("(");
   Node node;
@@ -233,7 +249,8 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
     while (!c_.failed() && c_.accept(","));
   else types = inferred(*op, node.inputs, at);
   if (!c_.failed() && types.size() != results.size())
-    c_.fail_at(results_at, fmt::format("expected as many names as types, found {} and {}", results.size(), types.size()));
+    c_.fail_at(results_at, fmt::format("expected as many names as types, found {} and {}",
+                                       results.size(), types.size()));
   if (c_.accept_word("from")) {
     node.origin = origin();
   } else if (!c_.failed()) {
@@ -277,7 +294,8 @@ void Parser::assignment() {
 void Parser::constant(const std::vector<std::string>& names, size_t at) {
   Type t = read_.type();
   Constant bytes = read_.constant(t, names[0]);
-  if (names.size() != 1) c_.fail_at(at, fmt::format("expected one name for a constant, found {}", names.size()));
+  if (names.size() != 1)
+    c_.fail_at(at, fmt::format("expected one name for a constant, found {}", names.size()));
   define(names[0], std::move(t), std::move(bytes), at);
 }
 
@@ -314,7 +332,8 @@ std::optional<Graph> Parser::run() {
 
 }  // namespace
 
-std::optional<Graph> parse(std::string_view text, const std::string& file_name, Diagnostics& diagnostics) {
+std::optional<Graph> parse(std::string_view text, const std::string& file_name,
+                           Diagnostics& diagnostics) {
   return Parser(text, file_name, diagnostics).run();
 }
 

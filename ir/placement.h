@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the target's memories each tensor and each constant lies in: compile/schedule/place_memories.cpp decides it.
+// Which of the target's memories each tensor and each constant lies in:
+// compile/schedule/place_memories.cpp decides it.
 #pragma once
 #include <string>
 #include <vector>
@@ -31,11 +32,13 @@ struct MemoryUse {
 };
 struct MemoryPlacement {
   std::vector<PlannedBuffer> buffers;
-  std::vector<i32> copied_to;  // by value: the buffer into which a constant is copied when the program is loaded; -1: it stays
+  std::vector<i32> copied_to;  // by value: the buffer into which a constant is copied when the
+                               // program is loaded; -1: it stays
   std::vector<MemoryUse> memories;
-  std::vector<PlacedThing> things;              // hottest first
-  i64 cycles = 0, bound = 0;                    // of waiting; no placement has less than the bound
-  i64 greedy_cycles = -1, slowest_cycles = -1;  // placed by hand; all where it is slowest. -1: does not fit
+  std::vector<PlacedThing> things;  // hottest first
+  i64 cycles = 0, bound = 0;        // of waiting; no placement has less than the bound
+  i64 greedy_cycles = -1,
+      slowest_cycles = -1;  // placed by hand; all where it is slowest. -1: does not fit
   bool is_optimal = false;
   i32 home = -1;  // memory of the file; -1: the target has no flash
 

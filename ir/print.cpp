@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as text. Constants stand before the first node that reads them; names that occur twice get a number.
+// A graph as text. Constants stand before the first node that reads them; names that occur twice
+// get a number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +68,8 @@ std::string text_of(const KernelArg& arg) {
     case Kind::input:
     case Kind::output: {
       const std::string order = counts_up(arg.face.order) ? "" : "|" + to_text(arg.face.order);
-      return fmt::format("{}{}[{}{}]", arg.kind == Kind::input ? "in" : "out", arg.integer, to_text(arg.face.sizes), order);
+      return fmt::format("{}{}[{}{}]", arg.kind == Kind::input ? "in" : "out", arg.integer,
+                         to_text(arg.face.sizes), order);
     }
     case Kind::integer:
       return fmt::format("{}", arg.integer);
@@ -87,10 +89,12 @@ std::string text_of(const KernelArg& arg) {
 
 std::string callee(const KernelCall& call) {
   const auto plain = [](const std::string& s) {
-    return !s.empty() &&
-           std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; });
+    return !s.empty() && std::all_of(s.begin(), s.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
+    });
   };
-  if (plain(call.name) && plain(call.overload)) return fmt::format("call {}.{}", call.name, call.overload);
+  if (plain(call.name) && plain(call.overload))
+    return fmt::format("call {}.{}", call.name, call.overload);
   return fmt::format("call {} {}", in_quotes(call.name), in_quotes(call.overload));
 }
 
@@ -98,12 +102,15 @@ std::string attributes(const Delegate& delegate) { return " backend=" + delegate
 
 std::string attributes(const KernelCall& call) {
   std::string text = " args(";
-  for (size_t k = 0; k < call.args.size(); ++k) text += (k == 0 ? "" : ", ") + text_of(call.args[k]);
+  for (size_t k = 0; k < call.args.size(); ++k)
+    text += (k == 0 ? "" : ", ") + text_of(call.args[k]);
   text += ")";
   for (size_t k = 0; k < call.in_place.size(); ++k)
-    text += fmt::format("{}{}:{}", k == 0 ? " in_place=" : ",", call.in_place[k].first, call.in_place[k].second);
+    text += fmt::format("{}{}:{}", k == 0 ? " in_place=" : ",", call.in_place[k].first,
+                        call.in_place[k].second);
   for (size_t k = 0; k < call.own_scratch.size(); ++k)
-    text += fmt::format("{}{}:{}", k == 0 ? " own_scratch=" : ",", call.own_scratch[k].least, call.own_scratch[k].most);
+    text += fmt::format("{}{}:{}", k == 0 ? " own_scratch=" : ",", call.own_scratch[k].least,
+                        call.own_scratch[k].most);
   if (call.macs != 0) text += fmt::format(" macs={}", call.macs);
   return text;
 }
@@ -116,15 +123,18 @@ std::string elements_text(std::span<const T> elements) {
 template <class T>
 bool decimal_is_exact(std::span<const T> elements) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  return std::all_of(elements.begin(), elements.end(), [&](T v) { return v == v || std::memcmp(&v, &nan, sizeof v) == 0; });
+  return std::all_of(elements.begin(), elements.end(),
+                     [&](T v) { return v == v || std::memcmp(&v, &nan, sizeof v) == 0; });
 }
 
 std::optional<std::string> decimal_text(DType dtype, const Constant& data) {
   switch (dtype) {
     case DType::f32:
-      return decimal_is_exact(data.as<float>()) ? std::optional(elements_text(data.as<float>())) : std::nullopt;
+      return decimal_is_exact(data.as<float>()) ? std::optional(elements_text(data.as<float>()))
+                                                : std::nullopt;
     case DType::f64:
-      return decimal_is_exact(data.as<double>()) ? std::optional(elements_text(data.as<double>())) : std::nullopt;
+      return decimal_is_exact(data.as<double>()) ? std::optional(elements_text(data.as<double>()))
+                                                 : std::nullopt;
     case DType::s8:
       return elements_text(data.as<int8_t>());
     case DType::u8:
@@ -137,7 +147,9 @@ std::optional<std::string> decimal_text(DType dtype, const Constant& data) {
       return elements_text(data.as<i64>());
     case DType::b8: {
       const auto bytes = data.as<uint8_t>();
-      return std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b <= 1; }) ? std::optional(elements_text(bytes)) : std::nullopt;
+      return std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b <= 1; })
+                 ? std::optional(elements_text(bytes))
+                 : std::nullopt;
     }
     default:
       return std::nullopt;
@@ -147,25 +159,30 @@ std::optional<std::string> decimal_text(DType dtype, const Constant& data) {
 // Above this many elements a constant is not printed as decimal numbers.
 constexpr i64 kMaxDecimals = 64;
 
-std::string constant_text(const Type& type, const Constant& data, const TextOptions& options, uint64_t seed) {
-  const bool is_real = type.dtype == DType::f32 || type.dtype == DType::f64 || type.dtype == DType::f16 ||
-                       type.dtype == DType::bf16;
+std::string constant_text(const Type& type, const Constant& data, const TextOptions& options,
+                          uint64_t seed) {
+  const bool is_real = type.dtype == DType::f32 || type.dtype == DType::f64 ||
+                       type.dtype == DType::f16 || type.dtype == DType::bf16;
   if (options.no_weights && is_real && type.elements() > 1) return fmt::format(" random({})", seed);
   const auto width = static_cast<size_t>(bytes_of(type.dtype));
   if (data.bytes.empty()) return "";
   const bool uniform =
-      data.bytes.size() > width && std::memcmp(data.bytes.data(), data.bytes.data() + width, data.bytes.size() - width) == 0;
+      data.bytes.size() > width &&
+      std::memcmp(data.bytes.data(), data.bytes.data() + width, data.bytes.size() - width) == 0;
   if (uniform)
-    if (const auto element = decimal_text(type.dtype, {data.owner, data.bytes.first(width)})) return fmt::format(" fill({})", *element);
+    if (const auto element = decimal_text(type.dtype, {data.owner, data.bytes.first(width)}))
+      return fmt::format(" fill({})", *element);
   if (type.elements() <= kMaxDecimals)
     if (const auto decimals = decimal_text(type.dtype, data)) return " " + *decimals;
-  if (options.all_constants || type.elements() <= kMaxDecimals) return fmt::format(" base64 \"{}\"", base64(data.bytes));
+  if (options.all_constants || type.elements() <= kMaxDecimals)
+    return fmt::format(" base64 \"{}\"", base64(data.bytes));
   return fmt::format(" random({})", seed);
 }
 
 class Printer {
  public:
-  Printer(const Graph& g, const TextOptions& options) : g_(g), options_(options), names_(g.values.size()) {}
+  Printer(const Graph& g, const TextOptions& options)
+      : g_(g), options_(options), names_(g.values.size()) {}
   std::string run();
 
  private:
@@ -187,7 +204,8 @@ const std::string& Printer::name(ValueId v) {
   if (!printed.empty()) return printed;
   const std::string base = g_.values[v].name.empty() ? "v" : g_.values[v].name;
   std::string unique = base;
-  for (i64& count = repeated_[base]; !taken_.insert(unique).second;) unique = fmt::format("{}.{}", base, ++count + 1);
+  for (i64& count = repeated_[base]; !taken_.insert(unique).second;)
+    unique = fmt::format("{}.{}", base, ++count + 1);
   return printed = name_text(unique);
 }
 
@@ -219,8 +237,11 @@ void Printer::node(const Node& node) {
   }
   const auto* call = std::get_if<KernelCall>(&node.op);
   const auto* delegate = std::get_if<Delegate>(&node.op);
-  line += fmt::format(" = {}(", call ? callee(*call) : delegate ? "delegate" : std::string(name_of(node.op)));
-  for (size_t k = 0; k < node.inputs.size(); ++k) line += (k == 0 ? "" : ", ") + name(node.inputs[k]);
+  line += fmt::format(" = {}(", call       ? callee(*call)
+                                : delegate ? "delegate"
+                                           : std::string(name_of(node.op)));
+  for (size_t k = 0; k < node.inputs.size(); ++k)
+    line += (k == 0 ? "" : ", ") + name(node.inputs[k]);
   line += ")" + std::visit([](const auto& op) { return attributes(op); }, node.op) + " : " + types;
   if (!node.origin.empty()) line += fmt::format(" from {}", fmt::join(node.origin, ","));
   text_ += line + "\n";
@@ -246,7 +267,8 @@ std::string Printer::run() {
     if (!source.stack.empty()) text_ += " stack=" + in_quotes(source.stack);
     text_ += "\n";
   }
-  for (const Folded& folded : g_.folded) text_ += fmt::format("folded {} {}\n", fmt::join(folded.origin, ","), in_quotes(folded.reason));
+  for (const Folded& folded : g_.folded)
+    text_ += fmt::format("folded {} {}\n", fmt::join(folded.origin, ","), in_quotes(folded.reason));
   for (const Port& p : g_.inputs) port("input", p, true);
   for (const Node& n : g_.nodes) node(n);
   for (const Port& p : g_.outputs) {
@@ -255,8 +277,8 @@ std::string Printer::run() {
   }
   for (size_t k = 0; k < g_.states.size(); ++k) {
     const State& state = g_.states[k];
-    text_ +=
-        fmt::format("state {}{}", text_of(state.type), constant_text(state.type, state.initial, options_, seed_of("state")));
+    text_ += fmt::format("state {}{}", text_of(state.type),
+                         constant_text(state.type, state.initial, options_, seed_of("state")));
     if (state.source >= 0) text_ += fmt::format(" from {}", state.source);
     text_ += "\n";
   }
@@ -265,6 +287,8 @@ std::string Printer::run() {
 
 }  // namespace
 
-std::string print(const Graph& graph, const TextOptions& options) { return Printer(graph, options).run(); }
+std::string print(const Graph& graph, const TextOptions& options) {
+  return Printer(graph, options).run();
+}
 
 }  // namespace deuteron

@@ -10,7 +10,8 @@ namespace deuteron {
 // The module where the model says one ("backbone.7.conv"), else the node's name.
 std::string user_name(const SourceOp& source);
 
-// "backbone.7.conv + relu_7": each name once, since three operators of one module are one name. Quantizers are left out.
+// "backbone.7.conv + relu_7": each name once, since three operators of one module are one name.
+// Quantizers are left out.
 std::string user_names(const Graph& graph, const Origin& origin);
 
 // "conv2d_7 (aten.conv2d.default), relu_7 (aten.relu.default)"

@@ -56,22 +56,30 @@ void drop_idle_states(Graph& g) {
     const bool never_changes = g.outputs[output].value == before;
     if (!never_changes && needed_values(g)[before]) continue;
     g.values[before].constant = g.states[k].initial;
-    if (g.states[k].source >= 0) g.folded.push_back({{g.states[k].source}, never_changes ? "never changes" : "result is not used"});
+    if (g.states[k].source >= 0)
+      g.folded.push_back(
+          {{g.states[k].source}, never_changes ? "never changes" : "result is not used"});
     g.inputs.erase(g.inputs.begin() + input);
     g.outputs.erase(g.outputs.begin() + output);
     g.states.erase(g.states.begin() + static_cast<std::ptrdiff_t>(k));
   }
 }
 
-static std::optional<std::string> fault_of(const Graph& g, const State& state, const Port& before, const Port& after) {
+static std::optional<std::string> fault_of(const Graph& g, const State& state, const Port& before,
+                                           const Port& after) {
   const Type &from = g.type(before.value), &to = g.type(after.value);
   if (from != to) return fmt::format("is {}, its new value is {}", to_text(from), to_text(to));
-  if (before.order != after.order) return fmt::format("has order {}, its new value {}", to_text(before.order), to_text(after.order));
+  if (before.order != after.order)
+    return fmt::format("has order {}, its new value {}", to_text(before.order),
+                       to_text(after.order));
   if (before.name != after.name) return fmt::format("its new value is called `{}`", after.name);
-  if (state.type.shape != from.shape) return fmt::format("[{}] begins as [{}]", to_text(from.shape), to_text(state.type.shape));
+  if (state.type.shape != from.shape)
+    return fmt::format("[{}] begins as [{}]", to_text(from.shape), to_text(state.type.shape));
   if (static_cast<i64>(state.initial.bytes.size()) != state.type.bytes())
-    return fmt::format("begins with {} bytes, its type has {}", state.initial.bytes.size(), state.type.bytes());
-  if (state.source >= static_cast<i32>(g.sources.size())) return fmt::format("source id {} of {}", state.source, g.sources.size());
+    return fmt::format("begins with {} bytes, its type has {}", state.initial.bytes.size(),
+                       state.type.bytes());
+  if (state.source >= static_cast<i32>(g.sources.size()))
+    return fmt::format("source id {} of {}", state.source, g.sources.size());
   return {};
 }
 

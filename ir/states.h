@@ -8,7 +8,8 @@
 
 namespace deuteron {
 
-// In a lowered graph a state is written by a call of this kernel, behind every node that reads it. The result lies where the state lies.
+// In a lowered graph a state is written by a call of this kernel, behind every node that reads it.
+// The result lies where the state lies.
 inline constexpr char kStateWrite[] = "aten::copy_";
 bool is_state_write(const Op& op);
 
@@ -18,10 +19,12 @@ Constant initial_contents(const Graph& graph, size_t state);
 // What the states take of the planned memory, without gaps.
 i64 state_bytes(const Graph& graph);
 
-// A state that no output of the user's depends on vanishes, and one that is never changed becomes a constant.
+// A state that no output of the user's depends on vanishes, and one that is never changed becomes a
+// constant.
 void drop_idle_states(Graph& graph);
 
-// The part of the verifier about states: the two ports of each are of one type, order and name; the initial contents fit.
+// The part of the verifier about states: the two ports of each are of one type, order and name; the
+// initial contents fit.
 std::optional<std::string> find_state_fault(const Graph& graph);
 
 }  // namespace deuteron

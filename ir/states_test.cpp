@@ -47,7 +47,8 @@ TEST(States, BeginInTheStepsOfTheirPorts) {
   for (const ValueId v : {g.state_inputs()[0].value, g.state_outputs()[0].value})
     g.values[v].type = {DType::s8, {1, 3}, per_tensor(0.5f, -4)};
   const Constant initial = initial_contents(g, 0);
-  EXPECT_EQ(std::vector<int>(initial.as<int8_t>().begin(), initial.as<int8_t>().end()), (std::vector{-2, 0, 2}));
+  EXPECT_EQ(std::vector<int>(initial.as<int8_t>().begin(), initial.as<int8_t>().end()),
+            (std::vector{-2, 0, 2}));
 }
 
 TEST(States, TheVerifierComparesBothEnds) {
@@ -56,10 +57,12 @@ TEST(States, TheVerifierComparesBothEnds) {
     void (*spoil)(Graph&);
   };
   const Case cases[] = {
-      {"2 states of 2 inputs and 1 outputs", [](Graph& g) { g.outputs.pop_back(), g.states.push_back(g.states[0]); }},
+      {"2 states of 2 inputs and 1 outputs",
+       [](Graph& g) { g.outputs.pop_back(), g.states.push_back(g.states[0]); }},
       {"state `n`: is f32[1,3], its new value is f32[1,4]",
        [](Graph& g) {
-         g.outputs[1].value = g.add_value("w", {DType::f32, {1, 4}, {}}, constant_of(std::vector<float>(4)));
+         g.outputs[1].value =
+             g.add_value("w", {DType::f32, {1, 4}, {}}, constant_of(std::vector<float>(4)));
        }},
       {"its new value is called `m`", [](Graph& g) { g.outputs[1].name = "m"; }},
       {"state `n`: has order 0,1, its new value 1,0",
@@ -70,7 +73,8 @@ TEST(States, TheVerifierComparesBothEnds) {
        [](Graph& g) {
          g.states[0].type.shape = {3, 1};
        }},
-      {"begins with 8 bytes, its type has 12", [](Graph& g) { g.states[0].initial = constant_of(std::vector<float>(2)); }},
+      {"begins with 8 bytes, its type has 12",
+       [](Graph& g) { g.states[0].initial = constant_of(std::vector<float>(2)); }},
       {"source id 4 of 2", [](Graph& g) { g.states[0].source = 4; }},
   };
   for (const Case& c : cases) {
@@ -99,7 +103,8 @@ TEST(States, IdleOnesVanish) {
   EXPECT_EQ(used.states.size(), 1u);
 }
 
-// A lowered graph: what is written last lies where it was read first, and nothing else ever lies there.
+// A lowered graph: what is written last lies where it was read first, and nothing else ever lies
+// there.
 TEST(States, LieWhereNothingElseDoes) {
   Graph g;
   g.sources.push_back({"n", "buffer_mutation", "", ""});
@@ -109,10 +114,13 @@ TEST(States, LieWhereNothingElseDoes) {
   ValueId v = x;
   for (int k = 0; k < 6; ++k) {
     CallBuilder call("test::add", 2, 1);
-    v = g.add_node(call.in(0, face).in(1, face).out(0, face).done().call, {v, k == 0 ? before : x}, {type}, "t", {0});
+    v = g.add_node(call.in(0, face).in(1, face).out(0, face).done().call, {v, k == 0 ? before : x},
+                   {type}, "t", {0});
   }
   CallBuilder write(kStateWrite, 1, 1);
-  const ValueId after = g.add_node(write.overload("").out(0, face).in(0, face).boolean(false).done().call, {v}, {type}, "n", {0});
+  const ValueId after =
+      g.add_node(write.overload("").out(0, face).in(0, face).boolean(false).done().call, {v},
+                 {type}, "n", {0});
   g.inputs = {{x, "x", {0}}, {before, "n", {0}}};
   g.outputs = {{v, "y", {0}}, {after, "n", {0}}};
   g.states.push_back({type, constant_of(std::vector<int8_t>(64)), 0});
@@ -121,7 +129,8 @@ TEST(States, LieWhereNothingElseDoes) {
   EXPECT_EQ(plan.offset[after], plan.offset[before]);
   EXPECT_EQ(plan.root[after], before);
   for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
-    const bool is_apart = plan.offset[v] >= plan.offset[before] + 64 || plan.offset[v] + 64 <= plan.offset[before];
+    const bool is_apart =
+        plan.offset[v] >= plan.offset[before] + 64 || plan.offset[v] + 64 <= plan.offset[before];
     EXPECT_TRUE(v == before || v == after || is_apart) << g.values[v].name;
   }
 }

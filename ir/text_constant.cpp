@@ -11,14 +11,20 @@
 
 namespace deuteron {
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_plain_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> kWords = {"graph", "source", "input", "output", "state", "folded",
-                                                              "const", "random", "call",  "from",   "none"};
-  if (name.empty() || !is_letter(name[0]) || std::find(kWords.begin(), kWords.end(), name) != kWords.end()) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+  static constexpr std::array<std::string_view, 11> kWords = {"graph", "source", "input", "output",
+                                                              "state", "folded", "const", "random",
+                                                              "call",  "from",   "none"};
+  if (name.empty() || !is_letter(name[0]) ||
+      std::find(kWords.begin(), kWords.end(), name) != kWords.end())
+    return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
 }
 
 std::string in_quotes(std::string_view text) {
@@ -27,13 +33,16 @@ std::string in_quotes(std::string_view text) {
     if (c == '"' || c == '\\') result += {'\\', c};
     else if (c == '\n') result += "\\n";
     else if (c == '\t') result += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     else result += c;
   }
   return result + "\"";
 }
 
-std::string name_text(std::string_view name) { return is_plain_name(name) ? std::string(name) : in_quotes(name); }
+std::string name_text(std::string_view name) {
+  return is_plain_name(name) ? std::string(name) : in_quotes(name);
+}
 
 // FNV-1a, cut to six digits so that a line stays readable.
 uint64_t seed_of(std::string_view name) {
@@ -75,14 +84,16 @@ Constant random_constant(const Type& type, uint64_t seed) {
   return constant_of_bytes(bytes);
 }
 
-static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";  // RFC 4648, section 4
+static constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";  // RFC 4648, section 4
 
 std::string base64(std::span<const std::byte> bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (size_t at = 0; at < bytes.size(); at += 3) {
     uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (at + k < bytes.size() ? static_cast<uint32_t>(bytes[at + k]) : 0);
+    for (size_t k = 0; k < 3; ++k)
+      group = group << 8 | (at + k < bytes.size() ? static_cast<uint32_t>(bytes[at + k]) : 0);
     const size_t used = std::min<size_t>(3, bytes.size() - at) + 1;
     for (size_t k = 0; k < 4; ++k) text += k < used ? kDigits[group >> (18 - 6 * k) & 63] : '=';
   }
@@ -102,7 +113,8 @@ std::optional<std::vector<std::byte>> from_base64(std::string_view text) {
       if (digit == std::string_view::npos) return std::nullopt;
       group = group << 6 | static_cast<uint32_t>(digit);
     }
-    for (size_t k = 0; k < 3 - padding; ++k) bytes.push_back(static_cast<std::byte>(group >> (16 - 8 * k) & 255));
+    for (size_t k = 0; k < 3 - padding; ++k)
+      bytes.push_back(static_cast<std::byte>(group >> (16 - 8 * k) & 255));
   }
   return bytes;
 }
@@ -110,7 +122,8 @@ std::optional<std::vector<std::byte>> from_base64(std::string_view text) {
 Constant constant_of_bytes(std::span<const std::byte> bytes) {
   auto owner = std::make_shared<std::vector<uint64_t>>((bytes.size() + 7) / 8);
   if (!bytes.empty()) std::memcpy(owner->data(), bytes.data(), bytes.size());
-  const std::span<const std::byte> view = std::as_bytes(std::span<const uint64_t>(*owner)).first(bytes.size());
+  const std::span<const std::byte> view =
+      std::as_bytes(std::span<const uint64_t>(*owner)).first(bytes.size());
   return {std::move(owner), view};
 }
 

@@ -15,8 +15,8 @@ bool is_plain_name(std::string_view name);
 std::string in_quotes(std::string_view text);
 std::string name_text(std::string_view name);  // as it is, or quoted
 
-// A stand-in for data of this type, the same on every machine: floats in [-1, 1), s32 and s64 in -1000..1000, other integers over their
-// range.
+// A stand-in for data of this type, the same on every machine: floats in [-1, 1), s32 and s64 in
+// -1000..1000, other integers over their range.
 Constant random_constant(const Type& type, uint64_t seed);
 uint64_t seed_of(std::string_view name);
 

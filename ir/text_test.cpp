@@ -33,7 +33,8 @@ std::string faults(std::string_view text) {
 Graph parsed(std::string_view text) {
   Diagnostics diagnostics;
   std::optional<Graph> g = parse(text, "f.txt", diagnostics);
-  for (const Diagnostic& d : diagnostics.list()) ADD_FAILURE() << format_diagnostic(d) << "\nin\n" << text;
+  for (const Diagnostic& d : diagnostics.list())
+    ADD_FAILURE() << format_diagnostic(d) << "\nin\n" << text;
   return g ? std::move(*g) : Graph{};
 }
 
@@ -64,8 +65,10 @@ void expect_same(const Graph& a, const Graph& b, bool constants) {
     EXPECT_EQ(a.nodes[n].origin, b.nodes[n].origin);
     ASSERT_EQ(a.nodes[n].inputs.size(), b.nodes[n].inputs.size());
     ASSERT_EQ(a.nodes[n].outputs.size(), b.nodes[n].outputs.size());
-    for (size_t k = 0; k < a.nodes[n].inputs.size(); ++k) match(a.nodes[n].inputs[k], b.nodes[n].inputs[k]);
-    for (size_t k = 0; k < a.nodes[n].outputs.size(); ++k) match(a.nodes[n].outputs[k], b.nodes[n].outputs[k]);
+    for (size_t k = 0; k < a.nodes[n].inputs.size(); ++k)
+      match(a.nodes[n].inputs[k], b.nodes[n].inputs[k]);
+    for (size_t k = 0; k < a.nodes[n].outputs.size(); ++k)
+      match(a.nodes[n].outputs[k], b.nodes[n].outputs[k]);
   }
   match_ports(a.outputs, b.outputs);
   EXPECT_EQ(a.name, b.name);
@@ -96,7 +99,8 @@ constexpr std::string_view kNet =
 
 TEST(Text, PrintsWhatItParses) {
   const Graph g = parsed(kNet);
-  EXPECT_EQ(print(g), std::string(kNet).replace(kNet.find("171153"), 6, std::to_string(seed_of("w"))));
+  EXPECT_EQ(print(g),
+            std::string(kNet).replace(kNet.find("171153"), 6, std::to_string(seed_of("w"))));
   ASSERT_EQ(g.nodes.size(), 1u);
   const auto& conv = std::get<Conv2d>(g.nodes[0].op);
   EXPECT_EQ(conv.stride, (HW{2, 2}));
@@ -111,7 +115,8 @@ TEST(Text, PrintsWhatItParses) {
 TEST(Text, ReadsTheManyPlacesOfAGather) {
   std::string places = "39";
   for (int k = 38; k >= 0; --k) places += "," + std::to_string(k);
-  const Graph g = parsed("input x : f32[3,40]\ny = gather(x) axis=1 index=" + places + " : f32[3,40]\noutput y\n");
+  const Graph g = parsed("input x : f32[3,40]\ny = gather(x) axis=1 index=" + places +
+                         " : f32[3,40]\noutput y\n");
   ASSERT_EQ(g.nodes.size(), 1u);
   EXPECT_EQ(std::get<Gather>(g.nodes[0].op).index.size(), 40u);
   expect_same(g, parsed(print(g)), true);
@@ -127,7 +132,8 @@ TEST(Text, InfersAndNumbersWhatAHandWrittenGraphLeavesOut) {
       "--- expect\n"
       "anything\n");
   EXPECT_EQ(g.values[g.nodes[0].outputs[0]].type, (Type{DType::f32, {1, 4, 3, 4}, {}}));
-  EXPECT_EQ(g.values[g.nodes[1].outputs[0]].type, (Type{DType::s8, {1, 4, 3, 4}, per_tensor(0.5f, 3)}));
+  EXPECT_EQ(g.values[g.nodes[1].outputs[0]].type,
+            (Type{DType::s8, {1, 4, 3, 4}, per_tensor(0.5f, 3)}));
   EXPECT_EQ(std::get<Conv2d>(g.nodes[0].op).stride, (HW{2, 2}));
   EXPECT_THAT(g.nodes[1].origin, ElementsAre(1));
   EXPECT_EQ(g.sources[1].name, "q");
@@ -139,10 +145,13 @@ TEST(Text, WritesKernelCalls) {
   const std::string text =
       "source 0 \"a\" \"aten.add\"\n"
       "input a : s8[2,3,7,4] q(scale=0.5 zero=-3)\n"
-      "input \"the b\" : s8[2,3,7,4] q(axis=3 scale=0.5;0.25;1e-05;2 zero=0;0;0;0 range=-127..127)\n"
-      "y, y.1 = call cortex_m::quantized_add.out(a, \"the b\") args(in0[2,4,3,7|0,2,3,1], -9223372036854775808, 1.0, inf, -inf, 1e+20, "
+      "input \"the b\" : s8[2,3,7,4] q(axis=3 scale=0.5;0.25;1e-05;2 zero=0;0;0;0 "
+      "range=-127..127)\n"
+      "y, y.1 = call cortex_m::quantized_add.out(a, \"the b\") args(in0[2,4,3,7|0,2,3,1], "
+      "-9223372036854775808, 1.0, inf, -inf, 1e+20, "
       "true, "
-      "false, none, [], [1,-2], in1[168], out1[40], out0[2,3,7,4]) in_place=0:1,1:0 own_scratch=8:40 macs=17 : s8[2,3,7,4] q(scale=0.5 "
+      "false, none, [], [1,-2], in1[168], out1[40], out0[2,3,7,4]) in_place=0:1,1:0 "
+      "own_scratch=8:40 macs=17 : s8[2,3,7,4] q(scale=0.5 "
       "zero=-3), u8[40] "
       "from 0\n"
       "z = call \"odd.name\" \"\"(y) args(in0[2,3,7,4], out0[]) : f32[] from 0\n"
@@ -175,7 +184,8 @@ TEST(Text, KeepsEveryBitOfAConstant) {
   const uint32_t bits = 0x7fc12345;
   std::memcpy(&payload, &bits, 4);
   const float inf = std::numeric_limits<float>::infinity();
-  add(DType::f32, std::vector<float>{0.1f, -0.0f, 1e-45f, 3.4028235e38f, inf, -inf, std::numeric_limits<float>::quiet_NaN()});
+  add(DType::f32, std::vector<float>{0.1f, -0.0f, 1e-45f, 3.4028235e38f, inf, -inf,
+                                     std::numeric_limits<float>::quiet_NaN()});
   add(DType::f32, std::vector<float>{payload, 1});
   add(DType::f32, std::vector<float>(7, payload));
   add(DType::f32, std::vector<float>(100, 0.1f));
@@ -193,7 +203,8 @@ TEST(Text, KeepsEveryBitOfAConstant) {
   std::vector<float> many(65);
   for (size_t k = 0; k < many.size(); ++k) many[k] = static_cast<float>(k) / 3;
   add(DType::f32, many);
-  for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) g.outputs.push_back({v, "o", {0}});
+  for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v)
+    g.outputs.push_back({v, "o", {0}});
   ASSERT_EQ(find_fault(g), std::nullopt);
   const std::string text = print(g, {.all_constants = true});
   EXPECT_THAT(text, HasSubstr("c = const f32[7] 0.1,-0,1e-45,3.4028235e+38,inf,-inf,nan\n"));
@@ -223,52 +234,69 @@ TEST(Text, SaysWhatIsExpectedWhere) {
     const char *line, *fault;
   } cases[] = {
       {"y = conv3d(x)", "f.txt:2:5: error: expected an operator, const or call, found `conv3d`"},
-      {"y = clamp(z)", "f.txt:2:11: error: expected the name of an input, a constant or an earlier result, found `z`"},
+      {"y = clamp(z)",
+       "f.txt:2:11: error: expected the name of an input, a constant or an earlier result, found "
+       "`z`"},
       {"y = clamp(x", "f.txt:2:12: error: expected `)`, found end of line"},
       {"y = clamp(x) bound=0,1", "f.txt:2:14: error: expected one of bounds, found `bound`"},
       {"y = mul(x, x) fn=tanh", "f.txt:2:15: error: mul has no attributes, found `fn`"},
       {"y = unary(x) fn=tan", "f.txt:2:17: error: expected the name of a function, found `tan`"},
       {"y = unary(x) fn=tanh fn=tanh", "f.txt:2:22: error: `fn` is given twice"},
       {"y = clamp(x) bounds=0;1", "f.txt:2:22: error: expected `,`, found `;`"},
-      {"y = clamp(x) bounds=1e99,0", "f.txt:2:21: error: expected a number that float32 can hold, inf or -inf, found `1e99`"},
+      {"y = clamp(x) bounds=1e99,0",
+       "f.txt:2:21: error: expected a number that float32 can hold, inf or -inf, found `1e99`"},
       {"y = softmax(x) axis=last", "f.txt:2:21: error: expected an integer, found `last`"},
-      {"y = softmax(x) axis=99999999999", "expected an integer from -2147483647 to 2147483647, found 99999999999"},
+      {"y = softmax(x) axis=99999999999",
+       "expected an integer from -2147483647 to 2147483647, found 99999999999"},
       {"y = softmax(x) axis=99999999999999999999999", "found 99999999999999999999999"},
       {"y = avg_pool2d(x) ceil_mode=1", "f.txt:2:29: error: expected true or false, found `1`"},
-      {"y = reshape(x) shape=65536,65536,65536,65536,65536", "expected numbers whose product is at most 2147483647"},
+      {"y = reshape(x) shape=65536,65536,65536,65536,65536",
+       "expected numbers whose product is at most 2147483647"},
       {"x = const f32[1] 0", "f.txt:2:1: error: `x` is defined already"},
-      {"w = const f32[3] 1,2", "f.txt:2:21: error: expected `,` and 3 values, of which 2 are given, found end of line"},
+      {"w = const f32[3] 1,2",
+       "f.txt:2:21: error: expected `,` and 3 values, of which 2 are given, found end of line"},
       {"w = const f32[2] 1,2,3", "f.txt:2:21: error: expected end of line, found `,`"},
       {"w = const s8[2] 1,128", "expected an integer from -128 to 127, found 128"},
       {"w = const f33[2] 1,2", "f.txt:2:11: error: expected a dtype (f32,"},
       {"w = const f16[2] 1,2", "expected random or base64, found `1`"},
-      {"w = const f32[100000,100000] fill(0)", "expected at most 2147483647 elements, found 10000000000"},
-      {"w = const f32[100000,1000] fill(0)", "expected at most 67108864 bytes of constants, found 400000000"},
+      {"w = const f32[100000,100000] fill(0)",
+       "expected at most 2147483647 elements, found 10000000000"},
+      {"w = const f32[100000,1000] fill(0)",
+       "expected at most 67108864 bytes of constants, found 400000000"},
       {"w = const f32[-1] random", "expected an integer from 0 to 2147483647, found -1"},
       {"w = const f32[2] base64 \"AAAA\"", "f.txt:2:25: error: expected 8 bytes, found 3"},
       {"w = const f32[2] base64 \"AA*A\"", "f.txt:2:25: error: this is not base64"},
       {"w, v = const f32[] 1", "f.txt:2:1: error: expected one name for a constant, found 2"},
-      {"w = const s8[2] q(scale=0 zero=0) 1,2", "f.txt:2:11: error: scale 0 is not finite and positive"},
+      {"w = const s8[2] q(scale=0 zero=0) 1,2",
+       "f.txt:2:11: error: scale 0 is not finite and positive"},
       {"w = const s8[2] q(axis=0 scale=1 zero=0) 1,2", "1 scales for extent 2"},
-      {"y = clamp(x) : f32[2,3], f32[2]", "f.txt:2:1: error: expected as many names as types, found 1 and 2"},
+      {"y = clamp(x) : f32[2,3], f32[2]",
+       "f.txt:2:1: error: expected as many names as types, found 1 and 2"},
       {"y = clamp(x) : f32[2,3] from 0", "f.txt:2:30: error: expected source ids below 0, found 0"},
-      {"y = permute(x) perm=0,0", "f.txt:2:5: error: perm is not a permutation of the axes: 0,0, limit 2,3"},
-      {"y = clamp(x) : f32[2,4]", "f.txt: error: clamp `y` (source op 0): result 0 is f32[2,4], inferred f32[2,3]"},
+      {"y = permute(x) perm=0,0",
+       "f.txt:2:5: error: perm is not a permutation of the axes: 0,0, limit 2,3"},
+      {"y = clamp(x) : f32[2,4]",
+       "f.txt: error: clamp `y` (source op 0): result 0 is f32[2,4], inferred f32[2,3]"},
       {"y = call k(x) args()", "f.txt:2:5: error: expected call NAME.OVERLOAD"},
       {"y = call k.out(x) args(in0[2,3], out0[2], what) : f32[2]",
-       "expected an argument (in0[..], out0[..], a number, [..], true, false or none), found `what`"},
-      {"y = call k.out(x) args(in7[2,3], out0[2]) : f32[2]", "f.txt: error: k `y` (source op 0): input 7 of 1"},
+       "expected an argument (in0[..], out0[..], a number, [..], true, false or none), found "
+       "`what`"},
+      {"y = call k.out(x) args(in7[2,3], out0[2]) : f32[2]",
+       "f.txt: error: k `y` (source op 0): input 7 of 1"},
       {"output z", "f.txt:2:8: error: expected the name of a value, found `z`"},
       {"output x order=0,2", "f.txt:2:10: error: expected an order of the axes 0 to 1, found 0,2"},
       {"source 1 \"a\" \"b\"", "f.txt:2:8: error: expected source 0, found 1"},
       {"source 0 \"a", "f.txt:2:10: error: the string has no closing quote on its line"},
-      {"source 0 \"a\\q\" \"b\"", "f.txt:2:13: error: expected one of n, t, \", \\ or xHH after a backslash, found `q`"},
+      {"source 0 \"a\\q\" \"b\"",
+       "f.txt:2:13: error: expected one of n, t, \", \\ or xHH after a backslash, found `q`"},
       {"input y", "f.txt:2:8: error: expected `:`, found end of line"},
       {"call = clamp(x)", "f.txt:2:1: error: expected a name, found `call`"},
       {"7 = clamp(x)", "f.txt:2:1: error: expected a name, found `7`"},
       {"y clamp(x)", "f.txt:2:3: error: expected `=`, found `clamp`"},
   };
-  for (const auto& c : cases) EXPECT_THAT(faults(std::string("input x : f32[2,3]\n") + c.line + "\n"), HasSubstr(c.fault)) << c.line;
+  for (const auto& c : cases)
+    EXPECT_THAT(faults(std::string("input x : f32[2,3]\n") + c.line + "\n"), HasSubstr(c.fault))
+        << c.line;
 }
 
 TEST(Text, ReportsEachWrongLineOnce) {
@@ -304,7 +332,9 @@ TEST(Text, SurvivesDamage) {
   const auto pick = [&](size_t n) { return static_cast<size_t>(random() % n); };
   int accepted = 0;
   for (uint64_t round = 0; round < 4000; ++round) {
-    std::string text = round % 3 == 0 ? std::string(kNet) : print(RandomGraph(round % 50).grow(6), {.all_constants = round % 2 == 0});
+    std::string text =
+        round % 3 == 0 ? std::string(kNet)
+                       : print(RandomGraph(round % 50).grow(6), {.all_constants = round % 2 == 0});
     for (size_t edits = 1 + pick(3); edits > 0; --edits) {
       const size_t at = pick(text.size());
       switch (pick(4)) {
@@ -357,12 +387,16 @@ TEST(TextConstant, EncodesBase64) {
 }
 
 TEST(TextConstant, StandInsAreTheSameEverywhereAndInRange) {
-  // The published first three words of SplitMix64 from 1234567: 6457827717110365317, 3203168211198807973, 9817491932198370423.
-  EXPECT_THAT(random_constant({DType::u8, {3}, {}}, 1234567).as<uint8_t>(), ElementsAre(133, 165, 119));
-  EXPECT_THAT(random_constant({DType::s32, {3}, {}}, 1234567).as<i32>(), ElementsAre(-640, 441, 83));
+  // The published first three words of SplitMix64 from 1234567: 6457827717110365317,
+  // 3203168211198807973, 9817491932198370423.
+  EXPECT_THAT(random_constant({DType::u8, {3}, {}}, 1234567).as<uint8_t>(),
+              ElementsAre(133, 165, 119));
+  EXPECT_THAT(random_constant({DType::s32, {3}, {}}, 1234567).as<i32>(),
+              ElementsAre(-640, 441, 83));
   EXPECT_THAT(random_constant({DType::f32, {3}, {}}, 1234567).as<float>(),
               ElementsAre(-0.29984092712402344f, -0.6527118682861328f, 0.06441450119018555f));
-  const Constant reals = random_constant({DType::f32, {5, 999}, {}}, 2), halves = random_constant({DType::f16, {999}, {}}, 2);
+  const Constant reals = random_constant({DType::f32, {5, 999}, {}}, 2),
+                 halves = random_constant({DType::f16, {999}, {}}, 2);
   for (const float v : reals.as<float>()) ASSERT_TRUE(v >= -1 && v < 1);
   for (const uint16_t v : halves.as<uint16_t>()) ASSERT_LT(v & 0x7fff, 0x3c00);  // below 1, no NaN
 }

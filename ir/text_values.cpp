@@ -13,9 +13,11 @@
 
 namespace deuteron {
 
-static constexpr i64 kMaxConstantBytes = i64{1} << 26;  // of all constants of a file that are not written out
-static constexpr size_t kMaxRankOfText = 16;            // runtime/kernel.h kMaxRank
-static constexpr i64 kLowest = std::numeric_limits<i64>::min(), kHighest = std::numeric_limits<i64>::max();
+static constexpr i64 kMaxConstantBytes =
+    i64{1} << 26;                             // of all constants of a file that are not written out
+static constexpr size_t kMaxRankOfText = 16;  // runtime/kernel.h kMaxRank
+static constexpr i64 kLowest = std::numeric_limits<i64>::min(),
+                     kHighest = std::numeric_limits<i64>::max();
 
 std::vector<i64> TextValues::integers(i64 low, i64 high) {
   std::vector<i64> list;
@@ -28,14 +30,16 @@ void TextValues::check(const Type& type, size_t at) {
   if (c_.failed()) return;
   if (const auto fault = find_fault(type)) return c_.fail_at(at, *fault);
   const i64 elements = type.elements();
-  if (elements > kMaxCount) c_.fail_at(at, fmt::format("expected at most {} elements, found {}", kMaxCount, elements));
+  if (elements > kMaxCount)
+    c_.fail_at(at, fmt::format("expected at most {} elements, found {}", kMaxCount, elements));
 }
 
 Type TextValues::type() {
   Type type;
   const size_t at = c_.position();
   const auto dtype = dtype_named(c_.word(""));
-  if (!dtype && !c_.failed()) c_.fail_at(at, "expected a dtype (f32, s8, s16, s32, s64, u8, b8, f16, bf16 or f64)");
+  if (!dtype && !c_.failed())
+    c_.fail_at(at, "expected a dtype (f32, s8, s16, s32, s64, u8, b8, f16, bf16 or f64)");
   type.dtype = dtype.value_or(DType::f32);
   c_.expect("[");
   if (!c_.accept("]")) {
@@ -52,13 +56,16 @@ bool TextValues::fits(const Type& type) {
   if (c_.failed()) return false;
   constant_bytes_ += type.bytes();
   if (constant_bytes_ > kMaxConstantBytes)
-    c_.fail_at(c_.position(), fmt::format("expected at most {} bytes of constants, found {}", kMaxConstantBytes, constant_bytes_));
+    c_.fail_at(c_.position(), fmt::format("expected at most {} bytes of constants, found {}",
+                                          kMaxConstantBytes, constant_bytes_));
   return !c_.failed();
 }
 
 std::vector<std::byte> TextValues::element(DType dtype) {
   std::vector<std::byte> bytes(static_cast<size_t>(bytes_of(dtype)));
-  const auto store = [&](auto v) { std::memcpy(bytes.data(), &v, std::min(bytes.size(), sizeof v)); };
+  const auto store = [&](auto v) {
+    std::memcpy(bytes.data(), &v, std::min(bytes.size(), sizeof v));
+  };
   switch (dtype) {  // integers: two's complement, little-endian, so the low bytes
     case DType::f32:
       store(c_.real());
@@ -105,7 +112,8 @@ Constant TextValues::fill(const Type& type) {
 Constant TextValues::listed(const Type& type) {
   std::vector<std::byte> bytes;
   for (i64 k = 0; k < type.elements() && !c_.failed(); ++k) {
-    if (k > 0 && !c_.accept(",")) c_.fail(fmt::format("`,` and {} values, of which {} are given", type.elements(), k));
+    if (k > 0 && !c_.accept(","))
+      c_.fail(fmt::format("`,` and {} values, of which {} are given", type.elements(), k));
     const std::vector<std::byte> one = element(type.dtype);
     bytes.insert(bytes.end(), one.begin(), one.end());
   }
@@ -126,7 +134,8 @@ Constant TextValues::constant(const Type& type, const std::string& name) {
   const size_t at = c_.position();
   const auto bytes = from_base64(c_.string());
   if (bytes && static_cast<i64>(bytes->size()) == type.bytes()) return constant_of_bytes(*bytes);
-  c_.fail_at(at, bytes ? fmt::format("expected {} bytes, found {}", type.bytes(), bytes->size()) : "this is not base64");
+  c_.fail_at(at, bytes ? fmt::format("expected {} bytes, found {}", type.bytes(), bytes->size())
+                       : "this is not base64");
   return {};
 }
 
@@ -141,7 +150,8 @@ void TextValues::read(HW& v) {
   if (c_.accept(",")) read(v.w);
 }
 
-// The product of the entries stays within kMaxCount, so that shapes computed from them can be multiplied out.
+// The product of the entries stays within kMaxCount, so that shapes computed from them can be
+// multiplied out.
 void TextValues::read(std::vector<i64>& v) {
   const size_t at = c_.position();
   v = integers(-kMaxCount, kMaxCount);
@@ -149,8 +159,10 @@ void TextValues::read(std::vector<i64>& v) {
   for (const i64 entry : v) {
     if (product <= kMaxCount) product *= std::max<i64>(std::abs(entry), 1);
   }
-  if (product > kMaxCount) c_.fail_at(at, fmt::format("expected numbers whose product is at most {}", kMaxCount));
-  if (v.size() > kMaxRankOfText) c_.fail_at(at, fmt::format("expected at most {} numbers, found {}", kMaxRankOfText, v.size()));
+  if (product > kMaxCount)
+    c_.fail_at(at, fmt::format("expected numbers whose product is at most {}", kMaxCount));
+  if (v.size() > kMaxRankOfText)
+    c_.fail_at(at, fmt::format("expected at most {} numbers, found {}", kMaxRankOfText, v.size()));
 }
 
 void TextValues::read(Bounds& v) {
@@ -162,7 +174,8 @@ void TextValues::read(Bounds& v) {
 void TextValues::read(Quant& v) {
   c_.expect("q(");
   v = {};
-  if (c_.accept("axis=")) v.axis = static_cast<i32>(c_.integer(0, static_cast<i64>(kMaxRankOfText) - 1));
+  if (c_.accept("axis="))
+    v.axis = static_cast<i32>(c_.integer(0, static_cast<i64>(kMaxRankOfText) - 1));
   c_.expect("scale=");
   do v.scale.push_back(c_.real());
   while (!c_.failed() && c_.accept(";"));
@@ -182,7 +195,8 @@ void TextValues::read(PointProgram& v) {
   const std::string text = c_.string();
   if (c_.failed()) return;
   const auto program = point_program_named(text);
-  if (!program) return c_.fail_at(at, fmt::format("this is no program of element-wise steps: {}", text));
+  if (!program)
+    return c_.fail_at(at, fmt::format("this is no program of element-wise steps: {}", text));
   v = *program;
 }
 
@@ -207,7 +221,8 @@ void TextValues::attributes(T& op) {
       if (key != name || again) return;
       known = true;
       c_.expect("=");
-      if constexpr (std::is_same_v<T, Gather> && std::is_same_v<std::remove_reference_t<decltype(field)>, Axes>)
+      if constexpr (std::is_same_v<T, Gather> &&
+                    std::is_same_v<std::remove_reference_t<decltype(field)>, Axes>)
         field = integers(0, kMaxCount);  // places, no extents: any number of them
       else read(field);
     });
@@ -215,8 +230,10 @@ void TextValues::attributes(T& op) {
     if (again) c_.fail_at(at, fmt::format("`{}` is given twice", key));
     if (known) continue;
     if (key.empty()) c_.fail("an attribute, `:` or from");
-    c_.fail_at(at, names.empty() ? fmt::format("{} has no attributes, found `{}`", def_of(op).name, key)
-                                 : fmt::format("expected one of {}, found `{}`", fmt::join(names, ", "), key));
+    c_.fail_at(at,
+               names.empty()
+                   ? fmt::format("{} has no attributes, found `{}`", def_of(op).name, key)
+                   : fmt::format("expected one of {}, found `{}`", fmt::join(names, ", "), key));
   }
 }
 
@@ -262,7 +279,8 @@ KernelArg TextValues::argument() {
   Cursor ahead = c_;
   if (!c_.sees_digit() && !c_.sees("-") && !c_.sees("inf") && !c_.sees("nan"))
     c_.fail("an argument (in0[..], out0[..], a number, [..], true, false or none)");
-  if (ahead.number().find_first_of(".en") == std::string_view::npos) return {Kind::integer, c_.integer(kLowest, kHighest), 0, {}, {}};
+  if (ahead.number().find_first_of(".en") == std::string_view::npos)
+    return {Kind::integer, c_.integer(kLowest, kHighest), 0, {}, {}};
   return {Kind::real, 0, c_.wide_real(), {}, {}};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a line of the text form that need nothing of the graph: types, constants, and what operators say of themselves. What is not
-// as expected is reported by the cursor; a read then gives a default.
+// The parts of a line of the text form that need nothing of the graph: types, constants, and what
+// operators say of themselves. What is not as expected is reported by the cursor; a read then gives
+// a default.
 #pragma once
 #include <limits>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace deuteron {
 
-// The device counts elements in int32 (runtime/kernel.h, Tensor::numel). Attributes have the same limit, so that products of two stay in
-// i64.
+// The device counts elements in int32 (runtime/kernel.h, Tensor::numel). Attributes have the same
+// limit, so that products of two stay in i64.
 inline constexpr i64 kMaxCount = std::numeric_limits<i32>::max();
 
 class TextValues {
@@ -22,8 +23,10 @@ class TextValues {
   std::vector<i64> integers(i64 low, i64 high);  // one or more
   Type type();
   void check(const Type& type, size_t at);
-  Constant constant(const Type& type, const std::string& name);  // `random` without a seed takes that of the name
-  bool fits(const Type& type);  // adds to what the file asks for without writing it out; false once it is too much
+  Constant constant(const Type& type,
+                    const std::string& name);  // `random` without a seed takes that of the name
+  bool fits(const Type& type);  // adds to what the file asks for without writing it out; false once
+                                // it is too much
   void attributes(Op& op);
 
  private:

@@ -32,7 +32,8 @@ std::string_view name_of(const Op& op) {
 Result<std::vector<Type>> infer(const Op& op, TypeView in) {
   return std::visit(
       [&]<class T>(const T& o) -> Result<std::vector<Type>> {
-        if constexpr (kIsCall<T> || kIsDelegate<T>) return Refusal{"a call has no inference", "", "", "ir.kernel_call"};
+        if constexpr (kIsCall<T> || kIsDelegate<T>)
+          return Refusal{"a call has no inference", "", "", "ir.kernel_call"};
         else return def_of(o).infer(o, in);
       },
       op);
@@ -60,17 +61,20 @@ void execute(const Op& op, std::span<const HostTensor> in, std::span<const HostT
   std::visit(
       [&]<class T>(const T& o) {
         if constexpr (kIsCall<T>) execute(o, in, out);
-        else if constexpr (kIsDelegate<T>) DEUTERON_CHECK(false, "a delegate has no float execution");
+        else if constexpr (kIsDelegate<T>)
+          DEUTERON_CHECK(false, "a delegate has no float execution");
         else def_of(o).execute(o, in, out);
       },
       op);
 }
 
 Result<Lowered> lower_to_cortex_m(const Op& op, const LowerContext& context) {
-  if (works_on_int16(context.in, context.out) && !is_quantize_or_dequantize(op) && !is_lowered(op)) return lower_to_int16(op, context);
+  if (works_on_int16(context.in, context.out) && !is_quantize_or_dequantize(op) && !is_lowered(op))
+    return lower_to_int16(op, context);
   return std::visit(
       [&]<class T>(const T& o) -> Result<Lowered> {
-        if constexpr (kIsCall<T> || kIsDelegate<T>) return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};
+        if constexpr (kIsCall<T> || kIsDelegate<T>)
+          return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};
         else return def_of(o).cortex_m(o, context);
       },
       op);

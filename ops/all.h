@@ -48,7 +48,8 @@ using AnyOp = std::variant<
 #include "ops/operators.inc"
     Delegate, KernelCall>;
 
-// A struct, so that copying and destroying any of them is compiled once and not in every file that holds a node.
+// A struct, so that copying and destroying any of them is compiled once and not in every file that
+// holds a node.
 struct Op : AnyOp {
   using AnyOp::AnyOp;
   Op();
@@ -59,8 +60,8 @@ struct Op : AnyOp {
   ~Op();
 };
 
-// The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of lowering; nor has a Delegate, whose body
-// is lowered by its own backend.
+// The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of
+// lowering; nor has a Delegate, whose body is lowered by its own backend.
 std::string_view name_of(const Op&);
 Result<std::vector<Type>> infer(const Op&, TypeView in);
 std::span<const QuantSpec> quant_specs(const Op&);
@@ -68,10 +69,12 @@ i64 macs(const Op&, TypeView in, TypeView out);
 void execute(const Op&, std::span<const HostTensor> in, std::span<const HostTensor> out);
 Result<Lowered> lower_to_cortex_m(const Op&, const LowerContext&);
 
-// What the NPU takes. Checks come in the order in which they are made and end with the first that fails: later ones may rely on it.
+// What the NPU takes. Checks come in the order in which they are made and end with the first that
+// fails: later ones may rely on it.
 std::vector<NpuCheck> npu_checks(const Op&, const NpuOperands&);
 std::vector<NpuConstraint> npu_constraints(const Op&, const NpuLimits&);
-std::string_view npu_builtin(const Op&);                // empty: it has none
-std::span<const QuantSpec> npu_quant_specs(const Op&);  // as quant_specs(), for a node that the NPU will run
+std::string_view npu_builtin(const Op&);  // empty: it has none
+std::span<const QuantSpec> npu_quant_specs(
+    const Op&);  // as quant_specs(), for a node that the NPU will run
 
 }  // namespace deuteron

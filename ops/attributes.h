@@ -20,7 +20,10 @@ struct HW {
 struct Bounds {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
-  bool none() const { return low == -std::numeric_limits<float>::infinity() && high == std::numeric_limits<float>::infinity(); }
+  bool none() const {
+    return low == -std::numeric_limits<float>::infinity() &&
+           high == std::numeric_limits<float>::infinity();
+  }
   bool operator==(const Bounds&) const = default;
 };
 

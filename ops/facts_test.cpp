@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators say of themselves, held against what they compute: every example of every operator, in float.
+// What operators say of themselves, held against what they compute: every example of every
+// operator, in float.
 #include "ops/families.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ struct Case {
 Operands operands_of(const AnyExample& example) {
   Operands operands;
   unsigned seed = 1;
-  for (const Shape& shape : example.operands) operands.emplace_back(shape, random_floats(numel(shape), seed++, 0.1f, 2));
+  for (const Shape& shape : example.operands)
+    operands.emplace_back(shape, random_floats(numel(shape), seed++, 0.1f, 2));
   return operands;
 }
 
@@ -40,7 +42,8 @@ Shape shape_of(const Op& op, const Operands& operands) {
   return result ? (*result)[0].shape : Shape{};
 }
 
-// Every example but those of quantize, dequantize and recurrent layers, which take or make something else than one float tensor.
+// Every example but those of quantize, dequantize and recurrent layers, which take or make
+// something else than one float tensor.
 std::vector<Case> runs(const std::vector<AnyExample>& examples) {
   std::vector<Case> all;
   for (const AnyExample& example : examples) {
@@ -58,14 +61,17 @@ std::vector<Case> runs() {
   return runs(examples);
 }
 
-std::string name(const Case& r) { return std::string(name_of(r.example.op)) + ", " + r.example.name; }
+std::string name(const Case& r) {
+  return std::string(name_of(r.example.op)) + ", " + r.example.name;
+}
 
 TEST(Examples, EveryOperatorHasSomeThatItTakes) {
   std::set<std::string> names;
   for (const AnyExample& example : all_examples()) {
     names.emplace(name_of(example.op));
     if (is_quantize_or_dequantize(example.op)) continue;
-    EXPECT_FALSE(shape_of(example.op, operands_of(example)).empty()) << name_of(example.op) << ", " << example.name;
+    EXPECT_FALSE(shape_of(example.op, operands_of(example)).empty())
+        << name_of(example.op) << ", " << example.name;
   }
   EXPECT_EQ(names.size(), std::variant_size_v<AnyOp> - 2) << "all but kernel calls and delegates";
   for (const Case& r : runs())
@@ -75,10 +81,14 @@ TEST(Examples, EveryOperatorHasSomeThatItTakes) {
 TEST(Facts, SayWhereTheNumbersComeFrom) {
   for (const Case& r : runs()) {
     std::vector<float> given;
-    for (const auto& [shape, data] : r.operands) given.insert(given.end(), data.begin(), data.end());
+    for (const auto& [shape, data] : r.operands)
+      given.insert(given.end(), data.begin(), data.end());
     const std::vector<float>& x = r.operands[0].second;
-    const auto is_given = [&](float v) { return std::find(given.begin(), given.end(), v) != given.end(); };
-    const float least = *std::min_element(x.begin(), x.end()), most = *std::max_element(x.begin(), x.end());
+    const auto is_given = [&](float v) {
+      return std::find(given.begin(), given.end(), v) != given.end();
+    };
+    const float least = *std::min_element(x.begin(), x.end()),
+                most = *std::max_element(x.begin(), x.end());
     const bool given_only = std::all_of(r.y.begin(), r.y.end(), is_given);
     switch (r.facts.values) {
       case Values::same:
@@ -115,11 +125,13 @@ TEST(Inference, RefusesWhatOnlyAWrongRewriteMakes) {
   PointStep forward;
   forward.a.from = 0;  // its own result
   EXPECT_EQ(rule(Pointwise{PointProgram{{forward}}}), "pointwise.order");
-  EXPECT_EQ(rule(Pointwise{PointProgram{std::vector<PointStep>(kMostPointSteps + 1)}}), "pointwise.steps");
+  EXPECT_EQ(rule(Pointwise{PointProgram{std::vector<PointStep>(kMostPointSteps + 1)}}),
+            "pointwise.steps");
   EXPECT_EQ(rule(KernelCall{}), "ir.kernel_call");
 }
 
-// The pass that lowers asks for none of these: views have no kernel, calls are there already, and quantize makes int8.
+// The pass that lowers asks for none of these: views have no kernel, calls are there already, and
+// quantize makes int8.
 TEST(Lowering, RefusesWhatNoPassAsksFor) {
   const auto rule = [](const Op& op) {
     const Type x{DType::f32, {2, 3}, {}};
@@ -141,9 +153,12 @@ TEST(Facts, OfElementwiseOperatorsHoldElementByElement) {
     for (const size_t i : {size_t{0}, r.y.size() / 2, r.y.size() - 1})
       EXPECT_EQ(run_op(r.example.op, {{{1}, {r.operands[0].second[i]}}})[0], r.y[i]) << name(r);
     const Bounds useful = r.facts.useful;
-    for (const auto& [bound, outside] : {std::pair(useful.low, useful.low - 7), std::pair(useful.high, useful.high + 7)})
+    for (const auto& [bound, outside] :
+         {std::pair(useful.low, useful.low - 7), std::pair(useful.high, useful.high + 7)})
       if (std::isfinite(bound)) {
-        EXPECT_EQ(run_op(r.example.op, {{{1}, {bound}}})[0], run_op(r.example.op, {{{1}, {outside}}})[0]) << name(r);
+        EXPECT_EQ(run_op(r.example.op, {{{1}, {bound}}})[0],
+                  run_op(r.example.op, {{{1}, {outside}}})[0])
+            << name(r);
       }
   }
   EXPECT_GT(seen, unary_functions().size());
@@ -154,7 +169,8 @@ TEST(AxisRules, GiveTheSameNumbersAlongOtherAxes) {
   size_t seen = 0;
   for (const Case& r : runs()) {
     const size_t rank = r.shape.size();
-    for (Axes perm : {Axes{0, 2, 3, 1}, Axes{0, 3, 1, 2}, Axes{3, 1, 2, 0}, Axes{1, 0}, Axes{2, 0, 1}}) {
+    for (Axes perm :
+         {Axes{0, 2, 3, 1}, Axes{0, 3, 1, 2}, Axes{3, 1, 2, 0}, Axes{1, 0}, Axes{2, 0, 1}}) {
       if (perm.size() != rank) continue;
       const std::optional<Op> moved = reordered(r.example.op, perm);
       if (!moved) continue;
@@ -165,13 +181,15 @@ TEST(AxisRules, GiveTheSameNumbersAlongOtherAxes) {
         shape = permuted(shape, inverse(perm));
       }
       const Shape shape = shape_of(*moved, turned);
-      EXPECT_EQ(run_op(Permute{perm}, {{shape, run_op(*moved, turned)}}), r.y) << name(r) << " by " << to_text(perm);
+      EXPECT_EQ(run_op(Permute{perm}, {{shape, run_op(*moved, turned)}}), r.y)
+          << name(r) << " by " << to_text(perm);
     }
   }
   EXPECT_GE(seen, 20U);
 }
 
-// Every band of one row, computed from the rows that its window sees, is a part of the whole. Gives how many bands there were.
+// Every band of one row, computed from the rows that its window sees, is a part of the whole. Gives
+// how many bands there were.
 size_t check_bands(const Case& r) {
   const Operands& operands = r.operands;
   if (operands[0].first.size() != 4) return 0;
@@ -200,7 +218,8 @@ size_t check_bands(const Case& r) {
     of_band[0].first[axis] = last - first;
     const std::vector<float> whole = rows(r.y, r.shape, row, 1), y = run_op(*part, of_band);
     EXPECT_EQ(y.size(), whole.size()) << name(r);
-    for (size_t k = 0; k < std::min(y.size(), whole.size()); ++k) EXPECT_NEAR(y[k], whole[k], 1e-4f) << name(r) << ", row " << row;
+    for (size_t k = 0; k < std::min(y.size(), whole.size()); ++k)
+      EXPECT_NEAR(y[k], whole[k], 1e-4f) << name(r) << ", row " << row;
   }
   return seen;
 }
@@ -221,16 +240,19 @@ TEST(AxisRules, BandsOfColumnsGiveTheNumbersOfTheWhole) {
   max.kernel = {1, 3}, max.stride = {1, 2}, max.dilation = {1, 2};
   AvgPool2d mean;
   mean.kernel = {1, 4}, mean.stride = {1, 3};
-  const std::vector<AnyExample> examples{{"uneven", uneven, {{1, 1, 13, 4}, {5, 1, 3, 4}, {5}}},
-                                         {"strided", strided, {{1, 1, 14, 3}, {2, 1, 4, 3}}},
-                                         {"depthwise", depthwise, {{1, 1, 9, 4}, {4, 1, 3, 1}, {4}}},
-                                         {"maximum", max, {{1, 1, 15, 3}}},
-                                         {"mean", mean, {{1, 1, 16, 3}}}};
-  for (const Case& r : runs(examples)) EXPECT_EQ(check_bands(r), static_cast<size_t>(r.shape[2])) << name(r);
+  const std::vector<AnyExample> examples{
+      {"uneven", uneven, {{1, 1, 13, 4}, {5, 1, 3, 4}, {5}}},
+      {"strided", strided, {{1, 1, 14, 3}, {2, 1, 4, 3}}},
+      {"depthwise", depthwise, {{1, 1, 9, 4}, {4, 1, 3, 1}, {4}}},
+      {"maximum", max, {{1, 1, 15, 3}}},
+      {"mean", mean, {{1, 1, 16, 3}}}};
+  for (const Case& r : runs(examples))
+    EXPECT_EQ(check_bands(r), static_cast<size_t>(r.shape[2])) << name(r);
   // Parts of several rows do not lie together, and padding above has no parts.
   Conv2d flat, padded;
   padded.pad_before = {1, 0}, padded.pad_after = {1, 0};
-  const std::vector<AnyExample> others{{"all rows", flat, {{1, 3, 9, 4}, {5, 3, 3, 4}}}, {"padded", padded, {{1, 1, 9, 4}, {5, 3, 3, 4}}}};
+  const std::vector<AnyExample> others{{"all rows", flat, {{1, 3, 9, 4}, {5, 3, 3, 4}}},
+                                       {"padded", padded, {{1, 1, 9, 4}, {5, 3, 3, 4}}}};
   for (const Case& r : runs(others)) EXPECT_EQ(check_bands(r), 0U) << name(r);
 }
 
@@ -244,7 +266,8 @@ TEST(Facts, SayWhereAResultLiesInItsOperand) {
     ++seen;
     EXPECT_EQ(r.facts.storage, Storage::in_operand) << name(r);
     const auto begin = r.operands[0].second.begin() + *first;
-    EXPECT_EQ(std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(r.y.size())), r.y) << name(r);
+    EXPECT_EQ(std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(r.y.size())), r.y)
+        << name(r);
   }
   EXPECT_GE(seen, 3U);
 }
@@ -256,10 +279,12 @@ TEST(Forms, InFloatComputeTheSame) {
     for (const FormKind kind : {FormKind::simpler, FormKind::kernel, FormKind::portable}) {
       std::vector<Type> types;
       std::vector<Constant> constants;
-      for (const auto& [shape, data] : r.operands) types.push_back({DType::f32, shape, {}}), constants.push_back(constant_of(data));
+      for (const auto& [shape, data] : r.operands)
+        types.push_back({DType::f32, shape, {}}), constants.push_back(constant_of(data));
       const std::string text = "v";
       std::vector<FormOperand> operands;
-      for (size_t k = 0; k < types.size(); ++k) operands.push_back({&types[k], k == 0 ? nullptr : &constants[k], &text, nullptr, nullptr});
+      for (size_t k = 0; k < types.size(); ++k)
+        operands.push_back({&types[k], k == 0 ? nullptr : &constants[k], &text, nullptr, nullptr});
       const Type result{DType::f32, r.shape, {}};
       FormSite site;
       site.operands = operands, site.result = &result, site.name = &text;
@@ -267,11 +292,14 @@ TEST(Forms, InFloatComputeTheSame) {
       if (!write_form(r.example.op, kind, builder)) continue;
       const Form form = builder.take();
       const auto is_call = [](const Form::Step& step) { return is_lowered(step.op); };
-      if (std::ranges::any_of(form.steps, is_call)) continue;  // of the device; what it computes is for tests of its kernel
+      if (std::ranges::any_of(form.steps, is_call))
+        continue;  // of the device; what it computes is for tests of its kernel
       Operands values = r.operands;
       for (const Form::Value& value : form.values) {
         values.emplace_back(value.type.shape, std::vector<float>());
-        if (value.constant) values.back().second.assign(value.constant->as<float>().begin(), value.constant->as<float>().end());
+        if (value.constant)
+          values.back().second.assign(value.constant->as<float>().begin(),
+                                      value.constant->as<float>().end());
       }
       for (const Form::Step& step : form.steps) {
         Operands in;
@@ -280,7 +308,8 @@ TEST(Forms, InFloatComputeTheSame) {
       }
       const std::vector<float>& y = values[static_cast<size_t>(form.result)].second;
       ASSERT_EQ(y.size(), r.y.size()) << name(r);
-      for (size_t k = 0; k < y.size(); ++k) ASSERT_NEAR(y[k], r.y[k], 1e-5f * (1 + std::abs(r.y[k]))) << name(r);
+      for (size_t k = 0; k < y.size(); ++k)
+        ASSERT_NEAR(y[k], r.y[k], 1e-5f * (1 + std::abs(r.y[k]))) << name(r);
       ++seen;
     }
   EXPECT_GE(seen, 10U);
@@ -293,7 +322,8 @@ TEST(UnaryFunctions, AreNowhereSteeperThanTheirRowSays) {
     for (const float alpha : {0.0f, 0.3f, 1.0f})
       for (int k = -80000; k < 80000; ++k) {
         const double x = k * 1e-4, h = 1e-3;
-        const double rise = row.value(static_cast<float>(x + h), alpha) - row.value(static_cast<float>(x), alpha);
+        const double rise =
+            row.value(static_cast<float>(x + h), alpha) - row.value(static_cast<float>(x), alpha);
         steepest = std::max(steepest, std::abs(rise) / h);
       }
     EXPECT_LE(steepest, row.steepest + 2e-3) << row.name;
@@ -309,11 +339,16 @@ TEST(UnaryFunctions, AreWhatTheirBuiltinsCompute) {
       row.builtins(writer, {}, alpha);
       EXPECT_EQ(writer.fits(), row.fn != UnaryFn::pow || alpha != 1) << row.name;
       for (const PointStep& s : writer.program().steps)
-        if (s.fn == PointFn::unary) { EXPECT_FALSE(row_of(s.unary).neutron.empty()) << row.name << " of " << name_of(s.unary); }
+        if (s.fn == PointFn::unary) {
+          EXPECT_FALSE(row_of(s.unary).neutron.empty()) << row.name << " of " << name_of(s.unary);
+        }
       if (!writer.fits()) continue;
       for (int k = -60; k <= 60; ++k) {
         const float x = static_cast<float>(k) / 10, y = row.value(x, alpha);
-        if (std::isfinite(y)) { EXPECT_NEAR(evaluate(writer.program(), x), y, 1e-3f * (1 + std::abs(y))) << row.name << " " << x; }
+        if (std::isfinite(y)) {
+          EXPECT_NEAR(evaluate(writer.program(), x), y, 1e-3f * (1 + std::abs(y)))
+              << row.name << " " << x;
+        }
       }
     }
   }

@@ -19,7 +19,8 @@ static Answer asked(const Op& op, Answer otherwise, Ask ask) {
 }
 
 OpFacts facts_of(const Op& op) {
-  return asked(op, facts(Family::lowered), [](const auto& o, const auto& def) { return def.facts(o); });
+  return asked(op, facts(Family::lowered),
+               [](const auto& o, const auto& def) { return def.facts(o); });
 }
 
 const KernelCall* call_of(const Op& op) { return std::get_if<KernelCall>(&op); }
@@ -55,8 +56,9 @@ std::optional<Op> reordered(const Op& op, const Axes& perm) {
 }
 
 std::optional<ImageWindow> window_of(const Op& op, TypeView in) {
-  return asked(op, std::optional<ImageWindow>(),
-               [&](const auto& o, const auto& def) { return def.axes.window ? def.axes.window(o, in) : std::nullopt; });
+  return asked(op, std::optional<ImageWindow>(), [&](const auto& o, const auto& def) {
+    return def.axes.window ? def.axes.window(o, in) : std::nullopt;
+  });
 }
 
 // Columns do where the operand has one row, too, and no window sees another one above it or below.
@@ -82,11 +84,15 @@ std::optional<Op> band_of(const Op& op, TypeView in, TypeView out, const RowBand
 }
 
 std::optional<i64> view_of(const Op& op, TypeView in) {
-  return asked(op, std::optional<i64>(), [&](const auto& o, const auto& def) { return def.view ? def.view(o, in) : std::nullopt; });
+  return asked(op, std::optional<i64>(), [&](const auto& o, const auto& def) {
+    return def.view ? def.view(o, in) : std::nullopt;
+  });
 }
 
 std::string_view function_of(const Op& op) {
-  return asked(op, std::string_view(), [](const auto& o, const auto& def) { return def.function ? def.function(o) : std::string_view(); });
+  return asked(op, std::string_view(), [](const auto& o, const auto& def) {
+    return def.function ? def.function(o) : std::string_view();
+  });
 }
 
 template <class T>
@@ -118,7 +124,8 @@ static bool (*form_of(const OpDef<T>& def, FormKind kind))(const T&, FormBuilder
   return def.forms.kernel;
 }
 bool has_form(const Op& op, FormKind kind) {
-  return asked(op, false, [&](const auto&, const auto& def) { return form_of(def, kind) != nullptr; });
+  return asked(op, false,
+               [&](const auto&, const auto& def) { return form_of(def, kind) != nullptr; });
 }
 bool write_form(const Op& op, FormKind kind, FormBuilder& builder) {
   return asked(op, false, [&](const auto& o, const auto& def) {
@@ -130,7 +137,8 @@ bool write_form(const Op& op, FormKind kind, FormBuilder& builder) {
 template <class T>
 static void add_examples(std::vector<AnyExample>& all) {
   if constexpr (kHasDef<T>)
-    for (Example<T>& e : def_of(T{}).examples()) all.push_back({e.name, std::move(e.op), std::move(e.operands)});
+    for (Example<T>& e : def_of(T{}).examples())
+      all.push_back({e.name, std::move(e.op), std::move(e.operands)});
 }
 template <size_t... I>
 static std::vector<AnyExample> all_examples(std::index_sequence<I...>) {
@@ -138,6 +146,8 @@ static std::vector<AnyExample> all_examples(std::index_sequence<I...>) {
   (add_examples<std::variant_alternative_t<I, AnyOp>>(all), ...);
   return all;
 }
-std::vector<AnyExample> all_examples() { return all_examples(std::make_index_sequence<std::variant_size_v<AnyOp>>()); }
+std::vector<AnyExample> all_examples() {
+  return all_examples(std::make_index_sequence<std::variant_size_v<AnyOp>>());
+}
 
 }  // namespace deuteron

@@ -10,12 +10,20 @@ OpFacts facts_of(const Op&);
 inline bool is_layer(const Op& op) { return facts_of(op).family == Family::layer; }
 // y = f(a, b) for each element, with broadcasting.
 inline bool is_binary(const Op& op) { return facts_of(op).family == Family::binary; }
-inline bool is_quantize_or_dequantize(const Op& op) { return facts_of(op).family == Family::border; }
+inline bool is_quantize_or_dequantize(const Op& op) {
+  return facts_of(op).family == Family::border;
+}
 // y = f(x) for each element, whatever their order.
-inline bool is_elementwise(const Op& op) { return facts_of(op).family == Family::elementwise || is_quantize_or_dequantize(op); }
+inline bool is_elementwise(const Op& op) {
+  return facts_of(op).family == Family::elementwise || is_quantize_or_dequantize(op);
+}
 inline bool is_movement(const Op& op) { return facts_of(op).family == Family::movement; }
-inline bool is_dequantize(const Op& op) { return is_quantize_or_dequantize(op) && facts_of(op).values == Values::same; }
-inline bool is_quantize(const Op& op) { return is_quantize_or_dequantize(op) && facts_of(op).values != Values::same; }
+inline bool is_dequantize(const Op& op) {
+  return is_quantize_or_dequantize(op) && facts_of(op).values == Values::same;
+}
+inline bool is_quantize(const Op& op) {
+  return is_quantize_or_dequantize(op) && facts_of(op).values != Values::same;
+}
 // A kernel call or a delegate.
 inline bool is_lowered(const Op& op) { return facts_of(op).family == Family::lowered; }
 
@@ -46,8 +54,8 @@ std::optional<i64> view_of(const Op& op, TypeView in);
 std::string_view function_of(const Op& op);
 
 class FormBuilder;
-// parts: that of an operator whose header declares parts_form. rounded_parts: the same between int8 values, with parameters for what is
-// between, where the header declares rounded_parts_form.
+// parts: that of an operator whose header declares parts_form. rounded_parts: the same between int8
+// values, with parameters for what is between, where the header declares rounded_parts_form.
 enum class FormKind : u8 { simpler, kernel, last, portable, parts, rounded_parts };
 bool has_form(const Op& op, FormKind kind);
 bool write_form(const Op& op, FormKind kind, FormBuilder& builder);

@@ -14,7 +14,8 @@ namespace deuteron {
 Type result_type(const Op& op, TypeView in, Quant quant) {
   Result<std::vector<Type>> inferred = infer(op, in);
   DEUTERON_CHECK(inferred && inferred->size() == 1,
-                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
+                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured,
+                             inferred.why.limit));
   Type result = (*inferred)[0];
   result.quant = std::move(quant);
   if (Type wider = result; result.quant.high > std::numeric_limits<int8_t>::max()) {
@@ -36,7 +37,8 @@ const Type& FormBuilder::type(ValueId v) const {
 }
 
 ValueId FormBuilder::constant(Type type, Constant data, std::string name) {
-  DEUTERON_CHECK(type.bytes() == static_cast<i64>(data.bytes.size()), fmt::format("{} with {} bytes", to_text(type), data.bytes.size()));
+  DEUTERON_CHECK(type.bytes() == static_cast<i64>(data.bytes.size()),
+                 fmt::format("{} with {} bytes", to_text(type), data.bytes.size()));
   form_.values.push_back({std::move(name), std::move(type), std::move(data)});
   return static_cast<ValueId>(operands() + form_.values.size()) - 1;
 }
@@ -60,7 +62,9 @@ bool FormBuilder::finish(ValueId result) {
   return true;
 }
 
-bool FormBuilder::finish(Op op, std::vector<ValueId> inputs) { return finish(add(std::move(op), std::move(inputs), result().quant)); }
+bool FormBuilder::finish(Op op, std::vector<ValueId> inputs) {
+  return finish(add(std::move(op), std::move(inputs), result().quant));
+}
 
 std::optional<std::vector<float>> numbers_of(const FormOperand& operand) {
   const Type* type = operand.steps ? operand.steps : operand.type;
@@ -72,7 +76,8 @@ std::optional<std::vector<float>> numbers_of(const FormOperand& operand) {
     numbers.assign(real.begin(), real.end());
   } else if (type->dtype == DType::s8 && !type->quant.empty()) {
     const Quant& q = type->quant;
-    for (const int8_t step : data->as<int8_t>()) numbers.push_back(static_cast<float>(step - q.zero_point[0]) * q.scale[0]);
+    for (const int8_t step : data->as<int8_t>())
+      numbers.push_back(static_cast<float>(step - q.zero_point[0]) * q.scale[0]);
   }
   if (numbers.empty()) return std::nullopt;
   return numbers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator becomes: other operators, in the order of execution. A form is a plain value; ir/rewrite/forms.h puts it into a graph.
+// What an operator becomes: other operators, in the order of execution. A form is a plain value;
+// ir/rewrite/forms.h puts it into a graph.
 #pragma once
 #include <optional>
 #include <span>
@@ -25,12 +26,15 @@ struct FormOperand {
 struct FormSite {
   std::span<const FormOperand> operands;
   const Type* result = nullptr;
-  const Type* result_steps = nullptr;  // the int8 type that every reader quantizes the result to; null: somebody wants the float
+  const Type* result_steps = nullptr;  // the int8 type that every reader quantizes the result to;
+                                       // null: somebody wants the float
   const std::string* name = nullptr;
   Isa isa = Isa::scalar;
-  bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's: beside one, and of a model that came from there
+  bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's: beside one,
+                            // and of a model that came from there
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
-  bool for_stock = false;  // what stock firmware's kernels compute soonest, of forms with the same bits
+  bool for_stock =
+      false;  // what stock firmware's kernels compute soonest, of forms with the same bits
 };
 
 // Ids count the operands and then what has been added.
@@ -51,7 +55,8 @@ struct Form {
   std::string reason;  // for the report, where nothing is left of the operator
 };
 
-// The type of the one result of an operator that is known to fit its operands, with the result's parameters.
+// The type of the one result of an operator that is known to fit its operands, with the result's
+// parameters.
 Type result_type(const Op& op, TypeView in, Quant quant);
 
 class FormBuilder {
@@ -63,14 +68,19 @@ class FormBuilder {
   std::vector<ValueId> inputs() const;
   const Type& type(ValueId v) const;
   const Type& result() const { return *site_.result; }
-  const Constant* data(ValueId operand) const { return site_.operands[static_cast<size_t>(operand)].data; }
-  const std::string& name(ValueId operand) const { return *site_.operands[static_cast<size_t>(operand)].name; }
+  const Constant* data(ValueId operand) const {
+    return site_.operands[static_cast<size_t>(operand)].data;
+  }
+  const std::string& name(ValueId operand) const {
+    return *site_.operands[static_cast<size_t>(operand)].name;
+  }
   const std::string& result_name() const { return *site_.name; }
 
   ValueId constant(Type type, Constant data, std::string name = {});
   template <class T>
   ValueId constant(DType dtype, Shape shape, std::vector<T> data, std::string name = {}) {
-    return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)), std::move(name));
+    return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)),
+                    std::move(name));
   }
   // dtype and shape of the result are inferred (CHECK), the quantization parameters are `quant`.
   ValueId add(Op op, std::vector<ValueId> inputs, Quant quant = {}, std::string name = {});
@@ -87,7 +97,8 @@ class FormBuilder {
   Form form_;
 };
 
-// The real numbers of an operand that is a constant, or that is dequantized from one; nothing when it is computed.
+// The real numbers of an operand that is a constant, or that is dequantized from one; nothing when
+// it is computed.
 std::optional<std::vector<float>> numbers_of(const FormOperand&);
 
 }  // namespace deuteron

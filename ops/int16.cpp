@@ -40,8 +40,8 @@ concept HasInt16Form = requires(const T& op, const LowerContext& context) {
   int16_form(op, context);
 };
 
-// What rounds as TFLite does is a form of its own; what moves elements, picks some of them, or has one way to be rounded, needs none: its
-// int16.h has has_bits_of_tflite().
+// What rounds as TFLite does is a form of its own; what moves elements, picks some of them, or has
+// one way to be rounded, needs none: its int16.h has has_bits_of_tflite().
 template <class T>
 concept HasTfliteInt16Form = requires(const T& op, const LowerContext& context) {
   tflite_int16_form(op, context);
@@ -56,7 +56,8 @@ concept HasInt16Result = requires(const T& op) {
   { int16_result_weights(op) } -> std::same_as<DType>;
 };
 
-// What int8 has with a scale of its own is symmetric here. A fixed range reaches as far as it did on the side that reaches further.
+// What int8 has with a scale of its own is symmetric here. A fixed range reaches as far as it did
+// on the side that reaches further.
 static QuantSpec widened(QuantSpec spec) {
   if (spec.dtype != DType::s8) return spec;
   spec.dtype = DType::s16, spec.symmetric = true;
@@ -74,8 +75,11 @@ static std::vector<QuantSpec> all_widened(std::span<const QuantSpec> of_int8) {
 template <class T>
 static std::span<const QuantSpec> widened_specs(const T& op) {
   static const std::vector<QuantSpec> kSpecs = all_widened(def_of(T{}).quantize);
-  if constexpr (requires { op.form.bidirectional; }) {  // the weights of each direction are operands
-    static const std::vector<QuantSpec> kOfTwo = all_widened(def_of(T{.form = {.bidirectional = true}}).quantize);
+  if constexpr (requires {
+                  op.form.bidirectional;
+                }) {  // the weights of each direction are operands
+    static const std::vector<QuantSpec> kOfTwo =
+        all_widened(def_of(T{.form = {.bidirectional = true}}).quantize);
     if (op.form.bidirectional) return kOfTwo;
   }
   return kSpecs;
@@ -115,7 +119,8 @@ bool is_same_storage(const Op& op) {
   return facts.values == Values::same && facts.storage == Storage::in_operand;
 }
 
-static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true}, {DType::s16, Gran::shared, 0, true}};
+static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true},
+                                      {DType::s16, Gran::shared, 0, true}};
 
 std::span<const QuantSpec> tflite_int16_quant_specs(const Op& op) {
   if (is_same_storage(op)) return kView;
@@ -141,14 +146,16 @@ std::span<const QuantSpec> int16_result_quant_specs(const Op& op) {
   return std::visit(
       []<class T>(const T& o) -> std::span<const QuantSpec> {
         if constexpr (HasInt16Result<T>)
-          return int16_result_weights(o) == DType::s16 ? result_specs<T, DType::s16>(o) : result_specs<T, DType::s8>(o);
+          return int16_result_weights(o) == DType::s16 ? result_specs<T, DType::s16>(o)
+                                                       : result_specs<T, DType::s8>(o);
         else return {};
       },
       op);
 }
 
 bool may_be_int16_result(const Op& op, const Type& inferred, const Type& given) {
-  const bool is_wider = inferred.dtype == DType::s8 && given.dtype == DType::s16 && inferred.shape == given.shape;
+  const bool is_wider =
+      inferred.dtype == DType::s8 && given.dtype == DType::s16 && inferred.shape == given.shape;
   return is_wider && !int16_result_quant_specs(op).empty();
 }
 
@@ -166,7 +173,9 @@ Result<Lowered> lower_to_int16(const Op& op, const LowerContext& context) {
       [&]<class T>(const T& o) -> Result<Lowered> {
         if (is_reference(context.rounding) && !HasBitsOfTflite<T>) {
           if constexpr (HasTfliteInt16Form<T>) return tflite_int16_form(o, context);
-          else return Refusal{"there is no kernel of TFLite's int16 arithmetic for it", "", "", "int16x8.operator"};
+          else
+            return Refusal{"there is no kernel of TFLite's int16 arithmetic for it", "", "",
+                           "int16x8.operator"};
         }
         if constexpr (HasInt16Form<T>) return int16_form(o, context);
         else return Refusal{"there is no int16 kernel of it", "", "", "int16.operator"};

@@ -22,13 +22,16 @@ TEST(Moves, SliceTakesEveryStepthElement) {
 }
 
 TEST(Moves, ConcatPutsOperandsOneBehindTheOther) {
-  const std::vector<float> a = random_floats(2 * 3 * 5, 2), b = random_floats(2 * 1 * 5, 3), c = random_floats(2 * 2 * 5, 4);
+  const std::vector<float> a = random_floats(2 * 3 * 5, 2), b = random_floats(2 * 1 * 5, 3),
+                           c = random_floats(2 * 2 * 5, 4);
   const std::vector<float> y = run_op(Concat{1}, {{{2, 3, 5}, a}, {{2, 1, 5}, b}, {{2, 2, 5}, c}});
   ASSERT_EQ(y.size(), 2u * 6 * 5);
   for (i64 n = 0; n < 2; ++n)
     for (i64 k = 0; k < 6; ++k)
       for (i64 i = 0; i < 5; ++i) {
-        const float expected = k < 3 ? a[(n * 3 + k) * 5 + i] : k < 4 ? b[n * 5 + i] : c[(n * 2 + k - 4) * 5 + i];
+        const float expected = k < 3   ? a[(n * 3 + k) * 5 + i]
+                               : k < 4 ? b[n * 5 + i]
+                                       : c[(n * 2 + k - 4) * 5 + i];
         ASSERT_EQ(y[(n * 6 + k) * 5 + i], expected);
       }
 }
@@ -44,7 +47,8 @@ TEST(Moves, GatherPicksByPosition) {
 }
 
 TEST(Moves, WhatReachesOutsideIsRefused) {
-  const Type x{DType::f32, {2, 5}, {}}, other{DType::f32, {3, 5}, {}}, integers{DType::s32, {2, 5}, {}};
+  const Type x{DType::f32, {2, 5}, {}}, other{DType::f32, {3, 5}, {}},
+      integers{DType::s32, {2, 5}, {}};
   const auto rule = [](const Op& op, std::vector<const Type*> in) {
     const auto types = infer(op, TypeView(in));
     return types ? std::string("accepted") : types.why.rule;

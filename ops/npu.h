@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an NPU takes: rows of measured against limit. The formulas are the operator's, the limits are the target's.
+// What an NPU takes: rows of measured against limit. The formulas are the operator's, the limits
+// are the target's.
 #pragma once
 #include <optional>
 #include <span>
@@ -13,9 +14,11 @@
 
 namespace deuteron {
 
-// The limits of an NPU of the Neutron family, the table [npu.limits] of a target file. Where the numbers come from is said there.
+// The limits of an NPU of the Neutron family, the table [npu.limits] of a target file. Where the
+// numbers come from is said there.
 struct NpuLimits {
-  i64 vector_length = 0;  // multiply-adds of one dot-product unit: channels count in multiples of it
+  i64 vector_length =
+      0;  // multiply-adds of one dot-product unit: channels count in multiples of it
   i64 kernel = 0, stride = 0, dilation = 0;
   i64 taps = 0;  // kernel height * kernel width * channels rounded up to vector_length
   i64 transposed_stride = 0;
@@ -26,8 +29,8 @@ struct NpuLimits {
   i64 ports = 0;  // inputs of one partition, and outputs
 };
 
-// A node as the rows see it. `data[k]` is null where operand k is not a constant. Before quantization the types are float: rows that need
-// scales then say nothing.
+// A node as the rows see it. `data[k]` is null where operand k is not a constant. Before
+// quantization the types are float: rows that need scales then say nothing.
 struct NpuOperands {
   TypeView in, out;
   std::span<const Constant* const> data;
@@ -38,7 +41,8 @@ struct NpuOperands {
 
 enum class NpuTest : u8 { at_most, at_least, equals, multiple_of, holds };
 
-// A refused user reads "<what>: <measured>, limit <limit>", or, where there is nothing to measure, a sentence.
+// A refused user reads "<what>: <measured>, limit <limit>", or, where there is nothing to measure,
+// a sentence.
 struct NpuCondition {
   NpuTest test;
   std::string_view refused = {};
@@ -65,10 +69,13 @@ struct NpuRow {
 template <class T>
 struct NpuSupport {
   std::span<const NpuRow<T>> rows;
-  std::string_view builtin;  // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
+  std::string_view
+      builtin;  // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
   std::string_view absent;
-  std::span<const QuantSpec> (*quantize)(const T&) = nullptr;  // where the NPU wants other parameters than OpDef::quantize
-  std::string_view (*builtin_of)(const T&) = nullptr;          // where the builtin depends on the attributes
+  std::span<const QuantSpec> (*quantize)(const T&) =
+      nullptr;  // where the NPU wants other parameters than OpDef::quantize
+  std::string_view (*builtin_of)(const T&) =
+      nullptr;  // where the builtin depends on the attributes
 };
 
 template <class T>
@@ -76,7 +83,8 @@ constexpr NpuSupport<T> not_on_npu(std::string_view why) {
   return {.rows = {}, .builtin = {}, .absent = why};
 }
 
-// A row, evaluated. Without a number `what` is a whole sentence, of what holds or of what is in the way.
+// A row, evaluated. Without a number `what` is a whole sentence, of what holds or of what is in the
+// way.
 struct NpuCheck {
   std::string rule;  // "neutron.conv2d.taps"
   std::string what, measured, limit;
@@ -85,7 +93,8 @@ struct NpuCheck {
 
 // A row without a node, for the table of what a target supports.
 struct NpuConstraint {
-  std::string rule, text;  // "neutron.conv2d.taps", "kernel taps, channels rounded up to the MAC width <= 65535"
+  std::string rule,
+      text;  // "neutron.conv2d.taps", "kernel taps, channels rounded up to the MAC width <= 65535"
 };
 
 inline i64 round_up(i64 v, i64 multiple) { return (v + multiple - 1) / multiple * multiple; }

@@ -40,12 +40,16 @@ struct HostTensor {
   float* data;
 };
 
-// How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift, where that is exact enough: rounded once,
-// and the shifts of all layers are one constant. tflite: with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do:
-// then a result does not depend on who computes it. reference: that, and everything else as TFLite's reference kernels have it: bounds, tables
-// and layers too. For models that came with their int8 parameters from TFLite. reference_once: that of a FULLY_CONNECTED, which rounds once.
+// How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift,
+// where that is exact enough: rounded once, and the shifts of all layers are one constant. tflite:
+// with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do: then a result
+// does not depend on who computes it. reference: that, and everything else as TFLite's reference
+// kernels have it: bounds, tables and layers too. For models that came with their int8 parameters
+// from TFLite. reference_once: that of a FULLY_CONNECTED, which rounds once.
 enum class Rounding : u8 { once, tflite, reference, reference_once };
-inline bool is_reference(Rounding r) { return r == Rounding::reference || r == Rounding::reference_once; }
+inline bool is_reference(Rounding r) {
+  return r == Rounding::reference || r == Rounding::reference_once;
+}
 
 // What a lowering sees. `data[i]` is null where operand i is not a constant.
 struct LowerContext {
@@ -61,13 +65,15 @@ struct LowerContext {
 class FormBuilder;
 template <class T>
 struct Forms {
-  bool (*simpler)(const T&, FormBuilder&);   // before quantization: fewer operators, or cheaper ones
-  bool (*kernel)(const T&, FormBuilder&);    // what there are int8 kernels for
-  bool (*last)(const T&, FormBuilder&);      // likewise, where rules that put neighbours together would undo it
+  bool (*simpler)(const T&, FormBuilder&);  // before quantization: fewer operators, or cheaper ones
+  bool (*kernel)(const T&, FormBuilder&);   // what there are int8 kernels for
+  bool (*last)(const T&,
+               FormBuilder&);  // likewise, where rules that put neighbours together would undo it
   bool (*portable)(const T&, FormBuilder&);  // in float: what the portable kernels compute
 };
 template <class T>
-inline constexpr Forms<T> kNoForms{.simpler = nullptr, .kernel = nullptr, .last = nullptr, .portable = nullptr};
+inline constexpr Forms<T> kNoForms{
+    .simpler = nullptr, .kernel = nullptr, .last = nullptr, .portable = nullptr};
 
 // A case that a target with the operator should take: attributes, and the shapes of the operands.
 template <class T>
@@ -84,7 +90,8 @@ struct OpDef {
   Result<std::vector<Type>> (*infer)(const T&, TypeView in);
   std::span<const QuantSpec> quantize;  // operands in order, then the result; empty: stays float
   i64 (*macs)(const T&, TypeView in, TypeView out);
-  // Float execution for calibration and comparison. Quantize rounds to the grid and stays real; Dequantize copies.
+  // Float execution for calibration and comparison. Quantize rounds to the grid and stays real;
+  // Dequantize copies.
   void (*execute)(const T&, std::span<const HostTensor> in, std::span<const HostTensor> out);
   // The call of the cortex_m dialect for int8 operands.
   Result<Lowered> (*cortex_m)(const T&, const LowerContext&);
@@ -92,10 +99,12 @@ struct OpDef {
   NpuSupport<T> npu;
   OpFacts (*facts)(const T&);
   AxisRules<T> axes;
-  // The element of operand 0 with which the result begins, where it lies in there as it is; null: it never does.
+  // The element of operand 0 with which the result begins, where it lies in there as it is; null:
+  // it never does.
   std::optional<i64> (*view)(const T&, TypeView in);
   Forms<T> forms;
-  // The first one is plain. Checks of limits, tests of kernels and the table of operators run them all.
+  // The first one is plain. Checks of limits, tests of kernels and the table of operators run them
+  // all.
   std::vector<Example<T>> (*examples)();
   // Which of its functions it computes, for an operator of several; null: it has one.
   std::string_view (*function)(const T&);

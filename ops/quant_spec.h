@@ -5,7 +5,8 @@
 
 namespace deuteron {
 
-// How an operand or result is quantized. The quantizer reads it; the last entry of OpDef::quantize is the result.
+// How an operand or result is quantized. The quantizer reads it; the last entry of OpDef::quantize
+// is the result.
 enum class Gran : u8 {
   none,         // stays as it is
   per_tensor,   // its own scale and zero point

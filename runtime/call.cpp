@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a program file: the instruction, its operator, its arguments against the kernel's schema, and their decoding.
+// Calls of a program file: the instruction, its operator, its arguments against the kernel's
+// schema, and their decoding.
 #include "runtime/plan.h"
 #include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
 
-bool is_tensor_list(ValueTag tag) { return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list; }
+bool is_tensor_list(ValueTag tag) {
+  return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list;
+}
 
 // What the value becomes when it is decoded.
 Kind kind_of(ValueTag tag) {
@@ -36,7 +39,9 @@ Kind kind_of(ValueTag tag) {
 }
 
 // Whether a value may stand where the schema has `letter`. Only `v` has items that may be none.
-bool fits(char letter, ValueTag tag) { return takes(letter, kind_of(tag)) && (tag != ValueTag::optional_tensor_list || letter == 'v'); }
+bool fits(char letter, ValueTag tag) {
+  return takes(letter, kind_of(tag)) && (tag != ValueTag::optional_tensor_list || letter == 'v');
+}
 
 bool has_elements(const FlatReader& r, FlatTable tensor) {
   const FlatVector sizes = r.known_vector(tensor, kSizes);
@@ -45,7 +50,8 @@ bool has_elements(const FlatReader& r, FlatTable tensor) {
   return true;
 }
 
-// Kernels may look at every constant when they are prepared, and backends at their payload: a step for so many bytes.
+// Kernels may look at every constant when they are prepared, and backends at their payload: a step
+// for so many bytes.
 constexpr uint32_t kBytesPerStep = 16;
 
 uint32_t known_bytes(const Plan& plan, FlatTable payload) {
@@ -58,15 +64,18 @@ bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
   FlatReader& r = plan.reader;
   if (!r.charge(placement_steps(plan, payload))) return false;
   const DataPlace p = known_place(plan, index, payload);
-  if (p.place == Place::constant && !r.charge(known_bytes(plan, payload) / kBytesPerStep)) return false;
+  if (p.place == Place::constant && !r.charge(known_bytes(plan, payload) / kBytesPerStep))
+    return false;
   if (p.place == Place::nowhere && has_elements(r, payload))
     return r.corrupt("the tensor has neither memory nor data and is no input or output"), false;
-  if (written && p.place == Place::constant) return r.fail(Code::bad_argument, "a constant in the file would be overwritten"), false;
+  if (written && p.place == Place::constant)
+    return r.fail(Code::bad_argument, "a constant in the file would be overwritten"), false;
   return true;
 }
 
 // Whether the list `returned` holds the out arguments, or the items of the list of outs.
-bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* schema, FlatTable returned) {
+bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* schema,
+                  FlatTable returned) {
   FlatReader& r = plan.reader;
   const FlatVector items = r.known_vector(returned, 0);
   if (items.count == 0 || count == 0) return false;
@@ -97,13 +106,16 @@ uint32_t returned_argument(const char* schema, uint32_t count) {
 bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const char* schema) {
   FlatReader& r = plan.reader;
   const uint32_t returned = r.item<uint32_t>(call.args, count);
-  if (count != 0 && returned == r.item<uint32_t>(call.args, returned_argument(schema, count))) return true;
+  if (count != 0 && returned == r.item<uint32_t>(call.args, returned_argument(schema, count)))
+    return true;
   const ValueView v = known_value(plan, returned);
-  if (v.tag == ValueTag::tensor_list && returns_outs(plan, call, count, schema, v.payload)) return true;
+  if (v.tag == ValueTag::tensor_list && returns_outs(plan, call, count, schema, v.payload))
+    return true;
   return r.corrupt("the call's return value is not its out argument"), false;
 }
 
-// Values whose room so many integers take: of the smallest, with pointers of 32 bits, which hold three.
+// Values whose room so many integers take: of the smallest, with pointers of 32 bits, which hold
+// three.
 constexpr uint32_t values_of_integers(uint32_t count) { return (count + 2) / 3; }
 static_assert(sizeof(Value) >= 3 * sizeof(int64_t), "three integers fit where a Value lies");
 
@@ -164,7 +176,8 @@ struct CallDecoder {
     auto* at = reinterpret_cast<uint8_t*>(values);
     *list = {nullptr, at, static_cast<int32_t>(v.count)};
     for (uint32_t i = 0; i < v.count; ++i, at += 8) {
-      const FlatTable item = known_value(plan, static_cast<uint32_t>(r.item<int64_t>(v, i))).payload;
+      const FlatTable item =
+          known_value(plan, static_cast<uint32_t>(r.item<int64_t>(v, i))).payload;
       const int64_t number = r.known_scalar<int64_t>(item, 0);
       __builtin_memcpy(at, &number, sizeof number);
     }
@@ -203,7 +216,9 @@ bool check_tensors(Plan& plan, FlatVector items, bool written) {
   if (!r.charge(items.count)) return false;
   for (uint32_t k = 0; k < items.count; ++k) {
     const uint32_t item = r.item<uint32_t>(items, k);
-    if (item < plan.values.count && !check_tensor(plan, item, known_value(plan, item).payload, written)) return false;
+    if (item < plan.values.count &&
+        !check_tensor(plan, item, known_value(plan, item).payload, written))
+      return false;
   }
   return true;
 }
@@ -244,11 +259,15 @@ bool check_operators(Plan& plan) {
 #ifdef DEUTERON_NO_DELEGATES
 static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable, CallView*, Status* where) {
   FlatReader& r = plan.reader;
-  where->op = r.string(r.table(plan.delegates, delegate), 0);  // null after a fault, which stays the first
-  return r.fail(Code::missing_backend, "calls a delegate, and no backend of this name is linked in"), false;
+  where->op =
+      r.string(r.table(plan.delegates, delegate), 0);  // null after a fault, which stays the first
+  return r.fail(Code::missing_backend,
+                "calls a delegate, and no backend of this name is linked in"),
+         false;
 }
 #else
-static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable body, CallView* call, Status* where) {
+static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable body, CallView* call,
+                               Status* where) {
   FlatReader& r = plan.reader;
   call->delegate = true;
   call->op_index = delegate;
@@ -273,7 +292,8 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
   switch (static_cast<InstructionTag>(tag)) {
     case InstructionTag::delegate_call: {
       const uint32_t delegate = r.scalar<uint32_t>(body, 0);
-      if (!r.fault && delegate >= plan.delegates.count) r.corrupt("a call refers to a delegate that does not exist");
+      if (!r.fault && delegate >= plan.delegates.count)
+        r.corrupt("a call refers to a delegate that does not exist");
       if (r.fault) return false;
       return read_delegate_call(plan, delegate, body, call, where);
     }
@@ -287,7 +307,8 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
       break;
   }
   const uint32_t op = r.scalar<uint32_t>(body, 0);
-  if (!r.fault && op >= plan.operators.count) r.corrupt("a call refers to an operator that does not exist");
+  if (!r.fault && op >= plan.operators.count)
+    r.corrupt("a call refers to an operator that does not exist");
   if (r.fault) return false;
   const FlatTable name = r.known_table(plan.operators, op);  // by check_operators
   const FlatVector text = r.known_vector(name, 0), overload = r.known_vector(name, 1);
@@ -302,10 +323,12 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
 
 CallView known_arguments(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
-  const FlatTable instruction = r.known_table(plan.instructions, index), body = r.known_table(instruction, 1);
+  const FlatTable instruction = r.known_table(plan.instructions, index),
+                  body = r.known_table(instruction, 1);
   CallView call;
 #ifndef DEUTERON_NO_DELEGATES
-  call.delegate = r.known_scalar<uint8_t>(instruction, 0) == static_cast<uint8_t>(InstructionTag::delegate_call);
+  call.delegate = r.known_scalar<uint8_t>(instruction, 0) ==
+                  static_cast<uint8_t>(InstructionTag::delegate_call);
 #endif
   call.op_index = r.known_scalar<uint32_t>(body, 0);
   call.args = r.known_vector(body, 1);
@@ -315,45 +338,57 @@ CallView known_arguments(const Plan& plan, uint32_t index) {
 CallView known_call(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   CallView call = known_arguments(plan, index);
-  const FlatTable name = r.known_table(call.delegate ? plan.delegates : plan.operators, call.op_index);
+  const FlatTable name =
+      r.known_table(call.delegate ? plan.delegates : plan.operators, call.op_index);
   call.op = reinterpret_cast<const char*>(r.bytes + r.known_vector(name, 0).at);
   return call;
 }
 
-bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where) {
+bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size,
+                Status* where) {
   FlatReader& r = plan.reader;
   uint32_t count = 0;
   while (kernel.schema[count]) ++count;
-  if (call.args.count != count + 1) return r.fail(Code::bad_argument, "the call has another number of arguments than the kernel"), false;
+  if (call.args.count != count + 1)
+    return r.fail(Code::bad_argument, "the call has another number of arguments than the kernel"),
+           false;
   *size = {};
   size->args = count;
   if (!r.charge(count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     where->argument = static_cast<int16_t>(i);
     const uint32_t index = r.item<uint32_t>(call.args, i);
-    if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
+    if (index >= plan.values.count)
+      return r.corrupt("an argument refers to a value that does not exist"), false;
     if (!check_argument(plan, index, kernel.schema[i], size)) return false;
   }
   where->argument = -1;
-  if (r.item<uint32_t>(call.args, count) >= plan.values.count) return r.corrupt("a return value does not exist"), false;
+  if (r.item<uint32_t>(call.args, count) >= plan.values.count)
+    return r.corrupt("a return value does not exist"), false;
   return check_return_value(plan, call, count, kernel.schema);
 }
 
-bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size, uint32_t* workspace_bytes,
-                         Status* where) {
+bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size,
+                         uint32_t* workspace_bytes, Status* where) {
   FlatReader& r = plan.reader;
   *size = {};
-  if (call.args.count > INT16_MAX) return r.fail(Code::unsupported, "a delegate is called with more than 32767 arguments"), false;
+  if (call.args.count > INT16_MAX)
+    return r.fail(Code::unsupported, "a delegate is called with more than 32767 arguments"), false;
   const DelegateCall d = known_delegate_call(plan, call, backend);
   const uint32_t options = r.known_vector(r.known_table(plan.delegates, call.op_index), 2).count;
-  if (!r.charge(16 * call.args.count) || !r.charge(d.payload_bytes / kBytesPerStep) || !r.charge(options)) return false;
+  if (!r.charge(16 * call.args.count) || !r.charge(d.payload_bytes / kBytesPerStep) ||
+      !r.charge(options))
+    return false;
   for (uint32_t i = 0; i < call.args.count; ++i) {
     where->argument = static_cast<int16_t>(i);
     const uint32_t index = r.item<uint32_t>(call.args, i);
-    if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
+    if (index >= plan.values.count)
+      return r.corrupt("an argument refers to a value that does not exist"), false;
     const ValueView v = known_value(plan, index);
-    if (v.tag != ValueTag::tensor) return r.fail(Code::bad_argument, "a delegate takes tensors only"), false;
-    if (!r.charge(4 * placement_steps(plan, v.payload))) return false;  // backends look at an argument several times
+    if (v.tag != ValueTag::tensor)
+      return r.fail(Code::bad_argument, "a delegate takes tensors only"), false;
+    if (!r.charge(4 * placement_steps(plan, v.payload)))
+      return false;  // backends look at an argument several times
     size->values += 1;
     size->tensors += 1;
   }
@@ -370,7 +405,8 @@ bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backen
     const Use use = backend.use(d, static_cast<int32_t>(i));
     const bool writes = use == Use::write || use == Use::scratch;
     const uint32_t index = r.item<uint32_t>(call.args, i);
-    if (use != Use::none && !check_tensor(plan, index, known_value(plan, index).payload, writes)) return false;
+    if (use != Use::none && !check_tensor(plan, index, known_value(plan, index).payload, writes))
+      return false;
     size->writes += writes;
   }
   where->argument = -1;
@@ -386,10 +422,12 @@ CallRoom take_room(Arena& arena, const CallSize& largest) {
   return room;
 }
 
-const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room, int32_t* count) {
+const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room,
+                                int32_t* count) {
   *count = static_cast<int32_t>(call.args.count) - !call.delegate;
   CallDecoder decoder{plan, room.values, room.tensors, room.items};
-  for (int32_t i = 0; i < *count; ++i) room.args[i] = decoder.decode(plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)));
+  for (int32_t i = 0; i < *count; ++i)
+    room.args[i] = decoder.decode(plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)));
   return room.args;
 }
 

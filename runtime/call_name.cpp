@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a call with its overload, for profiles: apart from program.cpp, so that a program without a profile does not have it.
+// The name of a call with its overload, for profiles: apart from program.cpp, so that a program
+// without a profile does not have it.
 #include "runtime/plan.h"
 
 namespace deuteron {

@@ -3,8 +3,9 @@
 
 namespace deuteron {
 
-// Not in the header: the profiler and the ports share it, and where it lies in an image must not depend on whether the profiler is there.
-// Divides 16 bits at a time: no core here divides 64 bits, and the function that does is larger than all that prints.
+// Not in the header: the profiler and the ports share it, and where it lies in an image must not
+// depend on whether the profiler is there. Divides 16 bits at a time: no core here divides 64 bits,
+// and the function that does is larger than all that prints.
 Decimal::Decimal(uint64_t v) {
   do {
     uint32_t rest = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads values of a program file that check_values has passed: what each one is, and where a tensor lies.
+// Reads values of a program file that check_values has passed: what each one is, and where a tensor
+// lies.
 #include <initializer_list>
 
 #include "runtime/plan.h"
@@ -16,7 +17,8 @@ void set_data(const Plan& plan, const DataPlace& p, uint32_t bytes, Tensor* tens
   if (const SeveralMemories* m = plan.several)
     for (uint32_t k = 0; m->are_copied && k < m->copy_count; ++k) {
       const ConstantCopy& c = m->copies[k];
-      if (p.offset >= c.from && p.offset - c.from <= c.bytes && bytes <= c.bytes - (p.offset - c.from))
+      if (p.offset >= c.from && p.offset - c.from <= c.bytes &&
+          bytes <= c.bytes - (p.offset - c.from))
         tensor->data = planned_address(plan, c.at + (p.offset - c.from));
     }
 }
@@ -38,18 +40,23 @@ bool find_added_memory(const Plan& plan, uint32_t index, uint32_t* offset) {
 int64_t added_bytes(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   const ValueView v = known_value(plan, index);
-  if (v.tag != ValueTag::tensor || r.known_field(v.payload, kAllocation) != 0 || r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0)
+  if (v.tag != ValueTag::tensor || r.known_field(v.payload, kAllocation) != 0 ||
+      r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0)
     return 0;
   const FlatVector sizes = r.known_vector(v.payload, kSizes);
-  int64_t bytes = element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(v.payload, kScalarType)));
+  int64_t bytes =
+      element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(v.payload, kScalarType)));
   for (uint32_t i = 0; i < sizes.count; ++i) bytes *= r.item<int32_t>(sizes, i);
   return (bytes + 15) / 16 * 16;
 }
 
 uint64_t known_tag_and_payload(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
-  const uint32_t slot = plan.values.at + 4 * index, at = slot + r.load<uint32_t>(slot), vtable = at - r.load<uint32_t>(at);
-  const uint64_t tag = r.load<uint8_t>(at + r.load<uint16_t>(vtable + 4));  // check_value found both fields, but in `null` the second
+  const uint32_t slot = plan.values.at + 4 * index, at = slot + r.load<uint32_t>(slot),
+                 vtable = at - r.load<uint32_t>(at);
+  const uint64_t tag = r.load<uint8_t>(
+      at +
+      r.load<uint16_t>(vtable + 4));  // check_value found both fields, but in `null` the second
   if (tag == static_cast<uint64_t>(ValueTag::null)) return tag << 32;
   const uint32_t field = at + r.load<uint16_t>(vtable + 6);
   return tag << 32 | (field + r.load<uint32_t>(field));
@@ -60,10 +67,12 @@ DataPlace known_place(const Plan& plan, uint32_t index, FlatTable t) {
   DataPlace p;
   if (const FlatTable allocation = r.known_table(t, kAllocation)) {
     p.place = Place::planned;
-    p.offset = r.known_scalar<uint32_t>(allocation, kOffsetLow) + buffer_at(plan, r.known_scalar<uint32_t>(allocation, kMemoryId));
+    p.offset = r.known_scalar<uint32_t>(allocation, kOffsetLow) +
+               buffer_at(plan, r.known_scalar<uint32_t>(allocation, kMemoryId));
   } else if (const uint32_t data_index = r.known_scalar<uint32_t>(t, kDataIndex)) {
     p.place = Place::constant;
-    p.offset = static_cast<uint32_t>(plan.constants_at + r.item<uint64_t>(plan.constant_offsets, data_index));
+    p.offset = static_cast<uint32_t>(plan.constants_at +
+                                     r.item<uint64_t>(plan.constant_offsets, data_index));
   } else if (find_added_memory(plan, index, &p.offset)) {
     p.place = Place::planned;
   }
@@ -73,17 +82,20 @@ DataPlace known_place(const Plan& plan, uint32_t index, FlatTable t) {
 bool is_state(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   const ValueView v = known_value(plan, index);
-  return v.tag == ValueTag::tensor && r.known_field(v.payload, kAllocation) != 0 && r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0;
+  return v.tag == ValueTag::tensor && r.known_field(v.payload, kAllocation) != 0 &&
+         r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0;
 }
 
 const uint8_t* known_initial(const Plan& plan, FlatTable t) {
   const FlatReader& r = plan.reader;
-  return r.bytes + plan.states_at + r.item<uint64_t>(plan.state_offsets, r.known_scalar<uint32_t>(t, kDataIndex));
+  return r.bytes + plan.states_at +
+         r.item<uint64_t>(plan.state_offsets, r.known_scalar<uint32_t>(t, kDataIndex));
 }
 
 uint32_t placement_steps(const Plan& plan, FlatTable t) {
   const FlatReader& r = plan.reader;
-  if (const FlatTable allocation = r.known_table(t, kAllocation)) return 1 + r.known_scalar<uint32_t>(allocation, kMemoryId);
+  if (const FlatTable allocation = r.known_table(t, kAllocation))
+    return 1 + r.known_scalar<uint32_t>(allocation, kMemoryId);
   return r.known_scalar<uint32_t>(t, kDataIndex) ? 1 : 1 + plan.inputs.count + plan.outputs.count;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of delegates in a program file: the payload, the options and the arguments, as a backend sees them; starting and stopping backends.
+// Calls of delegates in a program file: the payload, the options and the arguments, as a backend
+// sees them; starting and stopping backends.
 #include "runtime/plan.h"
 
 namespace deuteron {
@@ -19,13 +20,15 @@ bool check_payload(Plan& plan, FlatTable delegate) {
   const uint32_t index = r.scalar<uint32_t>(processed, 1);
   if (r.fault) return false;
   if (location == 0) {
-    if (index >= plan.inline_payloads.count) return r.corrupt("a delegate's inline payload does not exist"), false;
+    if (index >= plan.inline_payloads.count)
+      return r.corrupt("a delegate's inline payload does not exist"), false;
     const FlatTable inline_payload = r.table(plan.inline_payloads, index);
     const FlatVector data = r.vector(inline_payload, 0, 1);
     if (!r.fault && !data) r.corrupt("a delegate's inline payload has no data");
     return !r.fault;
   }
-  if (location != 1 || index >= plan.segments.count) return r.corrupt("a delegate's payload is in a segment that does not exist"), false;
+  if (location != 1 || index >= plan.segments.count)
+    return r.corrupt("a delegate's payload is in a segment that does not exist"), false;
   const FlatTable segment = r.table(plan.segments, index);
   const uint64_t offset = r.scalar<uint64_t>(segment, 0), bytes = r.scalar<uint64_t>(segment, 1);
   if (r.fault) return false;
@@ -37,7 +40,8 @@ bool check_payload(Plan& plan, FlatTable delegate) {
 
 Tensor tensor_of(const DelegateCall& call, int32_t i) {
   const Plan& plan = *static_cast<const Plan*>(call.origin);
-  const uint32_t value = plan.reader.item<uint32_t>({call.args_at, static_cast<uint32_t>(call.count)}, static_cast<uint32_t>(i));
+  const uint32_t value = plan.reader.item<uint32_t>(
+      {call.args_at, static_cast<uint32_t>(call.count)}, static_cast<uint32_t>(i));
   Tensor t{};
   known_tensor(plan, value, known_value(plan, value).payload, &t);
   return t;
@@ -49,7 +53,8 @@ const uint8_t* option_of(const DelegateCall& call, const char* key, uint32_t* by
   const FlatVector specs = r.known_vector(r.known_table(plan.delegates, call.delegate), 2);
   for (uint32_t k = 0; k < specs.count; ++k) {
     const FlatTable spec = r.known_table(specs, k);
-    if (!same_text(reinterpret_cast<const char*>(r.bytes + r.known_vector(spec, 0).at), key)) continue;
+    if (!same_text(reinterpret_cast<const char*>(r.bytes + r.known_vector(spec, 0).at), key))
+      continue;
     const FlatVector value = r.known_vector(spec, 1);
     *bytes = value.count;
     return r.bytes + value.at;
@@ -72,7 +77,8 @@ bool check_delegates(Plan& plan) {
       const FlatTable spec = r.table(specs, k);
       const char* key = r.string(spec, 0);
       const FlatVector value = r.vector(spec, 1, 1);
-      if (!r.fault && (!key || !value)) r.corrupt("a delegate's compile option has no key or value");
+      if (!r.fault && (!key || !value))
+        r.corrupt("a delegate's compile option has no key or value");
     }
     if (r.fault) return false;
   }
@@ -81,7 +87,8 @@ bool check_delegates(Plan& plan) {
 
 Payload known_payload(const Plan& plan, uint32_t delegate) {
   const FlatReader& r = plan.reader;
-  const FlatTable table = r.known_table(plan.delegates, delegate), processed = r.known_table(table, 1);
+  const FlatTable table = r.known_table(plan.delegates, delegate),
+                  processed = r.known_table(table, 1);
   const FlatVector id = r.known_vector(table, 0);
   const uint32_t index = r.known_scalar<uint32_t>(processed, 1);
   Payload p;

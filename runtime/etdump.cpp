@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// See etdump.h. Small code counts here, not speed: hence what is not to be inlined. The layout of the file, all of it known before the
-// first byte goes out:
+// See etdump.h. Small code counts here, not speed: hence what is not to be inlined. The layout of
+// the file, all of it known before the first byte goes out:
 //
-//   size, root offset, "ED00"   six vtables   ETDump   vector of blocks   the blocks' tables   their three names
-//   for each block: vector of events, then each event: Event, ProfileEvent, its name, its metadata; each begins at a multiple of 8
+//   size, root offset, "ED00"   six vtables   ETDump   vector of blocks   the blocks' tables their
+//   three names for each block: vector of events, then each event: Event, ProfileEvent, its name,
+//   its metadata; each begins at a multiple of 8
 //
-// Every offset but those to vtables points forward. Format: docs/reports.md; FlatBuffers: https://flatbuffers.dev/internals
+// Every offset but those to vtables points forward. Format: docs/reports.md; FlatBuffers:
+// https://flatbuffers.dev/internals
 #include "runtime/etdump.h"
 
 #include "runtime/decimal.h"
@@ -16,13 +18,18 @@ namespace deuteron {
 namespace {
 
 // Where the fixed parts lie.
-constexpr uint32_t kVtEtdump = 12, kVtRun = 20, kVtEvent = 32, kVtNamed = 40, kVtWithFacts = 60, kVtInside = 80, kRoot = 100, kRuns = 112;
-constexpr uint16_t kVtables[] = {8,  12, 4,  8,                         // ETDump: version, run_data
-                                 12, 12, 4,  0, 0,  8,                  // RunData: name, -, -, events
-                                 6,  8,  4,  0,                         // Event: profile_event; and two bytes of nothing
-                                 20, 40, 28, 4, 24, 0,  0, 0,  8, 16,   // ProfileEvent: name, chain, instruction, -, -, -, start, end
-                                 20, 40, 28, 4, 24, 0,  0, 36, 8, 16,   // with metadata
-                                 20, 40, 0,  4, 24, 32, 0, 36, 8, 16};  // inside a delegate: chain, instruction, id, -, metadata, times
+constexpr uint32_t kVtEtdump = 12, kVtRun = 20, kVtEvent = 32, kVtNamed = 40, kVtWithFacts = 60,
+                   kVtInside = 80, kRoot = 100, kRuns = 112;
+constexpr uint16_t kVtables[] = {
+    8,  12, 4,  8,          // ETDump: version, run_data
+    12, 12, 4,  0,  0,  8,  // RunData: name, -, -, events
+    6,  8,  4,  0,          // Event: profile_event; and two bytes of nothing
+    20, 40, 28, 4,  24, 0,
+    0,  0,  8,  16,  // ProfileEvent: name, chain, instruction, -, -, -, start, end
+    20, 40, 28, 4,  24, 0,
+    0,  36, 8,  16,  // with metadata
+    20, 40, 0,  4,  24, 32,
+    0,  36, 8,  16};  // inside a delegate: chain, instruction, id, -, metadata, times
 static_assert(kVtEtdump + sizeof kVtables == kRoot);
 constexpr uint32_t kRunBytes = 12, kEventBytes = 8, kProfileEventBytes = 40, kBlockNameBytes = 12;
 constexpr const char* kBlockNames[] = {"Default", "Execute", "Profile"};  // of seven letters each
@@ -75,7 +82,9 @@ struct Entry {
   const char* metadata = nullptr;
   uint32_t metadata_bytes = 0;
 
-  uint32_t name_bytes() const { return length(prefix) + length(op) + (overload ? 1 + length(overload) : 0); }
+  uint32_t name_bytes() const {
+    return length(prefix) + length(op) + (overload ? 1 + length(overload) : 0);
+  }
   bool has_name() const { return vtable != kVtInside; }
   bool has_metadata() const { return vtable != kVtNamed; }
   uint32_t bytes() const {
@@ -86,7 +95,8 @@ struct Entry {
 
 class DumpWriter {
  public:
-  DumpWriter(const Program& program, Trace& trace, const DumpSink* sink) : program_(program), trace_(trace), sink_(sink) {}
+  DumpWriter(const Program& program, Trace& trace, const DumpSink* sink)
+      : program_(program), trace_(trace), sink_(sink) {}
 
   void describe_with(const Facts& facts) { facts_ = &facts; }
 
@@ -124,8 +134,12 @@ class DumpWriter {
 
  private:
   uint32_t blocks() const { return trace_.runs() + 2; }
-  uint32_t name_of_block(uint32_t b) const { return b == 0 ? kDefault : b + 1 == blocks() ? kProfile : kExecute; }
-  uint32_t parts_begin() const { return round_up_8(kRuns + 4 + (4 + kRunBytes) * blocks() + 3 * kBlockNameBytes); }
+  uint32_t name_of_block(uint32_t b) const {
+    return b == 0 ? kDefault : b + 1 == blocks() ? kProfile : kExecute;
+  }
+  uint32_t parts_begin() const {
+    return round_up_8(kRuns + 4 + (4 + kRunBytes) * blocks() + 3 * kBlockNameBytes);
+  }
 
   // Events of a block; `*e` is the first of the trace's that is not in an earlier block.
   uint32_t events_of(uint32_t b, uint32_t e) const {
@@ -207,7 +221,8 @@ class DumpWriter {
 
   [[gnu::noinline]] void put_entry(const Entry& x) {
     const uint32_t event = at_, profile = event + kEventBytes;
-    const uint32_t name = profile + kProfileEventBytes, metadata = name + (x.has_name() ? round_up_8(4 + x.name_bytes() + 1) : 0);
+    const uint32_t name = profile + kProfileEventBytes,
+                   metadata = name + (x.has_name() ? round_up_8(4 + x.name_bytes() + 1) : 0);
     put32(event - kVtEvent), put32(kEventBytes - 4);
     put32(profile - x.vtable), put32(static_cast<uint32_t>(x.chain));
     put(&x.start, 8), put(&x.end, 8);
@@ -274,7 +289,8 @@ uint64_t etdump_bytes(const Program& program, const Trace& trace, const DumpFact
   return writer.total_bytes();
 }
 
-bool write_etdump(const Program& program, File file, Trace& trace, const DumpSink& sink, const DumpFacts& more) {
+bool write_etdump(const Program& program, File file, Trace& trace, const DumpSink& sink,
+                  const DumpFacts& more) {
   const uint64_t began = trace.now();
   Facts facts;
   const File unsigned_file = without_signature(file);  // signing does not make it another program

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader of FlatBuffers that trusts no offset: every access is checked for bounds and alignment against the whole buffer.
-// A fault is remembered (the first one) and answered with zero or emptiness, so that callers may look at `fault` when it suits them.
-// The number of tables read is limited, so that a hostile file cannot keep a board busy for ever.
-// Rules of the format: https://flatbuffers.dev/internals
+// A reader of FlatBuffers that trusts no offset: every access is checked for bounds and alignment
+// against the whole buffer. A fault is remembered (the first one) and answered with zero or
+// emptiness, so that callers may look at `fault` when it suits them. The number of tables read is
+// limited, so that a hostile file cannot keep a board busy for ever. Rules of the format:
+// https://flatbuffers.dev/internals
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,9 @@ struct FlatVector {
   explicit operator bool() const { return at != 0; }
 };
 
-// The widths of a table's first fields, and the vtables last found good for them: writers share vtables, so most tables of a type need
-// no second look. An entry is for tables at one position modulo 8, on which the alignment of their fields depends.
+// The widths of a table's first fields, and the vtables last found good for them: writers share
+// vtables, so most tables of a type need no second look. An entry is for tables at one position
+// modulo 8, on which the alignment of their fields depends.
 struct FlatShape {
   const uint8_t* widths;
   uint32_t count;
@@ -56,7 +58,8 @@ struct FlatReader {
   FlatTable table_at(uint32_t at);
   // What the offset at `field` refers to; nothing if `field` is 0.
   FlatTable table_from(uint32_t field);
-  // The same, and the fields of the table are checked, so that the known_ functions below may read them.
+  // The same, and the fields of the table are checked, so that the known_ functions below may read
+  // them.
   FlatTable table_from(uint32_t field, FlatShape& shape);
   FlatVector vector_from(uint32_t field, uint32_t width);
   // The position of the field in `slot`, 0 if it is absent.
@@ -81,7 +84,8 @@ struct FlatReader {
   // Pays for `count` steps of a loop that reads no tables by itself.
   bool charge(uint32_t count);
 
-  // The same without checks, for what has been read with checks before (a file does not change while it is loaded).
+  // The same without checks, for what has been read with checks before (a file does not change
+  // while it is loaded).
   FlatTable known_table_at(uint32_t at) const {
     FlatTable t;
     t.at = at;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instructions the compiler may use in this file: what decides between a kernel and the portable one. Macros: Arm C Language
-// Extensions, sections "M-profile Vector Extension" and "DSP instructions". kernel_scalar.cpp is for cores without either: with Thumb-2, or
-// with Thumb-1, which multiplies to 32 bits only and has eight registers for most instructions.
+// Which instructions the compiler may use in this file: what decides between a kernel and the
+// portable one. Macros: Arm C Language Extensions, sections "M-profile Vector Extension" and "DSP
+// instructions". kernel_scalar.cpp is for cores without either: with Thumb-2, or with Thumb-1,
+// which multiplies to 32 bits only and has eight registers for most instructions.
 #pragma once
 
 namespace deuteron {

@@ -16,6 +16,8 @@ const char* name_of(Isa isa) {
   return "?";
 }
 
-uint8_t accepted_isas() { return kIsHost ? 7 : static_cast<uint8_t>(1u << static_cast<int>(kBuildIsa)); }
+uint8_t accepted_isas() {
+  return kIsHost ? 7 : static_cast<uint8_t>(1u << static_cast<int>(kBuildIsa));
+}
 
 }  // namespace deuteron

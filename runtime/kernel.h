@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel is to the runtime: a name, an argument list, a check at load and a function that cannot fail.
-// Shared by the loader, by every ops/<op>/bind.cpp and by the adapter that registers our kernels in another runtime.
+// What a kernel is to the runtime: a name, an argument list, a check at load and a function that
+// cannot fail. Shared by the loader, by every ops/<op>/bind.cpp and by the adapter that registers
+// our kernels in another runtime.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,17 @@
 namespace deuteron {
 
 // Codes of the program format (ExecuTorch schema/scalar_type.fbs).
-enum class ScalarType : int8_t { u8 = 0, s8 = 1, s16 = 2, s32 = 3, s64 = 4, f16 = 5, f32 = 6, f64 = 7, b8 = 11 };
+enum class ScalarType : int8_t {
+  u8 = 0,
+  s8 = 1,
+  s16 = 2,
+  s32 = 3,
+  s64 = 4,
+  f16 = 5,
+  f32 = 6,
+  f64 = 7,
+  b8 = 11
+};
 
 inline constexpr int kMaxRank = 16;
 
@@ -35,21 +46,33 @@ constexpr uint32_t element_bytes(ScalarType type) {
 }
 
 struct Tensor {
-  void* data;                // null only for a tensor of no bytes
-  const int32_t* sizes;      // logical sizes, `rank` of them; not necessarily aligned better than 4
-  const uint8_t* dim_order;  // dimensions from outermost to innermost in memory; a permutation of 0..rank-1
-  int32_t numel;             // product of sizes, proved to fit; bytes too
+  void* data;            // null only for a tensor of no bytes
+  const int32_t* sizes;  // logical sizes, `rank` of them; not necessarily aligned better than 4
+  const uint8_t*
+      dim_order;  // dimensions from outermost to innermost in memory; a permutation of 0..rank-1
+  int32_t numel;  // product of sizes, proved to fit; bytes too
   uint8_t rank;
   ScalarType type;
   bool constant;  // lies in the file: never an out argument
 };
 
-enum class Kind : uint8_t { none, integer, real, boolean, string, tensor, int_list, real_list, bool_list, tensor_list };
+enum class Kind : uint8_t {
+  none,
+  integer,
+  real,
+  boolean,
+  string,
+  tensor,
+  int_list,
+  real_list,
+  bool_list,
+  tensor_list
+};
 
 struct Value;
 struct List {
   const Value* const* items;  // tensor_list: the boxed elements
-  const void* data;           // int_list: int64_t, real_list: doubles, unaligned both; bool_list: bytes
+  const void* data;  // int_list: int64_t, real_list: doubles, unaligned both; bool_list: bytes
   int32_t count;
   int64_t integer(int k) const {
     int64_t v;
@@ -74,10 +97,11 @@ struct Value {
 struct Arena {
   uint8_t* base = nullptr;
   size_t bytes = 0;
-  size_t used = 0;                        // goes on counting past `bytes`, so that a failed load can say what it needs
-  size_t shared = 0;                      // at the end of the memory; counts on too
+  size_t used = 0;    // goes on counting past `bytes`, so that a failed load can say what it needs
+  size_t shared = 0;  // at the end of the memory; counts on too
   void* take(size_t size, size_t align);  // null when it does not fit
-  void* share(size_t size);               // memory that calls use one after the other, each for itself; 16-aligned; null when it does not fit
+  void* share(size_t size);  // memory that calls use one after the other, each for itself;
+                             // 16-aligned; null when it does not fit
   bool fits() const { return used <= bytes && shared <= bytes - used; }
   template <class T>
   T* make(size_t count = 1) {
@@ -90,12 +114,13 @@ struct Prepared {
   const void* args = nullptr;
 };
 
-// One call in a program while it is being loaded. Before prepare() sees it the loader has proved: the count and
-// every kind match Kernel::schema, outs are not constants, the return value repeats the (last) out, each tensor's bytes lie
-// inside their memory.
-// `args` and every Value, Tensor and List behind them live only until prepare() returns: copy what run needs. What they point to
-// (data, sizes, dim_order, strings) lives as long as the program. prepare() neither reads nor writes the bytes of a tensor that is
-// not constant: measure() calls it with addresses where there is no memory.
+// One call in a program while it is being loaded. Before prepare() sees it the loader has proved:
+// the count and every kind match Kernel::schema, outs are not constants, the return value repeats
+// the (last) out, each tensor's bytes lie inside their memory. `args` and every Value, Tensor and
+// List behind them live only until prepare() returns: copy what run needs. What they point to
+// (data, sizes, dim_order, strings) lives as long as the program. prepare() neither reads nor
+// writes the bytes of a tensor that is not constant: measure() calls it with addresses where there
+// is no memory.
 struct CallRecorder;  // kernels/common/record_call.h
 struct Call {
   const Value* const* args;
@@ -107,12 +132,16 @@ struct Call {
 #endif
 
   const Tensor& tensor(int i) const { return *args[i]->tensor; }
-  const Tensor* optional_tensor(int i) const { return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr; }
+  const Tensor* optional_tensor(int i) const {
+    return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr;
+  }
   int64_t integer(int i) const { return args[i]->integer; }
   bool boolean(int i) const { return args[i]->boolean; }
   double real(int i) const {
     const Value& v = *args[i];
-    return v.kind == Kind::integer ? static_cast<double>(v.integer) : v.kind == Kind::boolean ? v.boolean : v.real;
+    return v.kind == Kind::integer   ? static_cast<double>(v.integer)
+           : v.kind == Kind::boolean ? v.boolean
+                                     : v.real;
   }
   const List& list(int i) const { return args[i]->list; }
   int64_t list_integer(int i, int k) const { return args[i]->list.integer(k); }
@@ -133,15 +162,18 @@ inline Status out_of_memory() {
   return s;
 }
 
-// `schema` has one letter for each argument, the outs last (but for the one out of a kernel that ends otherwise):
-//   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
-//   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes
-//   X scratch: written too, but what it holds after the call means nothing, so that no call may read it
-//   W list of tensors that the kernel writes   d list of doubles or none   v tensor list whose items may be none
-// prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256 more for each argument or list item,
-// beside what it shares.
-// The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
-// an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).
+// `schema` has one letter for each argument, the outs last (but for the one out of a kernel that
+// ends otherwise):
+//   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number
+//   or none   B bool L int list   l int list or none   V tensor list   S string or none   O tensor
+//   that the kernel writes X scratch: written too, but what it holds after the call means nothing,
+//   so that no call may read it W list of tensors that the kernel writes   d list of doubles or
+//   none   v tensor list whose items may be none
+// prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256
+// more for each argument or list item, beside what it shares. The loader refuses a call whose outs
+// (scratch included) overlap one another or an input, except, for a kernel that says `in_place`, an
+// out that begins where an input begins, with as many elements that are not wider (element i is
+// read before it is written).
 struct Kernel {
   const char* name;  // with overload: "cortex_m::quantized_add.out"
   const char* schema;
@@ -151,7 +183,8 @@ struct Kernel {
 
 struct Backend;  // runtime/backend.h
 
-// The kernels and the backends that are linked in. A firmware has a generated table with only those that its models call.
+// The kernels and the backends that are linked in. A firmware has a generated table with only those
+// that its models call.
 struct KernelTable {
   const Kernel* const* kernels;
   int32_t count;

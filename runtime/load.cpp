@@ -26,7 +26,8 @@ bool is_named(const char* kernel, const char* op, const char* overload) {
   return *overload == 0 && *kernel == 0;
 }
 
-// Finds kernels by operator; remembers the first operators of the file, which are few and used often.
+// Finds kernels by operator; remembers the first operators of the file, which are few and used
+// often.
 struct KernelFinder {
   const KernelTable& table;
   static constexpr uint32_t kRemembered = 64;
@@ -48,19 +49,25 @@ struct KernelFinder {
 uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 // The kernel or the backend of a call, checked; null with a fault.
-const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& call, CallSize* size, uint32_t* workspace, Status* where) {
+const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& call, CallSize* size,
+                           uint32_t* workspace, Status* where) {
   if (call.delegate) {
     const Backend* backend = find_backend(finder.table, call.op);
-    if (!backend) return plan.reader.fail(Code::missing_backend, "calls a delegate, and no backend of this name is linked in"), nullptr;
+    if (!backend)
+      return plan.reader.fail(Code::missing_backend,
+                              "calls a delegate, and no backend of this name is linked in"),
+             nullptr;
     return check_delegate_call(plan, call, *backend, size, workspace, where) ? backend : nullptr;
   }
   const Kernel* kernel = finder.find(plan.reader, call.op_index, call);
   if (!kernel && plan.reader.fault) return nullptr;
-  if (!kernel) return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), nullptr;
+  if (!kernel)
+    return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), nullptr;
   return check_call(plan, call, *kernel, size, where) ? kernel : nullptr;
 }
 
-// What it takes to decode a call and to prepare it. A file whose calls all share one table asks for that with four bytes a call.
+// What it takes to decode a call and to prepare it. A file whose calls all share one table asks for
+// that with four bytes a call.
 constexpr uint32_t kStepsOfACall = 16, kStepsOfAnArgument = 8;
 
 // `calls`, unless null, gets the kernels and backends.
@@ -70,12 +77,14 @@ bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* tota
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     if (!read_call(plan, k, &call, where)) return false;
-    if (!call.delegate && !plan.reader.charge(kStepsOfACall + kStepsOfAnArgument * call.args.count)) return false;
+    if (!call.delegate && !plan.reader.charge(kStepsOfACall + kStepsOfAnArgument * call.args.count))
+      return false;
     CallSize size;
     uint32_t workspace = 0;
     const void* called = check_any_call(plan, finder, call, &size, &workspace, where);
     if (!called) return false;
-    if (workspace > INT32_MAX - 15 - plan.ports_end) return plan.reader.fail(Code::unsupported, "a delegate needs more than 2 GiB"), false;
+    if (workspace > INT32_MAX - 15 - plan.ports_end)
+      return plan.reader.fail(Code::unsupported, "a delegate needs more than 2 GiB"), false;
     most_workspace = most(most_workspace, (workspace + 15) / 16 * 16);
     totals->delegates += call.delegate;
     totals->largest.args = most(totals->largest.args, size.args);
@@ -91,9 +100,10 @@ bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* tota
   return true;
 }
 
-bool check_structure(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
-  return check_values(plan) && check_inputs_and_outputs(plan) && check_delegates(plan) && check_operators(plan) &&
-         check_calls(plan, finder, calls, totals, where);
+bool check_structure(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals,
+                     Status* where) {
+  return check_values(plan) && check_inputs_and_outputs(plan) && check_delegates(plan) &&
+         check_operators(plan) && check_calls(plan, finder, calls, totals, where);
 }
 
 Status status_of(const Plan& plan, Status where) {
@@ -104,7 +114,8 @@ Status status_of(const Plan& plan, Status where) {
 
 void do_nothing(const void*) {}
 
-Status prepare(DelegateCall& call, const Backend& backend, const Status& where, Prepared* prepared) {
+Status prepare(DelegateCall& call, const Backend& backend, const Status& where,
+               Prepared* prepared) {
   PreparedDelegate* d = call.arena->make<PreparedDelegate>();
   void* state = nullptr;
   Status s = backend.prepare(call, &state);
@@ -117,8 +128,8 @@ Status prepare(DelegateCall& call, const Backend& backend, const Status& where, 
   return s;
 }
 
-Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Isa isa, Arena& arena, const Status& where,
-               Prepared* prepared) {
+Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Isa isa, Arena& arena,
+               const Status& where, Prepared* prepared) {
   Call call{args, count, &arena, isa};
   Status s = kernel.prepare(call, prepared);
   s.instruction = where.instruction;
@@ -148,9 +159,11 @@ Tables take_tables(Arena& arena, const Plan& plan) {
 }
 
 // A call's struct while measuring: contract in kernel.h.
-constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 256, kItemsOfValue = 3;  // integers of lists: values_of_integers
+constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 256,
+                 kItemsOfValue = 3;  // integers of lists: values_of_integers
 
-// Prepares every call in memory of its own, only to learn how much it takes. Calls with very long lists are estimated.
+// Prepares every call in memory of its own, only to learn how much it takes. Calls with very long
+// lists are estimated.
 bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* status) {
   constexpr uint32_t kValues = 64, kTensors = 16;
   Value values[kValues];
@@ -178,7 +191,8 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
       *status = prepare(d, backend, where, &prepared);
       if (!status->ok() && status->code != Code::out_of_memory) return false;
       *status = Status{};
-      *bytes += (arena.used + 15) / 16 * 16 + 16;  // it may begin anywhere between two multiples of 16
+      *bytes +=
+          (arena.used + 15) / 16 * 16 + 16;  // it may begin anywhere between two multiples of 16
       continue;
     }
     const Kernel& kernel = *static_cast<const Kernel*>(called);
@@ -206,7 +220,8 @@ Status measure(File file, const KernelTable& kernels, Needs* needs) {
   Totals totals;
   Status status;
   KernelFinder finder{kernels};
-  if (!open_plan(file, &plan) || !check_structure(plan, finder, nullptr, &totals, &status)) return status_of(plan, status);
+  if (!open_plan(file, &plan) || !check_structure(plan, finder, nullptr, &totals, &status))
+    return status_of(plan, status);
   Arena arena;
   take_tables(arena, plan);
   keep_several_memories(arena, plan);
@@ -218,7 +233,8 @@ Status measure(File file, const KernelTable& kernels, Needs* needs) {
   take_room(arena, totals.largest);
   size_t bytes = (arena.used + 7) / 8 * 8;
   plan.planned = reinterpret_cast<uint8_t*>(uintptr_t{1} << 16);  // an address that nobody follows
-  if (!measure_calls(plan, finder, &bytes, &status)) return status.ok() ? status_of(plan, status) : status;
+  if (!measure_calls(plan, finder, &bytes, &status))
+    return status.ok() ? status_of(plan, status) : status;
   if (bytes < checking) bytes = checking;
   bytes = (bytes + 15) / 16 * 16;
   if (bytes > UINT32_MAX) bytes = UINT32_MAX;
@@ -241,7 +257,8 @@ struct Loader {
   Status status;
   uint32_t opened = 0;  // calls that are prepared, and their delegates opened
 
-  // The status with the amount that would have been enough, or the other fault that stands in the way.
+  // The status with the amount that would have been enough, or the other fault that stands in the
+  // way.
   Status tables_too_small(File file) const {
     Needs needs;
     Status s = measure(file, kernels, &needs);
@@ -260,7 +277,8 @@ struct Loader {
     if (!open_plan(file, &plan)) return status_of(plan, status);
     tables = take_tables(arena, plan);
     if (!arena.fits()) return tables_too_small(file);
-    if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
+    if (!check_structure(plan, finder, tables.calls, &totals, &status))
+      return status_of(plan, status);
     keep_several_memories(arena, plan);
     if (!arena.fits()) return tables_too_small(file);
     if (Status s = take_memories(plan, planned, memories); !s.ok()) return s;
@@ -326,7 +344,8 @@ struct Loader {
       where.instruction = static_cast<int32_t>(k);
       where.op = call.op;
       Prepared prepared;
-      Status s = call.delegate ? prepare_delegate(call, k, where, &prepared) : prepare_kernel(call, k, where, &prepared);
+      Status s = call.delegate ? prepare_delegate(call, k, where, &prepared)
+                               : prepare_kernel(call, k, where, &prepared);
       if (!s.ok()) return s;
       if (!arena.fits()) return out_of_memory();
       if (call.delegate) s = open(*static_cast<const PreparedDelegate*>(prepared.args), where);
@@ -340,10 +359,12 @@ struct Loader {
   Status prepare_kernel(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {
     int32_t count = 0;
     const Value* const* args = decode_call(plan, call, room, &count);
-    return prepare(*static_cast<const Kernel*>(tables.calls[k].args), args, count, plan.isa, arena, where, prepared);
+    return prepare(*static_cast<const Kernel*>(tables.calls[k].args), args, count, plan.isa, arena,
+                   where, prepared);
   }
 
-  Status prepare_delegate(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {
+  Status prepare_delegate(const CallView& call, uint32_t k, const Status& where,
+                          Prepared* prepared) {
     const Backend& backend = *static_cast<const Backend*>(tables.calls[k].args);
     DelegateCall d = known_delegate_call(plan, call, backend);
     d.arena = &arena;
@@ -382,7 +403,8 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, Memor
   return load(file, kernels, tables, &planned, 1);
 }
 
-Status Program::load(File file, const KernelTable& kernels, Memory tables, const Memory* planned, int32_t memories) {
+Status Program::load(File file, const KernelTable& kernels, Memory tables, const Memory* planned,
+                     int32_t memories) {
   unload();
   if (const char* why = why_not_memory(file, tables, planned, memories)) {
     Status s;

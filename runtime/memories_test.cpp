@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in several memories: the same results wherever the buffers lie, constants read from their copies, and what is refused.
+// Programs in several memories: the same results wherever the buffers lie, constants read from
+// their copies, and what is refused.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -49,7 +50,9 @@ Outcome run(const std::vector<uint8_t>& bytes, int32_t memories) {
   std::vector<Block> blocks;
   std::vector<Memory> list;
   for (int32_t k = 0; k < memories; ++k) {
-    blocks.emplace_back(memories == 1 ? needs.planned_bytes : k < wanted.count ? wanted.bytes[k] : 16);
+    blocks.emplace_back(memories == 1      ? needs.planned_bytes
+                        : k < wanted.count ? wanted.bytes[k]
+                                           : 16);
     list.push_back(blocks.back().memory());
   }
   const Block tables(needs.tables_bytes);
@@ -66,7 +69,8 @@ Outcome run(const std::vector<uint8_t>& bytes, int32_t memories) {
 }
 
 TEST(Memories, SameResultsInOneAndInTwo) {
-  const Outcome plain = run(TwoMemories("").bytes(), 1), one = run(TwoMemories().bytes(), 1), two = run(TwoMemories().bytes(), 2);
+  const Outcome plain = run(TwoMemories("").bytes(), 1), one = run(TwoMemories().bytes(), 1),
+                two = run(TwoMemories().bytes(), 2);
   ASSERT_TRUE(plain.status.ok()) << plain.status.detail;
   ASSERT_TRUE(one.status.ok()) << one.status.detail;
   ASSERT_TRUE(two.status.ok()) << two.status.detail;
@@ -75,7 +79,8 @@ TEST(Memories, SameResultsInOneAndInTwo) {
   EXPECT_EQ(plain.output[0], static_cast<uint8_t>(200 - 7 * 15 + 3 * 15 + 1)) << "reversed once";
 }
 
-// The file's own constants no longer matter once they are copied, and the copy lies where the file says.
+// The file's own constants no longer matter once they are copied, and the copy lies where the file
+// says.
 TEST(Memories, ConstantsAreReadFromTheCopy) {
   const Block file(TwoMemories().bytes());
   Needs needs;
@@ -100,16 +105,25 @@ TEST(Memories, RefusesWhatDoesNotFit) {
     const char* copy;
     const char* detail;
   } cases[] = {
-      {"3,0,0,16", "does not exist"},  {"0,0,0,16", "does not exist"},   {"2,32,0,16", "beyond their planned buffer"},
-      {"2,16,0,32", "beyond"},         {"2,16,16,16", "does not have"},  {"2,8,0,16", "beyond"},
-      {"2,16,0", "four numbers"},      {"2,16,0,16,1", "four numbers"},  {"2,16,0,-1", "four numbers"},
-      {"2,16,0,4294967312", "four"},   {"2,0,0,16", "copy of constants"}, {"1,0,0,16", "copy of constants"},
+      {"3,0,0,16", "does not exist"},
+      {"0,0,0,16", "does not exist"},
+      {"2,32,0,16", "beyond their planned buffer"},
+      {"2,16,0,32", "beyond"},
+      {"2,16,16,16", "does not have"},
+      {"2,8,0,16", "beyond"},
+      {"2,16,0", "four numbers"},
+      {"2,16,0,16,1", "four numbers"},
+      {"2,16,0,-1", "four numbers"},
+      {"2,16,0,4294967312", "four"},
+      {"2,0,0,16", "copy of constants"},
+      {"1,0,0,16", "copy of constants"},
       {"1,16,0,16", "copy of constants"},
   };
   for (const auto& c : cases) {
     const Outcome r = run(TwoMemories(c.copy).bytes(), 2);
     ASSERT_FALSE(r.status.ok()) << c.copy;
-    EXPECT_NE(std::string(r.status.detail).find(c.detail), std::string::npos) << c.copy << " says " << r.status.detail;
+    EXPECT_NE(std::string(r.status.detail).find(c.detail), std::string::npos)
+        << c.copy << " says " << r.status.detail;
   }
   TwoMemories twice;
   twice.string("deuteron:copy=2,16,0,16");
@@ -123,7 +137,8 @@ TEST(Memories, RefusesMemoryThatIsWrong) {
   const Block tables(needs.tables_bytes), first(32), second(32), third(32);
   Program program;
   const auto load = [&](std::vector<Memory> list) {
-    return program.load(file.file(), kTestKernels, tables.memory(), list.data(), static_cast<int32_t>(list.size()));
+    return program.load(file.file(), kTestKernels, tables.memory(), list.data(),
+                        static_cast<int32_t>(list.size()));
   };
   EXPECT_EQ(load({first.memory(), second.memory(), third.memory()}).code, Code::bad_input);
   EXPECT_EQ(load({}).code, Code::bad_input);
@@ -143,7 +158,8 @@ TEST(Memories, TensorsStayInTheirBuffer) {
   EXPECT_STREQ(run(p.bytes(), 2).status.detail, "a tensor lies outside its planned buffer");
   TwoMemories q;
   q.value(q.sum).child(6).set<uint32_t>(0, 3);
-  EXPECT_STREQ(run(q.bytes(), 2).status.detail, "a tensor lies in a planned buffer that does not exist");
+  EXPECT_STREQ(run(q.bytes(), 2).status.detail,
+               "a tensor lies in a planned buffer that does not exist");
 }
 
 }  // namespace

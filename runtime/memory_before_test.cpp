@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results do not depend on what memory held before: programs that once read what nothing had written.
+// Results do not depend on what memory held before: programs that once read what nothing had
+// written.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -25,7 +26,9 @@ std::vector<uint8_t> outputs_after(const Block& file, uint8_t before) {
 }
 
 TEST(MemoryBefore, ScratchOfTheNpu) {
-  std::ifstream stream(std::string(kSourceFolder) + "/tests/reproducers/npu_scratch_uninit/prog.pte", std::ios::binary);
+  std::ifstream stream(
+      std::string(kSourceFolder) + "/tests/reproducers/npu_scratch_uninit/prog.pte",
+      std::ios::binary);
   const Block file(std::vector<uint8_t>(std::istreambuf_iterator<char>(stream), {}));
   ASSERT_GT(file.size(), 1000u);
   const std::vector<uint8_t> zeros = outputs_after(file, 0), others = outputs_after(file, 0xA5);

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program
-// once with a map of the planned memory: which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or,
-// for a tensor that nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors none of
-// which has lost a byte within the view: rows of a whole that was written in other bands of rows, and whose first rows may be gone. Inputs
-// are written before the first call, outputs read after the last. A call's scratch is written by nobody. A state is written before the
-// inputs are, and at the end its bytes must be its own. Work: calls times the number of segments, which is about the number of tensors
-// alive; it is paid for step by step.
+// Proves that no value is overwritten before its last reader, and that no call reads what none has
+// written, by walking through the program once with a map of the planned memory: which tensor wrote
+// each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that
+// nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes
+// of tensors none of which has lost a byte within the view: rows of a whole that was written in
+// other bands of rows, and whose first rows may be gone. Inputs are written before the first call,
+// outputs read after the last. A call's scratch is written by nobody. A state is written before the
+// inputs are, and at the end its bytes must be its own. Work: calls times the number of segments,
+// which is about the number of tensors alive; it is paid for step by step.
 #include "runtime/plan.h"
 #include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
 
-constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by another tensor before this call reads them";
-constexpr const char kStateLost[] = "a state is overwritten by another tensor, so that the next run would not find it";
+constexpr const char kOverwritten[] =
+    "the tensor's bytes were overwritten by another tensor before this call reads them";
+constexpr const char kStateLost[] =
+    "a state is overwritten by another tensor, so that the next run would not find it";
 constexpr const char kOnConstants[] = "a tensor is written where a copy of constants lies";
 constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
 
@@ -33,7 +37,8 @@ bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
   return true;
 }
 
-// To a place that may overlap; mostly they stay or move by one. For so few the C library takes six times as long.
+// To a place that may overlap; mostly they stay or move by one. For so few the C library takes six
+// times as long.
 void move_segments(const Segment* from, Segment* to, uint32_t count) {
   if (to < from)
     for (uint32_t i = 0; i < count; ++i) to[i] = from[i];
@@ -47,7 +52,9 @@ struct MemoryMap {
   uint32_t count = 0;  // segments, in order of address, without overlap
 
   bool is_written(uint32_t value) const { return room.written[value / 8] >> (value % 8) & 1; }
-  void mark_written(uint32_t value) const { room.written[value / 8] = static_cast<uint8_t>(room.written[value / 8] | 1u << (value % 8)); }
+  void mark_written(uint32_t value) const {
+    room.written[value / 8] = static_cast<uint8_t>(room.written[value / 8] | 1u << (value % 8));
+  }
 
   // The first segment that ends after `at`.
   uint32_t find(uint32_t at) const {
@@ -70,16 +77,19 @@ struct MemoryMap {
     while (last < count && s[last].begin < end) ++last;
     Segment fresh[3];
     uint32_t added = 0;
-    if (first < last && s[first].begin < begin) fresh[added++] = {s[first].begin, begin, s[first].writer};
+    if (first < last && s[first].begin < begin)
+      fresh[added++] = {s[first].begin, begin, s[first].writer};
     fresh[added++] = {begin, end, value};
-    if (first < last && s[last - 1].end > end) fresh[added++] = {end, s[last - 1].end, s[last - 1].writer};
+    if (first < last && s[last - 1].end > end)
+      fresh[added++] = {end, s[last - 1].end, s[last - 1].writer};
     plan.reader.charge((count - last) / 4 + 1);
     move_segments(s + last, s + first + added, count - last);
     for (uint32_t i = 0; i < added; ++i) s[first + i] = fresh[i];
     count = count - (last - first) + added;
   }
 
-  // Whether the segment's writer lies inside [begin, end) or around it; and whether all that it wrote there is still there.
+  // Whether the segment's writer lies inside [begin, end) or around it; and whether all that it
+  // wrote there is still there.
   struct Relation {
     bool nested, intact;
   };
@@ -89,10 +99,13 @@ struct MemoryMap {
     planned_use(plan, segment.writer, &w);
     const uint32_t w_begin = w.begin, w_end = w.end;
     return {(w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end),
-            (segment.begin == w_begin || segment.begin <= begin) && (segment.end == w_end || segment.end >= end)};
+            (segment.begin == w_begin || segment.begin <= begin) &&
+                (segment.end == w_end || segment.end >= end)};
   }
 
-  bool pays_for(uint32_t writer) const { return plan.reader.charge(placement_steps(plan, known_value(plan, writer).payload)); }
+  bool pays_for(uint32_t writer) const {
+    return plan.reader.charge(placement_steps(plan, known_value(plan, writer).payload));
+  }
 
   // Null if the read is good, or if plan.reader has a fault.
   const char* read(uint32_t begin, uint32_t end, uint32_t value) const {
@@ -100,7 +113,8 @@ struct MemoryMap {
     const bool is_view = !is_written(value);
     bool nested = true, intact = true;
     for (uint32_t i = find(begin); at < end; ++i) {
-      if (i == count || room.segments[i].begin > at || room.segments[i].writer == kNobody) return kNeverWritten;
+      if (i == count || room.segments[i].begin > at || room.segments[i].writer == kNobody)
+        return kNeverWritten;
       if (!pays_for(room.segments[i].writer)) return nullptr;
       if (!is_view && room.segments[i].writer != value) return kOverwritten;
       if (is_view) {
@@ -114,13 +128,16 @@ struct MemoryMap {
   }
 };
 
-uint32_t collect_delegate_uses(const Plan& plan, const CallView& call, const Backend& backend, TensorUse* uses) {
+uint32_t collect_delegate_uses(const Plan& plan, const CallView& call, const Backend& backend,
+                               TensorUse* uses) {
   const DelegateCall d = known_delegate_call(plan, call, backend);
   uint32_t count = 0;
   for (int32_t i = 0; i < d.count; ++i) {
     const Use how = backend.use(d, i);
     TensorUse& use = uses[count];
-    if (how == Use::none || !planned_use(plan, plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)), &use)) continue;
+    if (how == Use::none ||
+        !planned_use(plan, plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)), &use))
+      continue;
     use.argument = static_cast<int16_t>(i);
     use.write = how != Use::read;
     use.scratch = how == Use::scratch;
@@ -138,11 +155,13 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
     if (!holds_tensors(letter)) continue;
     const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
     const bool list = letter == 'V' || letter == 'v' || letter == 'W';
-    const FlatVector items = list ? r.known_vector(known_value(plan, value).payload, 0) : FlatVector{0, 1};
+    const FlatVector items =
+        list ? r.known_vector(known_value(plan, value).payload, 0) : FlatVector{0, 1};
     for (uint32_t k = 0; k < items.count; ++k) {
       TensorUse& use = uses[count];
       const uint32_t item = list ? r.item<uint32_t>(items, k) : value;
-      if (item >= plan.values.count || !planned_use(plan, item, &use)) continue;  // an item may be none
+      if (item >= plan.values.count || !planned_use(plan, item, &use))
+        continue;  // an item may be none
       use.argument = i;
       use.write = is_out(letter) || letter == 'W';
       use.scratch = letter == 'X';
@@ -152,8 +171,10 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
   return count;
 }
 
-// Within one call: what it writes must not lie on anything else of it, unless the kernel works in place.
-const char* conflict_within(FlatReader& r, const TensorUse* uses, uint32_t count, bool in_place, int16_t* argument) {
+// Within one call: what it writes must not lie on anything else of it, unless the kernel works in
+// place.
+const char* conflict_within(FlatReader& r, const TensorUse* uses, uint32_t count, bool in_place,
+                            int16_t* argument) {
   for (uint32_t w = 0; w < count; ++w) {
     if (!uses[w].write) continue;
     if (!r.charge(count)) return nullptr;
@@ -162,7 +183,8 @@ const char* conflict_within(FlatReader& r, const TensorUse* uses, uint32_t count
       const TensorUse &a = uses[w], &b = uses[k];
       if (k == w || a.end <= b.begin || b.end <= a.begin) continue;
       if (b.write) return "two outs of the call overlap";
-      if (!in_place) return "the call writes over its own input, and its kernel does not work in place";
+      if (!in_place)
+        return "the call writes over its own input, and its kernel does not work in place";
       if (a.begin != b.begin || a.numel != b.numel || a.end > b.end)
         return "the call writes over its own input, and they do not match element by element";
     }
@@ -174,7 +196,8 @@ void mark_all_written(MemoryMap& map, const Prepared* calls) {
   const FlatReader& r = map.plan.reader;
   for (uint32_t i = 0; map.plan.states > 0 && i < map.plan.values.count; ++i)
     if (is_state(map.plan, i)) map.mark_written(i);
-  for (uint32_t i = 0; i < map.plan.inputs.count; ++i) map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
+  for (uint32_t i = 0; i < map.plan.inputs.count; ++i)
+    map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
   for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
     const CallView call = known_arguments(map.plan, k);
     const FlatVector args = call.args;
@@ -182,7 +205,8 @@ void mark_all_written(MemoryMap& map, const Prepared* calls) {
       const Backend& backend = *static_cast<const Backend*>(calls[k].args);
       const DelegateCall d = known_delegate_call(map.plan, call, backend);
       for (uint32_t i = 0; i < args.count; ++i)
-        if (backend.use(d, static_cast<int32_t>(i)) == Use::write) map.mark_written(r.item<uint32_t>(args, i));
+        if (backend.use(d, static_cast<int32_t>(i)) == Use::write)
+          map.mark_written(r.item<uint32_t>(args, i));
       continue;
     }
     const char* schema = static_cast<const Kernel*>(calls[k].args)->schema;
@@ -198,7 +222,8 @@ void mark_all_written(MemoryMap& map, const Prepared* calls) {
 
 }  // namespace
 
-OverlapRoom take_overlap_room(Arena& arena, const Plan& plan, uint32_t writes, uint32_t most_tensors) {
+OverlapRoom take_overlap_room(Arena& arena, const Plan& plan, uint32_t writes,
+                              uint32_t most_tensors) {
   OverlapRoom room;
   room.uses = arena.make<TensorUse>(most_tensors > 0 ? most_tensors : 1);
   room.segments = arena.make<Segment>(2 * size_t{writes} + 3);
@@ -215,14 +240,18 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
   for (uint32_t i = 0; plan.states > 0 && i < plan.values.count && r.charge(1); ++i)
     if (is_state(plan, i) && planned_use(plan, i, &use)) map.write(use.begin, use.end, use.value);
   for (uint32_t i = 0; i < plan.inputs.count; ++i)
-    if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use)) map.write(use.begin, use.end, use.value);
+    if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use))
+      map.write(use.begin, use.end, use.value);
   for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
     const CallView call = known_arguments(plan, k);
     const Kernel* kernel = call.delegate ? nullptr : static_cast<const Kernel*>(calls[k].args);
     where->instruction = static_cast<int32_t>(k);
-    const uint32_t count = kernel ? collect_uses(plan, call, kernel->schema, room.uses)
-                                  : collect_delegate_uses(plan, call, *static_cast<const Backend*>(calls[k].args), room.uses);
-    const char* fault = conflict_within(r, room.uses, count, kernel && kernel->in_place, &where->argument);
+    const uint32_t count =
+        kernel ? collect_uses(plan, call, kernel->schema, room.uses)
+               : collect_delegate_uses(plan, call, *static_cast<const Backend*>(calls[k].args),
+                                       room.uses);
+    const char* fault =
+        conflict_within(r, room.uses, count, kernel && kernel->in_place, &where->argument);
     for (uint32_t i = 0; i < count && !fault; ++i) {
       if (room.uses[i].write) continue;
       where->argument = room.uses[i].argument;
@@ -233,7 +262,9 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
       return r.fail(Code::overlap, fault), false;
     }
     for (uint32_t i = 0; i < count; ++i)
-      if (room.uses[i].write) map.write(room.uses[i].begin, room.uses[i].end, room.uses[i].scratch ? kNobody : room.uses[i].value);
+      if (room.uses[i].write)
+        map.write(room.uses[i].begin, room.uses[i].end,
+                  room.uses[i].scratch ? kNobody : room.uses[i].value);
   }
   *where = Status{};
   for (uint32_t i = 0; i < plan.outputs.count && !r.fault; ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overlap rule: every read sees what its tensor (or, for a view, a tensor nested with it) wrote last. Checked on cases by hand, and
-// against a slow reference that keeps the writer of every byte, on random programs.
+// The overlap rule: every read sees what its tensor (or, for a view, a tensor nested with it) wrote
+// last. Checked on cases by hand, and against a slow reference that keeps the writer of every byte,
+// on random programs.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -58,7 +59,8 @@ TEST(Overlap, ReadBeforeWritten) {
 TEST(Overlap, ScratchIsReadByNobody) {
   for (const bool as_view : {false, true}) {
     Bench p;
-    const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16), y = p.bytes(48, 16);
+    const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16),
+                  y = p.bytes(48, 16);
     const int32_t same_bytes = p.bytes(16, 16);
     p.inputs = {x};
     p.outputs = {y};
@@ -70,7 +72,8 @@ TEST(Overlap, ScratchIsReadByNobody) {
     EXPECT_EQ(s.argument, 1);
   }
   Bench p;  // written by a call in between
-  const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16), b = p.bytes(16, 16), y = p.bytes(48, 16);
+  const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16),
+                b = p.bytes(16, 16), y = p.bytes(48, 16);
   p.inputs = {x};
   p.outputs = {y};
   p.call("test::scratch", {x, scratch, a});
@@ -101,7 +104,8 @@ TEST(Overlap, OutputsAreReadAtTheEnd) {
 
 TEST(Overlap, ViewsSeeTheirBase) {
   Bench p;  // a flatten that costs no instruction
-  const int32_t x = p.planned(ScalarType::u8, {2, 8}, 0), a = p.planned(ScalarType::u8, {2, 8}, 16), view = p.bytes(16, 16);
+  const int32_t x = p.planned(ScalarType::u8, {2, 8}, 0), a = p.planned(ScalarType::u8, {2, 8}, 16),
+                view = p.bytes(16, 16);
   const int32_t half = p.bytes(24, 8), y = p.bytes(32, 16), z = p.bytes(48, 8);
   p.inputs = {x};
   p.outputs = {y, z};
@@ -111,8 +115,8 @@ TEST(Overlap, ViewsSeeTheirBase) {
   EXPECT_TRUE(p.load().ok());
 
   Bench joined;  // two halves written one by one, read as a whole
-  const int32_t in = joined.bytes(0, 8), left = joined.bytes(16, 8), right = joined.bytes(24, 8), both = joined.bytes(16, 16),
-                out = joined.bytes(32, 16);
+  const int32_t in = joined.bytes(0, 8), left = joined.bytes(16, 8), right = joined.bytes(24, 8),
+                both = joined.bytes(16, 16), out = joined.bytes(32, 16);
   joined.inputs = {in};
   joined.outputs = {out};
   joined.call("test::reverse", {in, left});
@@ -120,11 +124,12 @@ TEST(Overlap, ViewsSeeTheirBase) {
   joined.call("test::reverse", {both, out});
   EXPECT_TRUE(joined.load().ok());
 
-  // Rows of a whole that lie across the bands in which it was written, also when a band has lost a byte that is not read; no longer once
-  // one has lost a byte of these rows.
+  // Rows of a whole that lie across the bands in which it was written, also when a band has lost a
+  // byte that is not read; no longer once one has lost a byte of these rows.
   for (const uint32_t other : {48u, 30u, 28u, 27u, 18u, 13u, 12u}) {
     Bench crossing;
-    const int32_t in2 = crossing.bytes(0, 8), l2 = crossing.bytes(16, 8), r2 = crossing.bytes(24, 8), c2 = crossing.bytes(20, 8),
+    const int32_t in2 = crossing.bytes(0, 8), l2 = crossing.bytes(16, 8),
+                  r2 = crossing.bytes(24, 8), c2 = crossing.bytes(20, 8),
                   o2 = crossing.bytes(other, 8), out2 = crossing.bytes(64, 8);
     crossing.inputs = {in2};
     crossing.outputs = {out2};
@@ -158,7 +163,8 @@ TEST(Overlap, InPlaceOnlyWhereTheKernelSaysSo) {
 TEST(Overlap, ScratchIsAWrite) {
   const auto code = [](uint32_t scratch_at) {
     Bench p;
-    const int32_t x = p.bytes(0, 16), scratch = p.bytes(scratch_at, 16), y = p.bytes(32, 16), z = p.bytes(48, 16);
+    const int32_t x = p.bytes(0, 16), scratch = p.bytes(scratch_at, 16), y = p.bytes(32, 16),
+                  z = p.bytes(48, 16);
     p.inputs = {x};
     p.outputs = {z};
     p.call("test::scratch", {x, scratch, y});
@@ -189,13 +195,16 @@ TEST(Overlap, InputsMayBeOverwrittenAfterTheirLastReader) {
 }
 
 // Byte by byte: who wrote last.
-bool reference_accepts(const std::vector<std::pair<int, int>>& ranges, const std::vector<std::vector<int>>& calls, int output) {
+bool reference_accepts(const std::vector<std::pair<int, int>>& ranges,
+                       const std::vector<std::vector<int>>& calls, int output) {
   std::vector<int> writer(256, -1);
   std::vector<bool> written(ranges.size());
   written[0] = true;
   for (const auto& c : calls) written[static_cast<size_t>(c[2])] = true;
   const auto write = [&](int t) {
-    for (int i = ranges[static_cast<size_t>(t)].first; i < ranges[static_cast<size_t>(t)].second; ++i) writer[static_cast<size_t>(i)] = t;
+    for (int i = ranges[static_cast<size_t>(t)].first; i < ranges[static_cast<size_t>(t)].second;
+         ++i)
+      writer[static_cast<size_t>(i)] = t;
   };
   const auto read = [&](int t) {
     const auto [b, e] = ranges[static_cast<size_t>(t)];
@@ -206,7 +215,8 @@ bool reference_accepts(const std::vector<std::pair<int, int>>& ranges, const std
       if (w < 0 || written[static_cast<size_t>(t)]) return false;
       const auto [wb, we] = ranges[static_cast<size_t>(w)];
       nested = nested && ((wb >= b && we <= e) || (wb <= b && we >= e));
-      for (int k = std::max(wb, b); k < std::min(we, e); ++k) intact = intact && writer[static_cast<size_t>(k)] == w;
+      for (int k = std::max(wb, b); k < std::min(we, e); ++k)
+        intact = intact && writer[static_cast<size_t>(k)] == w;
     }
     return nested || intact;
   };
@@ -215,7 +225,8 @@ bool reference_accepts(const std::vector<std::pair<int, int>>& ranges, const std
     const auto [yb, ye] = ranges[static_cast<size_t>(c[2])];
     for (int k = 0; k < 2; ++k) {
       const auto [xb, xe] = ranges[static_cast<size_t>(c[static_cast<size_t>(k)])];
-      if (ye > xb && xe > yb && xb != yb) return false;  // in place: same start, and all have the same size
+      if (ye > xb && xe > yb && xb != yb)
+        return false;  // in place: same start, and all have the same size
       if (!read(c[static_cast<size_t>(k)])) return false;
     }
     write(c[2]);
@@ -241,7 +252,8 @@ TEST(Overlap, AgreesWithTheByteByByteReference) {
     for (int k = below(7); k > 0; --k) {
       // Mostly read what was written, or the random programs would nearly all be wrong.
       const int last = calls.empty() ? 0 : calls.back()[2];
-      const int a = below(3) ? last : below(tensors), b = below(2) ? last : below(tensors), y = below(tensors);
+      const int a = below(3) ? last : below(tensors), b = below(2) ? last : below(tensors),
+                y = below(tensors);
       calls.push_back({a, b, y});
       p.call("test::add", {a, b, y});
     }
@@ -250,7 +262,8 @@ TEST(Overlap, AgreesWithTheByteByByteReference) {
     p.outputs = {output};
     const Status s = p.load();
     ASSERT_TRUE(s.ok() || s.code == Code::overlap) << s.detail;
-    ASSERT_EQ(s.ok(), reference_accepts(ranges, calls, output)) << "round " << round << ": " << (s.detail ? s.detail : "loaded");
+    ASSERT_EQ(s.ok(), reference_accepts(ranges, calls, output))
+        << "round " << round << ": " << (s.detail ? s.detail : "loaded");
     ++(s.ok() ? accepted : refused);
   }
   EXPECT_GT(accepted, 400);

@@ -24,7 +24,9 @@ Status Program::set_input(int32_t i, const void* data, size_t bytes) {
 void Program::reset_state() const {
   for (int32_t i = 0; i < state_count_; ++i) {
     const Tensor& t = states_[i].tensor;
-    if (t.numel > 0) __builtin_memcpy(t.data, states_[i].initial, static_cast<size_t>(t.numel) * element_bytes(t.type));
+    if (t.numel > 0)
+      __builtin_memcpy(t.data, states_[i].initial,
+                       static_cast<size_t>(t.numel) * element_bytes(t.type));
   }
 }
 

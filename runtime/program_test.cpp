@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading and running good programs: values of every kind, memory for what has none, tables of exactly the measured size.
+// Loading and running good programs: values of every kind, memory for what has none, tables of
+// exactly the measured size.
 #include "runtime/deuteron.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,8 @@ TEST(Program, RunsTwoCallsAndRunsAgain) {
     EXPECT_TRUE(l.program.run().ok());
     const Tensor& y = l.program.output(0);
     ASSERT_EQ(y.numel, 30);
-    for (size_t i = 0; i < 30; ++i) EXPECT_EQ(data_of(y)[i], static_cast<uint8_t>(a[29 - i] + b[29 - i]));
+    for (size_t i = 0; i < 30; ++i)
+      EXPECT_EQ(data_of(y)[i], static_cast<uint8_t>(a[29 - i] + b[29 - i]));
   }
 }
 
@@ -75,12 +77,14 @@ TEST(Program, MemoriesThatOverlapAreRefused) {
   const size_t behind = (bytes.size() + 15) / 16 * 16;
   const auto code = [&](size_t tables, size_t planned) {
     Program p;
-    const Status s = p.load(file, kTestKernels, {at + tables, needs.tables_bytes}, {at + planned, needs.planned_bytes});
+    const Status s = p.load(file, kTestKernels, {at + tables, needs.tables_bytes},
+                            {at + planned, needs.planned_bytes});
     return s.code;
   };
   const size_t next = behind + needs.tables_bytes;
   EXPECT_EQ(code(behind, next), Code::ok);
-  EXPECT_EQ(code(next, behind), needs.planned_bytes > needs.tables_bytes ? Code::bad_input : Code::ok);
+  EXPECT_EQ(code(next, behind),
+            needs.planned_bytes > needs.tables_bytes ? Code::bad_input : Code::ok);
   EXPECT_EQ(code(behind, behind), Code::bad_input);
   EXPECT_EQ(code(behind, next - 16), Code::bad_input);
   EXPECT_EQ(code(next, next + 16), Code::bad_input);
@@ -110,18 +114,23 @@ TEST(Program, EmptyProgramHasNoInputs) {
 // An argument of each kind, decoded as it was written.
 TEST(Program, DecodesEveryKindOfValue) {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::f32, {3, 1}, 0, {1, 0}), c = p.constant<int16_t>(ScalarType::s16, {2}, {-7, 9});
+  const int32_t x = p.planned(ScalarType::f32, {3, 1}, 0, {1, 0}),
+                c = p.constant<int16_t>(ScalarType::s16, {2}, {-7, 9});
   const int32_t y = p.planned(ScalarType::f32, {3, 1}, 16);
   p.inputs = {x};
   p.outputs = {y};
   const int32_t none = p.none();
-  const int32_t integer = p.integer(-5000000000), real = p.real(0.25), yes = p.boolean(true), text = p.string("nearest");
-  const int32_t list = p.ints({4, -1, 0}), empty = p.int_list({}), tensors = p.tensor_list({x, c, x});
+  const int32_t integer = p.integer(-5000000000), real = p.real(0.25), yes = p.boolean(true),
+                text = p.string("nearest");
+  const int32_t list = p.ints({4, -1, 0}), empty = p.int_list({}),
+                tensors = p.tensor_list({x, c, x});
   p.call("test::any", {x, c, integer, none, real, integer, yes, list, empty, tensors, text, y});
-  p.call("test::any", {x, none, integer, integer, integer, none, yes, empty, none, tensors, none, y});
+  p.call("test::any",
+         {x, none, integer, integer, integer, none, yes, empty, none, tensors, none, y});
   p.call("test::reverse", {x, y});
   Loaded l(p.bytes(), kTestKernels);
-  ASSERT_TRUE(l.status.ok()) << l.status.detail << " instruction " << l.status.instruction << " argument " << l.status.argument;
+  ASSERT_TRUE(l.status.ok()) << l.status.detail << " instruction " << l.status.instruction
+                             << " argument " << l.status.argument;
   const Program::Step s = l.program.step(0);
   ASSERT_EQ(s.count, 12);
   EXPECT_EQ(s.args[0]->tensor->dim_order[0], 1);
@@ -144,7 +153,8 @@ TEST(Program, DecodesEveryKindOfValue) {
 
 TEST(Program, SeveralOutsAreReturnedAsAList) {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::u8, {4}, 0), y = p.planned(ScalarType::u8, {4}, 16), z = p.planned(ScalarType::s64, {4}, 32);
+  const int32_t x = p.planned(ScalarType::u8, {4}, 0), y = p.planned(ScalarType::u8, {4}, 16),
+                z = p.planned(ScalarType::s64, {4}, 32);
   p.inputs = {x};
   p.outputs = {z, y, z};
   p.call("test::two", "", {x, y, z, p.tensor_list({y, z})});
@@ -166,7 +176,8 @@ TEST(Program, AnOutputMayBeNone) {
 // The file plans no memory for them: the runtime adds some behind the planned buffers.
 TEST(Program, InputsAndOutputsWithoutMemoryGetSome) {
   TestProgram p;
-  const int32_t a = p.bare(ScalarType::u8, {3}), b = p.bare(ScalarType::u8, {3}), y = p.bare(ScalarType::u8, {3});
+  const int32_t a = p.bare(ScalarType::u8, {3}), b = p.bare(ScalarType::u8, {3}),
+                y = p.bare(ScalarType::u8, {3});
   p.inputs = {a, b};
   p.outputs = {y, y};
   p.call("test::add", {a, b, y});
@@ -185,7 +196,8 @@ TEST(Program, InputsAndOutputsWithoutMemoryGetSome) {
 TEST(Program, PlannedBuffersFollowOneAnother) {
   TestProgram p;
   p.buffers = {0, 20, 40};
-  const int32_t a = p.planned(ScalarType::u8, {17}, 0, {}, 1), y = p.planned(ScalarType::u8, {17}, 16, {}, 2);
+  const int32_t a = p.planned(ScalarType::u8, {17}, 0, {}, 1),
+                y = p.planned(ScalarType::u8, {17}, 16, {}, 2);
   p.inputs = {a};
   p.outputs = {y};
   p.call("test::reverse", {a, y});
@@ -198,7 +210,8 @@ TEST(Program, PlannedBuffersFollowOneAnother) {
 // An output may be a constant, an input, or both; a program may have no instructions at all.
 TEST(Program, OutputsMayBeConstantsOrInputs) {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::f32, {2}, 0), c = p.constant<float>(ScalarType::f32, {2}, {1.5f, -2});
+  const int32_t x = p.planned(ScalarType::f32, {2}, 0),
+                c = p.constant<float>(ScalarType::f32, {2}, {1.5f, -2});
   p.inputs = {x};
   p.outputs = {c, x};
   Loaded l(p.bytes(), kTestKernels);
@@ -212,7 +225,8 @@ TEST(Program, OutputsMayBeConstantsOrInputs) {
 
 TEST(Program, TensorsWithoutElementsNeedNoMemory) {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::u8, {2, 0, 5}, 0), y = p.planned(ScalarType::u8, {0}, 0), none = p.bare(ScalarType::u8, {0});
+  const int32_t x = p.planned(ScalarType::u8, {2, 0, 5}, 0), y = p.planned(ScalarType::u8, {0}, 0),
+                none = p.bare(ScalarType::u8, {0});
   p.inputs = {x};
   p.outputs = {y};
   p.call("test::add", {x, none, y});
@@ -229,7 +243,8 @@ TEST(Program, WithoutHeaderOrConstantsTheWholeFileIsTheProgram) {
   EXPECT_TRUE(l.status.ok()) << l.status.detail;
 }
 
-// Less than the measured bytes is refused and the answer says how much is needed; the measured bytes are always enough.
+// Less than the measured bytes is refused and the answer says how much is needed; the measured
+// bytes are always enough.
 TEST(Program, SaysHowMuchMemoryItNeeds) {
   const Block file(two_calls().bytes());
   Needs needs;
@@ -251,7 +266,8 @@ TEST(Program, SaysHowMuchMemoryItNeeds) {
   const Status s = program.load(file.file(), kTestKernels, tables.memory(), planned.memory());
   EXPECT_EQ(s.code, Code::out_of_memory);
   EXPECT_EQ(s.bytes_needed, needs.planned_bytes);
-  EXPECT_EQ(program.load(file.file(), kTestKernels, {}, planned.memory()).code, Code::out_of_memory);
+  EXPECT_EQ(program.load(file.file(), kTestKernels, {}, planned.memory()).code,
+            Code::out_of_memory);
 }
 
 TEST(Program, RefusesMemoryThatIsNotAligned) {
@@ -259,22 +275,34 @@ TEST(Program, RefusesMemoryThatIsNotAligned) {
   std::vector<uint8_t> shifted(bytes.size() + 24);
   const Block file(bytes), memory(4096);
   Program program;
-  EXPECT_EQ(program.load(file.file(), kTestKernels, {memory.data() + 4, 2000}, {memory.data() + 2048, 256}).code, Code::bad_input);
-  EXPECT_EQ(program.load(file.file(), kTestKernels, {memory.data(), 2000}, {memory.data() + 2052, 256}).code, Code::bad_input);
+  EXPECT_EQ(
+      program
+          .load(file.file(), kTestKernels, {memory.data() + 4, 2000}, {memory.data() + 2048, 256})
+          .code,
+      Code::bad_input);
+  EXPECT_EQ(
+      program.load(file.file(), kTestKernels, {memory.data(), 2000}, {memory.data() + 2052, 256})
+          .code,
+      Code::bad_input);
   const Block moved(bytes.size() + 8);
   std::memcpy(moved.data() + 8, bytes.data(), bytes.size());
-  EXPECT_EQ(program.load({moved.data() + 8, bytes.size()}, kTestKernels, {memory.data(), 2000}, {memory.data() + 2048, 256}).code,
+  EXPECT_EQ(program
+                .load({moved.data() + 8, bytes.size()}, kTestKernels, {memory.data(), 2000},
+                      {memory.data() + 2048, 256})
+                .code,
             Code::bad_input);
 }
 
-// Calls with more values than measure() keeps on its stack are estimated, and the estimate is enough.
+// Calls with more values than measure() keeps on its stack are estimated, and the estimate is
+// enough.
 TEST(Program, LongListsAreMeasured) {
   TestProgram p;
   const int32_t x = p.planned(ScalarType::u8, {4}, 0), y = p.planned(ScalarType::u8, {4}, 16);
   p.inputs = {x};
   p.outputs = {y};
   const int32_t n = p.integer(1), yes = p.boolean(true);
-  const int32_t longest = p.int_list(std::vector<int64_t>(500, n)), many = p.tensor_list(std::vector<int32_t>(90, x));
+  const int32_t longest = p.int_list(std::vector<int64_t>(500, n)),
+                many = p.tensor_list(std::vector<int32_t>(90, x));
   p.call("test::any", {x, x, n, n, n, n, yes, longest, longest, many, p.none(), y});
   p.call("test::reverse", {x, y});
   Loaded l(p.bytes(), kTestKernels);
@@ -285,12 +313,14 @@ TEST(Program, LongListsAreMeasured) {
 
 TEST(Isa, AMarkerNamesTheInstructionSet) {
   EXPECT_EQ(accepted_isas(), 7) << "a host runs the conventions of every instruction set";
-  for (const char* marker : {"deuteron:isa=scalar", "deuteron:isa=dsp", "deuteron:isa=mve", "deuteron", "anything"}) {
+  for (const char* marker :
+       {"deuteron:isa=scalar", "deuteron:isa=dsp", "deuteron:isa=mve", "deuteron", "anything"}) {
     TestProgram p = two_calls();
     p.string(marker);
     EXPECT_TRUE(Loaded(p.bytes(), kTestKernels).status.ok()) << marker;
   }
-  for (const char* marker : {"deuteron:isa=sve", "deuteron:isa=", "deuteron:isa=mve2", "deuteron:isa=mv"}) {
+  for (const char* marker :
+       {"deuteron:isa=sve", "deuteron:isa=", "deuteron:isa=mve2", "deuteron:isa=mv"}) {
     TestProgram p = two_calls();
     p.string(marker);
     EXPECT_EQ(Loaded(p.bytes(), kTestKernels).status.code, Code::wrong_isa) << marker;
@@ -298,7 +328,8 @@ TEST(Isa, AMarkerNamesTheInstructionSet) {
 }
 
 TEST(Status, EveryCodeHasAName) {
-  for (int c = 0; c <= static_cast<int>(Code::delegate_failed); ++c) EXPECT_STRNE(name_of(static_cast<Code>(c)), "?");
+  for (int c = 0; c <= static_cast<int>(Code::delegate_failed); ++c)
+    EXPECT_STRNE(name_of(static_cast<Code>(c)), "?");
   EXPECT_STREQ(name_of(Isa::mve), "mve");
 }
 

@@ -5,7 +5,8 @@ namespace deuteron {
 
 namespace {
 
-constexpr uint32_t kNumber = bit_of(Kind::integer) | bit_of(Kind::real) | bit_of(Kind::boolean), kNone = bit_of(Kind::none);
+constexpr uint32_t kNumber = bit_of(Kind::integer) | bit_of(Kind::real) | bit_of(Kind::boolean),
+                   kNone = bit_of(Kind::none);
 
 constexpr uint32_t kinds_by_rule(char letter) {
   switch (letter) {
@@ -48,7 +49,8 @@ constexpr uint32_t kinds_by_rule(char letter) {
 constexpr KindsOfLetters kinds_of_letters() {
   KindsOfLetters all = {};
   for (char letter = 'A'; letter <= 'z'; ++letter)
-    if (const uint32_t kinds = kinds_by_rule(letter)) all.kinds[letter & 63] = static_cast<uint16_t>(kinds);
+    if (const uint32_t kinds = kinds_by_rule(letter))
+      all.kinds[letter & 63] = static_cast<uint16_t>(kinds);
   return all;
 }
 

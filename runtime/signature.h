@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signature at the end of a program file or of its record, and loading a program only where a key that you trust has signed it.
-// Format, and how to sign: docs/formats-pte.md. The runtime has no cryptography: the platform's checks the signature, through a pointer.
-// Firmware that does not call this has none of it; load() of a signed file neither checks the signature nor minds it.
+// The signature at the end of a program file or of its record, and loading a program only where a
+// key that you trust has signed it. Format, and how to sign: docs/formats-pte.md. The runtime has
+// no cryptography: the platform's checks the signature, through a pointer. Firmware that does not
+// call this has none of it; load() of a signed file neither checks the signature nor minds it.
 //
-//   bool verify(void*, const uint8_t* public_key, const uint8_t* message, size_t bytes, const uint8_t* signature) {
-//     return crypto_ed25519_check(signature, public_key, message, bytes) == 0;  // Monocypher's; or the chip's
+//   bool verify(void*, const uint8_t* public_key, const uint8_t* message, size_t bytes, const
+//   uint8_t* signature) {
+//     return crypto_ed25519_check(signature, public_key, message, bytes) == 0;  // Monocypher's; or
+//     the chip's
 //   }
-//   Status s = load_signed(program, file, {kPublicKey, verify, nullptr}, kAllKernels, tables, planned);
+//   Status s = load_signed(program, file, {kPublicKey, verify, nullptr}, kAllKernels, tables,
+//   planned);
 #pragma once
 #include "runtime/deuteron.h"
 
@@ -19,7 +23,8 @@ struct SignatureSection {
   uint8_t public_key[32];  // whose signature it says it is
   uint8_t signature[64];   // Ed25519 (RFC 8032) of all bytes of the file before this member
 };
-static_assert(sizeof(SignatureSection) == 136 && alignof(SignatureSection) == 1, "the layout is part of the format");
+static_assert(sizeof(SignatureSection) == 136 && alignof(SignatureSection) == 1,
+              "the layout is part of the format");
 constexpr char kSignatureMagic[] = "DEUTSIG1";
 
 // Null where the file does not end in one. Whether it is right is another question.
@@ -27,7 +32,8 @@ inline const SignatureSection* find_signature(File file) {
   if (!file.data || file.bytes < sizeof(SignatureSection)) return nullptr;
   const auto* end = static_cast<const uint8_t*>(file.data) + file.bytes;
   const auto* section = reinterpret_cast<const SignatureSection*>(end - sizeof(SignatureSection));
-  return __builtin_memcmp(section->magic, kSignatureMagic, sizeof section->magic) == 0 ? section : nullptr;
+  return __builtin_memcmp(section->magic, kSignatureMagic, sizeof section->magic) == 0 ? section
+                                                                                       : nullptr;
 }
 // The bytes that were there before the file was signed.
 inline File without_signature(File file) {
@@ -35,9 +41,10 @@ inline File without_signature(File file) {
   return file;
 }
 
-// Whether `signature` (64 bytes) is the one of Ed25519 that the private half of `public_key` (32 bytes) makes of the message.
-using VerifyEd25519 = bool (*)(void* context, const uint8_t* public_key, const uint8_t* message, size_t message_bytes,
-                               const uint8_t* signature);
+// Whether `signature` (64 bytes) is the one of Ed25519 that the private half of `public_key` (32
+// bytes) makes of the message.
+using VerifyEd25519 = bool (*)(void* context, const uint8_t* public_key, const uint8_t* message,
+                               size_t message_bytes, const uint8_t* signature);
 struct TrustedKey {
   const uint8_t* public_key;  // 32 bytes, from where nobody else can write
   VerifyEd25519 verify;
@@ -53,9 +60,10 @@ enum class Trust : uint8_t {
 };
 Trust check_signature(File file, const TrustedKey& key);
 
-// load(), if the key has signed the whole file; else the program is empty, and the status is bad_input and says why. Nothing of the file
-// but its signature is read before. `trust`: the answer of check_signature(), if it is wanted.
-Status load_signed(Program& program, File file, const TrustedKey& key, const KernelTable& kernels, Memory tables, Memory planned,
-                   Trust* trust = nullptr);
+// load(), if the key has signed the whole file; else the program is empty, and the status is
+// bad_input and says why. Nothing of the file but its signature is read before. `trust`: the answer
+// of check_signature(), if it is wanted.
+Status load_signed(Program& program, File file, const TrustedKey& key, const KernelTable& kernels,
+                   Memory tables, Memory planned, Trust* trust = nullptr);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State: it begins as the file says, lives from run to run, begins anew when told, and nothing else may lie where it lies.
+// State: it begins as the file says, lives from run to run, begins anew when told, and nothing else
+// may lie where it lies.
 #include <gtest/gtest.h>
 
 #include "runtime/test_kernels.h"
@@ -27,8 +28,11 @@ struct Sum : TestProgram {
 };
 
 const Kernel kCopy = {"aten::copy_", "OTB", [](Call& c, Prepared* p) {
-                        if (bytes_of(c.tensor(0)) != bytes_of(c.tensor(1))) return bad_argument(1, "has another size than the out");
-                        return keep_bytes(c, p, {data_of(c.tensor(1)), nullptr, data_of(c.tensor(0)), nullptr, bytes_of(c.tensor(0))},
+                        if (bytes_of(c.tensor(0)) != bytes_of(c.tensor(1)))
+                          return bad_argument(1, "has another size than the out");
+                        return keep_bytes(c, p,
+                                          {data_of(c.tensor(1)), nullptr, data_of(c.tensor(0)),
+                                           nullptr, bytes_of(c.tensor(0))},
                                           [](const void* args) {
                                             const Bytes& k = *static_cast<const Bytes*>(args);
                                             std::memcpy(k.y, k.a, static_cast<size_t>(k.count));
@@ -71,8 +75,10 @@ void expect_refused(Sum program, Code code, const char* text) {
 }
 
 TEST(State, NothingElseMayLieThere) {
-  expect_refused(Sum(kState), Code::overlap, "overwritten by another tensor before this call reads");  // the input
-  expect_refused(Sum(kState + 3), Code::overlap, "overwritten by another tensor before this call reads");
+  expect_refused(Sum(kState), Code::overlap,
+                 "overwritten by another tensor before this call reads");  // the input
+  expect_refused(Sum(kState + 3), Code::overlap,
+                 "overwritten by another tensor before this call reads");
   Sum temporary;  // behind the last reader
   const int32_t late = temporary.planned(ScalarType::u8, {4}, kState + 3);
   temporary.call("test::reverse", {temporary.x, late});
@@ -97,7 +103,9 @@ TEST(State, ItsContentsAreChecked) {
   two.program->child(6).items.push_back(new_table());
   expect_refused(two, Code::unsupported, "more than one segment");
   Sum wrong_return;
-  wrong_return.call("aten::copy_", "", {wrong_return.state_value, wrong_return.sum, wrong_return.boolean(false), wrong_return.sum});
+  wrong_return.call(
+      "aten::copy_", "",
+      {wrong_return.state_value, wrong_return.sum, wrong_return.boolean(false), wrong_return.sum});
   expect_refused(wrong_return, Code::corrupt, "not its out argument");
 }
 

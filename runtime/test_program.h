@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program files made by hand for tests: a small FlatBuffer writer whose tree can be tampered with before it is written, and memory
-// of exactly the right size, so that AddressSanitizer sees any access outside.
+// Program files made by hand for tests: a small FlatBuffer writer whose tree can be tampered with
+// before it is written, and memory of exactly the right size, so that AddressSanitizer sees any
+// access outside.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +40,8 @@ class Block {
   size_t bytes_;
 };
 
-// A table, a vector or a string. Children are written after their parent; a node may have several parents.
+// A table, a vector or a string. Children are written after their parent; a node may have several
+// parents.
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
 struct Node {
@@ -104,7 +106,8 @@ inline NodePtr new_tables(std::vector<NodePtr> items = {}) {
   return n;
 }
 
-// Forward writer: parents before children, every uoffset positive, scalars aligned to the start of the file.
+// Forward writer: parents before children, every uoffset positive, scalars aligned to the start of
+// the file.
 class FlatWriter {
  public:
   explicit FlatWriter(std::vector<uint8_t> prefix) : out(std::move(prefix)) {}
@@ -179,7 +182,8 @@ class FlatWriter {
 class TestProgram {
  public:
   NodePtr program = new_table(), method = new_table(), chain = new_table();
-  NodePtr values = new_tables(), operators = new_tables(), delegates = new_tables(), instructions = new_tables(), segments = new_tables();
+  NodePtr values = new_tables(), operators = new_tables(), delegates = new_tables(),
+          instructions = new_tables(), segments = new_tables();
   std::vector<int32_t> inputs, outputs;
   std::vector<int64_t> buffers = {0, 0};
   std::vector<uint64_t> constant_offsets = {0};
@@ -254,14 +258,16 @@ class TestProgram {
   }
 
   // Without memory: an unplanned input or output.
-  int32_t bare(ScalarType type, const std::vector<int32_t>& sizes, std::vector<uint8_t> order = {}) {
+  int32_t bare(ScalarType type, const std::vector<int32_t>& sizes,
+               std::vector<uint8_t> order = {}) {
     if (order.empty())
       for (size_t i = 0; i < sizes.size(); ++i) order.push_back(static_cast<uint8_t>(i));
     auto t = new_table();
     t->set(0, static_cast<int8_t>(type)).set(2, new_scalars(sizes)).set(3, new_scalars(order));
     return add(5, t);
   }
-  int32_t planned(ScalarType type, const std::vector<int32_t>& sizes, uint32_t offset, std::vector<uint8_t> order = {}, uint32_t id = 1) {
+  int32_t planned(ScalarType type, const std::vector<int32_t>& sizes, uint32_t offset,
+                  std::vector<uint8_t> order = {}, uint32_t id = 1) {
     const int32_t i = bare(type, sizes, std::move(order));
     auto a = new_table();
     a->set<uint32_t>(0, id).set<uint32_t>(1, offset);
@@ -274,7 +280,8 @@ class TestProgram {
     return i;
   }
   template <class T>
-  int32_t constant(ScalarType type, const std::vector<int32_t>& sizes, const std::vector<T>& data, std::vector<uint8_t> order = {}) {
+  int32_t constant(ScalarType type, const std::vector<int32_t>& sizes, const std::vector<T>& data,
+                   std::vector<uint8_t> order = {}) {
     const int32_t i = bare(type, sizes, std::move(order));
     while (segment.size() % 16 != 0) segment.push_back(0);
     value(i).set(5, static_cast<uint32_t>(constant_offsets.size()));
@@ -285,14 +292,16 @@ class TestProgram {
     return i;
   }
   // A planned tensor that begins with these bytes and lives from run to run.
-  int32_t state(ScalarType type, const std::vector<int32_t>& sizes, uint32_t offset, const std::vector<uint8_t>& initial) {
+  int32_t state(ScalarType type, const std::vector<int32_t>& sizes, uint32_t offset,
+                const std::vector<uint8_t>& initial) {
     const int32_t i = planned(type, sizes, offset);
     value(i).set(5, static_cast<uint32_t>(state_offsets.size()));
     state_offsets.push_back(state_bytes.size());
     state_bytes.insert(state_bytes.end(), initial.begin(), initial.end());
     return i;
   }
-  void call(const std::string& name, const std::string& overload, const std::vector<int32_t>& args) {
+  void call(const std::string& name, const std::string& overload,
+            const std::vector<int32_t>& args) {
     uint32_t op = 0;
     for (; op < operators->items.size(); ++op) {
       Node& o = *operators->items[op];
@@ -313,29 +322,33 @@ class TestProgram {
     call(name, "out", args);
   }
   // A delegate with its payload in a segment of its own, or inline; gives its index.
-  int32_t delegate(const std::string& id, const std::vector<uint8_t>& payload, const std::map<std::string, std::string>& options = {},
-                   bool in_line = false) {
+  int32_t delegate(const std::string& id, const std::vector<uint8_t>& payload,
+                   const std::map<std::string, std::string>& options = {}, bool in_line = false) {
     auto processed = new_table();
     if (in_line) {
       auto data = new_scalars(payload);
       data->align = 16;
       auto table = new_table();
       table->set(0, data);
-      processed->set<int8_t>(0, 0).set<uint32_t>(1, static_cast<uint32_t>(inline_payloads->items.size()));
+      processed->set<int8_t>(0, 0).set<uint32_t>(
+          1, static_cast<uint32_t>(inline_payloads->items.size()));
       inline_payloads->items.push_back(table);
     } else {
       while (payloads.size() % 16 != 0) payloads.push_back(0);
       auto data = new_table();
-      data->set<uint64_t>(0, payloads.size()).set<uint64_t>(1, payload.size());  // finish() moves it behind the constants
+      data->set<uint64_t>(0, payloads.size())
+          .set<uint64_t>(1, payload.size());  // finish() moves it behind the constants
       payloads.insert(payloads.end(), payload.begin(), payload.end());
       segments->items.push_back(data);
       payload_segments.push_back(data);
-      processed->set<int8_t>(0, 1).set<uint32_t>(1, static_cast<uint32_t>(segments->items.size()));  // the constants come first
+      processed->set<int8_t>(0, 1).set<uint32_t>(
+          1, static_cast<uint32_t>(segments->items.size()));  // the constants come first
     }
     auto specs = new_tables();
     for (const auto& [key, value] : options) {
       auto spec = new_table();
-      spec->set(0, new_text(key)).set(1, new_scalars(std::vector<uint8_t>(value.begin(), value.end())));
+      spec->set(0, new_text(key))
+          .set(1, new_scalars(std::vector<uint8_t>(value.begin(), value.end())));
       specs->items.push_back(spec);
     }
     auto d = new_table();
@@ -356,11 +369,18 @@ class TestProgram {
   }
   Node& call_body(size_t k) { return instructions->items.at(k)->child(1); }
 
-  // Fills the tables that are not set yet, so that a test can change or remove parts between finish() and bytes().
+  // Fills the tables that are not set yet, so that a test can change or remove parts between
+  // finish() and bytes().
   TestProgram& finish() {
-    method->set(0, new_text("forward")).set(2, values).set(3, new_scalars(inputs)).set(4, new_scalars(outputs));
+    method->set(0, new_text("forward"))
+        .set(2, values)
+        .set(3, new_scalars(inputs))
+        .set(4, new_scalars(outputs));
     chain->set(2, instructions);
-    method->set(5, new_tables({chain})).set(6, operators).set(7, delegates).set(8, new_scalars(buffers));
+    method->set(5, new_tables({chain}))
+        .set(6, operators)
+        .set(7, delegates)
+        .set(8, new_scalars(buffers));
     auto constants = new_table();
     constants->set(1, new_scalars(constant_offsets));
     auto data = new_table();
@@ -390,7 +410,8 @@ class TestProgram {
     if (!has_header) return w.out;
     const uint64_t size = w.out.size();
     while (w.out.size() % 16 != 0) w.out.push_back(0);
-    const uint64_t base = has_base ? w.out.size() + static_cast<uint64_t>(base_shift) : 0, length = segment.size();
+    const uint64_t base = has_base ? w.out.size() + static_cast<uint64_t>(base_shift) : 0,
+                   length = segment.size();
     w.out.insert(w.out.end(), segment.begin(), segment.end());
     const uint32_t header_bytes = 32;
     std::memcpy(&w.out[8], "eh00", 4);
@@ -437,8 +458,10 @@ struct Loaded {
 // y = reverse(a + b), all [2, 3, 5] bytes, with the kernels of test_kernels.h.
 inline TestProgram two_calls() {
   TestProgram p;
-  const int32_t a = p.planned(ScalarType::u8, {2, 3, 5}, 0), b = p.planned(ScalarType::u8, {2, 3, 5}, 32);
-  const int32_t sum = p.planned(ScalarType::u8, {2, 3, 5}, 64), y = p.planned(ScalarType::u8, {2, 3, 5}, 0);
+  const int32_t a = p.planned(ScalarType::u8, {2, 3, 5}, 0),
+                b = p.planned(ScalarType::u8, {2, 3, 5}, 32);
+  const int32_t sum = p.planned(ScalarType::u8, {2, 3, 5}, 64),
+                y = p.planned(ScalarType::u8, {2, 3, 5}, 0);
   p.inputs = {a, b};
   p.outputs = {y};
   p.call("test::add", {a, b, sum});

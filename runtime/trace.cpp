@@ -29,7 +29,8 @@ uint64_t Trace::now() {
   const uint64_t mask = clock_.bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << clock_.bits) - 1;
   const uint64_t raw = clock_.now() & mask;
   const uint64_t step = (raw - last_) & mask;
-  if (clock_.bits >= 64 && raw < last_) return wide_;  // a clock that goes back does not take events with it
+  if (clock_.bits >= 64 && raw < last_)
+    return wide_;  // a clock that goes back does not take events with it
   wide_ += step;
   last_ = raw;
   return wide_;
@@ -43,7 +44,8 @@ void Trace::add(const TraceEvent& event) {
   buffer_.events[count_++] = event;
 }
 
-Status load_traced(Program& program, File file, const KernelTable& kernels, Memory tables, Memory planned, Trace& trace) {
+Status load_traced(Program& program, File file, const KernelTable& kernels, Memory tables,
+                   Memory planned, Trace& trace) {
   trace.load.start = trace.now();
   const Status s = program.load(file, kernels, tables, planned);
   trace.load.end = trace.now();
@@ -55,7 +57,8 @@ Status run_traced(const Program& program, Trace* trace) {
   trace->begin_run();
   TraceEvent e;
   e.run = trace->runs();
-  Status status = program.instruction_count() > 0 ? Status{} : program.run();  // an empty program says so
+  Status status =
+      program.instruction_count() > 0 ? Status{} : program.run();  // an empty program says so
   const uint64_t begin = trace->now();
   for (int32_t k = 0; k < program.instruction_count() && status.ok(); ++k) {
     const PreparedDelegate* delegate = program.delegate(k);
@@ -70,7 +73,8 @@ Status run_traced(const Program& program, Trace* trace) {
     if (!delegate || !trace->delegate_events) continue;
     e.kind = TraceKind::delegate_kernel;
     DelegateEvent inside;
-    for (uint32_t i = 0; status.ok() && i < INT16_MAX && trace->delegate_events(*delegate, i, &inside); ++i) {
+    for (uint32_t i = 0;
+         status.ok() && i < INT16_MAX && trace->delegate_events(*delegate, i, &inside); ++i) {
       e.number = static_cast<int16_t>(i);
       e.start = inside.start;
       e.end = inside.end;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer: clocks that go round, stand still or go back; full buffers; the same outputs; and the dump, read by another reader.
+// The tracer: clocks that go round, stand still or go back; full buffers; the same outputs; and the
+// dump, read by another reader.
 #include "runtime/trace.h"
 
 #include <gtest/gtest.h>
@@ -26,11 +27,13 @@ Clock clock_of(uint8_t bits, uint64_t start, uint64_t step) {
   return {read_clock, bits, 1000, "cycles", "TEST"};
 }
 
-std::vector<uint8_t> dump_of(const Program& program, File file, Trace& trace, const DumpFacts& facts = {}) {
+std::vector<uint8_t> dump_of(const Program& program, File file, Trace& trace,
+                             const DumpFacts& facts = {}) {
   std::vector<uint8_t> bytes;
   const auto append = [](void* to, const void* from, uint32_t count) {
     auto& all = *static_cast<std::vector<uint8_t>*>(to);
-    all.insert(all.end(), static_cast<const uint8_t*>(from), static_cast<const uint8_t*>(from) + count);
+    all.insert(all.end(), static_cast<const uint8_t*>(from),
+               static_cast<const uint8_t*>(from) + count);
     return true;
   };
   const uint64_t promised = etdump_bytes(program, trace, facts);
@@ -42,7 +45,8 @@ std::vector<uint8_t> dump_of(const Program& program, File file, Trace& trace, co
 Dump read(const std::vector<uint8_t>& bytes) {
   Diagnostics diagnostics;
   std::optional<Dump> dump = read_etdump(std::as_bytes(std::span(bytes)), "test", diagnostics);
-  for (const Diagnostic& d : diagnostics.list()) EXPECT_EQ(d.severity, Severity::warning) << format_diagnostic(d);
+  for (const Diagnostic& d : diagnostics.list())
+    EXPECT_EQ(d.severity, Severity::warning) << format_diagnostic(d);
   return dump ? std::move(*dump) : Dump{};
 }
 
@@ -85,8 +89,10 @@ TEST(Trace, OutputsAreTheSameAndEveryCallHasItsEvent) {
   ASSERT_TRUE(trace.start().ok());
   for (uint8_t round = 0; round < 2; ++round) {
     uint8_t a[30], b[30];
-    for (uint8_t i = 0; i < 30; ++i) a[i] = static_cast<uint8_t>(7 * i + round), b[i] = static_cast<uint8_t>(11 * i);
-    for (Loaded* l : {&plain, &traced}) ASSERT_TRUE(l->program.set_input(0, a, 30).ok() && l->program.set_input(1, b, 30).ok());
+    for (uint8_t i = 0; i < 30; ++i)
+      a[i] = static_cast<uint8_t>(7 * i + round), b[i] = static_cast<uint8_t>(11 * i);
+    for (Loaded* l : {&plain, &traced})
+      ASSERT_TRUE(l->program.set_input(0, a, 30).ok() && l->program.set_input(1, b, 30).ok());
     ASSERT_TRUE(plain.program.run().ok());
     ASSERT_TRUE(run_traced(traced.program, &trace).ok());
     EXPECT_EQ(std::memcmp(plain.program.output(0).data, traced.program.output(0).data, 30), 0);
@@ -115,7 +121,9 @@ TEST(EtDump, SaysWhatTheTraceHas) {
   TraceEvent events[6];
   Trace trace(clock_of(32, 0xffffff00, 5), {events, 6});
   ASSERT_TRUE(trace.start().ok());
-  ASSERT_TRUE(load_traced(l.program, l.file.file(), kTestKernels, l.tables.memory(), l.planned.memory(), trace).ok());
+  ASSERT_TRUE(load_traced(l.program, l.file.file(), kTestKernels, l.tables.memory(),
+                          l.planned.memory(), trace)
+                  .ok());
   ASSERT_TRUE(run_traced(l.program, &trace).ok());
   ASSERT_TRUE(run_traced(l.program, &trace).ok());
   const Dump dump = read(dump_of(l.program, l.file.file(), trace, {324000000}));

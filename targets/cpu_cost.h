@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of a CPU kernel costs, as lines of the target file. The formula stands beside its data: docs/cpu-cost.md.
+// What a call of a CPU kernel costs, as lines of the target file. The formula stands beside its
+// data: docs/cpu-cost.md.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +13,8 @@ struct CpuWork {
   int64_t results = 0;    // elements that it writes
   int64_t operands = 0;   // elements of activations that it reads, each once
   int64_t constants = 0;  // bytes of constants that it reads
-  int64_t taps = 0;       // elements of windows that it walks over: of a convolution for all its channels together, of a pool for each
+  int64_t taps = 0;       // elements of windows that it walks over: of a convolution for all its
+                          // channels together, of a pool for each
 };
 
 // One line of [cpu.cost]: instructions. All but `call` are in 1/256.
@@ -23,7 +25,9 @@ struct CpuKernelCost {
   bool operator==(const CpuKernelCost&) const = default;
 
   int64_t instructions(const CpuWork& w) const {
-    return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps + constant * w.constants + 128) / 256;
+    return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps +
+                   constant * w.constants + 128) /
+                      256;
   }
 };
 
@@ -33,7 +37,9 @@ struct CpuKernelCycles {
   int64_t of_256 = 256;  // cycles of 256 instructions
   bool operator==(const CpuKernelCycles&) const = default;
 
-  int64_t cycles(int64_t instructions) const { return instructions / 256 * of_256 + (instructions % 256 * of_256 + 128) / 256; }
+  int64_t cycles(int64_t instructions) const {
+    return instructions / 256 * of_256 + (instructions % 256 * of_256 + 128) / 256;
+  }
 };
 
 }  // namespace deuteron

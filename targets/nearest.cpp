@@ -19,7 +19,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     for (size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1]))
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, above);
@@ -28,7 +29,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known, size_t count) {
+std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known,
+                                 size_t count) {
   if (name.size() > 200) return {};
   struct Candidate {
     size_t distance, not_in_common;  // letters after the prefix that both share
@@ -39,7 +41,8 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
     const size_t d = edit_distance(name, k);
     if (d > std::max<size_t>(2, k.size() / 3)) continue;
     size_t prefix = 0;
-    while (prefix < name.size() && prefix < k.size() && lower(name[prefix]) == lower(k[prefix])) ++prefix;
+    while (prefix < name.size() && prefix < k.size() && lower(name[prefix]) == lower(k[prefix]))
+      ++prefix;
     ranked.push_back({d, name.size() - prefix, &k});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& x, const Candidate& y) {
@@ -54,7 +57,8 @@ std::string suggestion(std::string_view name, std::span<const std::string> known
   const std::vector<std::string> near = nearest(name, known);
   if (near.empty()) return fmt::format("known: {}", fmt::join(known, ", "));
   std::string text = "did you mean ";
-  for (size_t i = 0; i < near.size(); ++i) text += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == near.size() ? " or " : ", ", near[i]);
+  for (size_t i = 0; i < near.size(); ++i)
+    text += fmt::format("{}`{}`", i == 0 ? "" : i + 1 == near.size() ? " or " : ", ", near[i]);
   return text + "?";
 }
 

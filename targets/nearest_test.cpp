@@ -32,8 +32,10 @@ TEST(Suggestion, OffersWhatIsNearOrAllThatIsKnown) {
   const std::vector<std::string> known = {"name", "bytes"};
   EXPECT_EQ(suggestion("nmae", known), "did you mean `name`?");
   EXPECT_EQ(suggestion("something", known), "known: name, bytes");
-  EXPECT_EQ(target_suggestion("nmae", known), "did you mean `name`? A file of your own ends in `.toml`.");
-  EXPECT_EQ(target_suggestion("something", known), "known: name, bytes. A file of your own ends in `.toml`.");
+  EXPECT_EQ(target_suggestion("nmae", known),
+            "did you mean `name`? A file of your own ends in `.toml`.");
+  EXPECT_EQ(target_suggestion("something", known),
+            "known: name, bytes. A file of your own ends in `.toml`.");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target in full, with all that it extends: as a file that reads back to the same target, and as JSON.
+// A target in full, with all that it extends: as a file that reads back to the same target, and as
+// JSON.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -18,12 +18,15 @@ namespace deuteron {
 
 // cortex-m4 before cortex-m23: numbers by value, then the rest by letters.
 static bool in_natural_order(const std::string& a, const std::string& b) {
-  const auto digits = [](const std::string& s) { return std::min(s.find_first_of("0123456789"), s.size()); };
+  const auto digits = [](const std::string& s) {
+    return std::min(s.find_first_of("0123456789"), s.size());
+  };
   const auto key = [&](const std::string& s) {
     const size_t at = digits(s);
     long number = -1;
     size_t end = at;
-    for (number = at < s.size() ? 0 : -1; end < s.size() && s[end] >= '0' && s[end] <= '9' && number < 1000000; ++end)
+    for (number = at < s.size() ? 0 : -1;
+         end < s.size() && s[end] >= '0' && s[end] <= '9' && number < 1000000; ++end)
       number = number * 10 + (s[end] - '0');
     return std::tuple(s.substr(0, at), number, s.substr(end));
   };
@@ -36,9 +39,12 @@ static bool is_among(const std::vector<std::string>& list, std::string_view name
 bool Target::has_backend(std::string_view backend) const { return is_among(backends, backend); }
 bool MemoryRegion::does_hold(std::string_view what) const { return is_among(holds, what); }
 bool MemoryRegion::is_planned() const {
-  return !is_flash && is_reached_by("cpu") && (does_hold("activations") || does_hold("scratch") || does_hold("states"));
+  return !is_flash && is_reached_by("cpu") &&
+         (does_hold("activations") || does_hold("scratch") || does_hold("states"));
 }
-bool MemoryRegion::is_reached_by(std::string_view processor) const { return is_among(reach, processor); }
+bool MemoryRegion::is_reached_by(std::string_view processor) const {
+  return is_among(reach, processor);
+}
 
 std::vector<std::string> builtin_bases() {
   std::vector<std::string> names;
@@ -56,19 +62,23 @@ std::vector<Target> builtin_targets() {
     DEUTERON_CHECK(t.has_value(), format_diagnostic(diagnostics.list().front()));
     targets.push_back(std::move(*t));
   }
-  std::sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) { return in_natural_order(a.name, b.name); });
+  std::sort(targets.begin(), targets.end(),
+            [](const Target& a, const Target& b) { return in_natural_order(a.name, b.name); });
   return targets;
 }
 
-// As we write it. int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`.
+// As we write it. int8 is what every target computes in, so the suffix says nothing; `m0plus` is
+// how a file or another tool writes `m0+`.
 static std::string usual_spelling(std::string name) {
-  for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : name)
+    c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (name.ends_with("+int8")) name.resize(name.size() - 5);
   if (name.ends_with("plus")) name.replace(name.size() - 4, 4, "+");
   return name;
 }
 
-std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option) {
+std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics,
+                                  std::string_view option) {
   if (name.ends_with(".toml")) {
     const std::optional<std::string> text = read_target_text(name, diagnostics);
     return text ? parse_target(*text, name, diagnostics) : std::nullopt;
@@ -81,23 +91,28 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
     if (t.name == wanted || (t.name + "f" == wanted && t.isa != Isa::scalar)) return std::move(t);
     known.push_back(t.name);
   }
-  if (const Chip* chip = find_chip(name)) return parse_target(recipe_of(*chip), "boards/chips.txt", diagnostics);
+  if (const Chip* chip = find_chip(name))
+    return parse_target(recipe_of(*chip), "boards/chips.txt", diagnostics);
   if (const std::vector<std::string> chips = chips_called(name); !chips.empty()) {
-    diagnostics.error(where, "is the beginning of several chips' names", "target.chips", fmt::format("chips: {}", fmt::join(chips, ", ")));
+    diagnostics.error(where, "is the beginning of several chips' names", "target.chips",
+                      fmt::format("chips: {}", fmt::join(chips, ", ")));
     return std::nullopt;
   }
   if (is_among(builtin_bases(), name)) {
-    diagnostics.error(where, "is a base, which other files extend, and no target of its own", "target.base",
-                      fmt::format("targets: {}", fmt::join(known, ", ")));
+    diagnostics.error(where, "is a base, which other files extend, and no target of its own",
+                      "target.base", fmt::format("targets: {}", fmt::join(known, ", ")));
     return std::nullopt;
   }
   if (wanted == "cortex-m") {
     std::erase_if(known, [](const std::string& n) { return !n.starts_with("cortex-m"); });
-    diagnostics.error(where, "is a family of cores, and each has its own instructions: which one is meant?", "target.family",
-                      fmt::format("cores: {}; an i.MX RT700 with its NPU: imxrt700cm", fmt::join(known, ", ")));
+    diagnostics.error(
+        where, "is a family of cores, and each has its own instructions: which one is meant?",
+        "target.family",
+        fmt::format("cores: {}; an i.MX RT700 with its NPU: imxrt700cm", fmt::join(known, ", ")));
     return std::nullopt;
   }
-  diagnostics.error(where, "there is no target of this name", "target.unknown", target_suggestion(wanted, known));
+  diagnostics.error(where, "there is no target of this name", "target.unknown",
+                    target_suggestion(wanted, known));
   return std::nullopt;
 }
 

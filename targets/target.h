@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target is: a recipe, data read from a `.toml` file, built in or the user's own. docs/rt700.md
+// What a target is: a recipe, data read from a `.toml` file, built in or the user's own.
+// docs/rt700.md
 #pragma once
 #include <optional>
 #include <string>
@@ -17,12 +18,14 @@ namespace deuteron {
 
 struct MemoryRegion {
   std::string name;
-  int64_t bytes = 0;                     // 0: not limited
-  std::vector<std::string> holds;        // "activations", "scratch", "states", "constants"
-  std::vector<std::string> reach;        // who can read and write it: "cpu", "npu"
-  int64_t bytes_per_cycle_q8 = 0;        // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
-  int64_t write_bytes_per_cycle_q8 = 0;  // what it writes; the same as it reads, unless the file says otherwise
-  bool is_flash = false;                 // keeps what it holds without power, and no program writes it
+  int64_t bytes = 0;               // 0: not limited
+  std::vector<std::string> holds;  // "activations", "scratch", "states", "constants"
+  std::vector<std::string> reach;  // who can read and write it: "cpu", "npu"
+  int64_t bytes_per_cycle_q8 =
+      0;  // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
+  int64_t write_bytes_per_cycle_q8 =
+      0;                  // what it writes; the same as it reads, unless the file says otherwise
+  bool is_flash = false;  // keeps what it holds without power, and no program writes it
   bool does_hold(std::string_view what) const;
   bool is_planned() const;  // tensors may lie in it
   bool is_reached_by(std::string_view processor) const;
@@ -47,8 +50,9 @@ struct Npu {
 
 // What a recipe sets where the command line says nothing.
 struct RecipeOptions {
-  // [options.neutron]: "npu": wherever possible; "auto": unless its form of an operator costs accuracy, and but for small parts that cost
-  // more than they save; "fastest": where the cost models say so
+  // [options.neutron]: "npu": wherever possible; "auto": unless its form of an operator costs
+  // accuracy, and but for small parts that cost more than they save; "fastest": where the cost
+  // models say so
   std::string prefer = "auto";
   i64 min_macs = 0;                  // the same
   bool fetch_constants = false;      // the same
@@ -71,17 +75,20 @@ struct Target {
   RecipeOptions options;
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;  // [stock]: of stock firmware that may run the program
   std::string file;                         // where it was read from
-  std::vector<std::string> extends;         // every file that it takes from, as named, the nearest first
+  std::vector<std::string> extends;  // every file that it takes from, as named, the nearest first
 
   bool has_backend(std::string_view backend) const;
 };
 
-// `name` is a built-in target (in any case, with `+int8` behind it or the `f` of `cortex-m4f`) or a path that ends in `.toml`. Unknown names offer the nearest.
-// `option`: of the command line, where the name was given.
-std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option = "--target");
+// `name` is a built-in target (in any case, with `+int8` behind it or the `f` of `cortex-m4f`) or a
+// path that ends in `.toml`. Unknown names offer the nearest. `option`: of the command line, where
+// the name was given.
+std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics,
+                                  std::string_view option = "--target");
 std::vector<Target> builtin_targets();
 // The bases that they and files of the user extend: file names without `.toml`.
 std::vector<std::string> builtin_bases();
-std::optional<Target> parse_target(std::string_view toml, const std::string& file, Diagnostics& diagnostics);
+std::optional<Target> parse_target(std::string_view toml, const std::string& file,
+                                   Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a target file's tables of numbers, and the fields that they set: for reading and for showing.
+// The keys of a target file's tables of numbers, and the fields that they set: for reading and for
+// showing.
 #pragma once
 #include <string_view>
 
@@ -7,7 +8,8 @@
 
 namespace deuteron {
 
-// The keys of [npu.limits] and [npu.machine]. All of them must be there: a limit that a file does not mention would be no limit.
+// The keys of [npu.limits] and [npu.machine]. All of them must be there: a limit that a file does
+// not mention would be no limit.
 struct LimitKey {
   std::string_view name;
   i64 NpuLimits::*field;
@@ -62,8 +64,9 @@ struct CostKey {
   int64_t CpuKernelCost::*field;
 };
 inline constexpr CostKey kCostKeys[] = {
-    {"call", &CpuKernelCost::call},       {"mac", &CpuKernelCost::mac}, {"result", &CpuKernelCost::result},
-    {"operand", &CpuKernelCost::operand}, {"tap", &CpuKernelCost::tap}, {"constant", &CpuKernelCost::constant},
+    {"call", &CpuKernelCost::call},     {"mac", &CpuKernelCost::mac},
+    {"result", &CpuKernelCost::result}, {"operand", &CpuKernelCost::operand},
+    {"tap", &CpuKernelCost::tap},       {"constant", &CpuKernelCost::constant},
 };
 
 }  // namespace deuteron

@@ -16,7 +16,8 @@ inline char* take_word(char*& text) {
 
 inline uint32_t number_of(const char* digits) {
   uint32_t n = 0;
-  for (; *digits >= '0' && *digits <= '9'; ++digits) n = n * 10 + static_cast<uint32_t>(*digits - '0');
+  for (; *digits >= '0' && *digits <= '9'; ++digits)
+    n = n * 10 + static_cast<uint32_t>(*digits - '0');
   return n;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A library that is loaded before the program (LD_PRELOAD) and lets one thing fail, for tests/faults.py:
- *   FAULTS_COUNT=FILE     nothing fails; FILE gets the number of allocations and of writes
- *   FAULTS_MEMORY=N       the N-th allocation of C++ (operator new) fails
- *   FAULTS_WRITE=N        the N-th write() to a file fails: no space is left
- *   FAULTS_SHORT=1        every write() takes one byte, or none since a signal came
- *   FAULTS_KILL=N         the process is killed (SIGKILL) at its N-th allocation
- * An exception needs memory too, so that malloc() itself never fails here. */
+/* A library that is loaded before the program (LD_PRELOAD) and lets one thing fail, for
+ * tests/faults.py: FAULTS_COUNT=FILE     nothing fails; FILE gets the number of allocations and of
+ * writes FAULTS_MEMORY=N       the N-th allocation of C++ (operator new) fails FAULTS_WRITE=N the
+ * N-th write() to a file fails: no space is left FAULTS_SHORT=1        every write() takes one
+ * byte, or none since a signal came FAULTS_KILL=N         the process is killed (SIGKILL) at its
+ * N-th allocation An exception needs memory too, so that malloc() itself never fails here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -49,14 +48,16 @@ void* _ZnwmSt11align_val_t(size_t, size_t);
 
 /* As operator new does it: the handler throws. */
 static void no_memory(void) {
-  void (*(*handler)(void))(void) = (void (*(*)(void))(void))dlsym(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
+  void (*(*handler)(void))(void) =
+      (void (*(*)(void))(void))dlsym(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
   if (handler && handler()) handler()();
   ((void (*)(void))dlsym(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv"))();
 }
 
 static int fails(void) {
   const long n = ++allocations;
-  if (n == 1) kill_at = number("FAULTS_KILL"); /* constructors of other libraries may come before ours */
+  if (n == 1)
+    kill_at = number("FAULTS_KILL"); /* constructors of other libraries may come before ours */
   if (n == kill_at) raise(SIGKILL);
   return n == memory_at;
 }
@@ -78,7 +79,7 @@ void* _ZnwmSt11align_val_t(size_t bytes, size_t alignment) {
 /* Only files: what is said on the terminal is said. */
 ssize_t write(int file, const void* data, size_t bytes) {
   static ssize_t (*real)(int, const void*, size_t);
-  if (!real) real = (ssize_t (*)(int, const void*, size_t))dlsym(RTLD_NEXT, "write");
+  if (!real) real = (ssize_t(*)(int, const void*, size_t))dlsym(RTLD_NEXT, "write");
   struct stat s;
   if (file <= 2 || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return real(file, data, bytes);
   const long n = ++writes;

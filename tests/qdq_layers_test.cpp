@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer of a quantized model alone: given the int8 inputs that PT2E's simulation has there, our kernels give its result within one
-// step, and almost always the same.
+// Every layer of a quantized model alone: given the int8 inputs that PT2E's simulation has there,
+// our kernels give its result within one step, and almost always the same.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,17 +45,21 @@ struct Layer {
   double may_differ = 0.01;  // share of elements
 };
 
-// What integers cannot do as float does (docs/numerics.md, section 4): a bias in whole steps of x.scale * weight.scale is off by up to half
-// of one, which is `ratio` / 2 steps of the result and so turns at most that share of its roundings; an average over n elements is a tie
-// for one in n.
+// What integers cannot do as float does (docs/numerics.md, section 4): a bias in whole steps of
+// x.scale * weight.scale is off by up to half of one, which is `ratio` / 2 steps of the result and
+// so turns at most that share of its roundings; an average over n elements is a tie for one in n.
 double unavoidable(const Graph& layer, const Node& node, float step) {
-  if (const auto* pool = std::get_if<AvgPool2d>(&node.op)) return 1.0 / static_cast<double>(pool->kernel.h * pool->kernel.w);
+  if (const auto* pool = std::get_if<AvgPool2d>(&node.op))
+    return 1.0 / static_cast<double>(pool->kernel.h * pool->kernel.w);
   if (node.inputs.size() < 3) return 0;
   const Uses uses(layer);
-  const auto quant_of = [&](size_t k) { return layer.type(layer.nodes[uses.producer[node.inputs[k]]].inputs[0]).quant; };
+  const auto quant_of = [&](size_t k) {
+    return layer.type(layer.nodes[uses.producer[node.inputs[k]]].inputs[0]).quant;
+  };
   const Quant x = quant_of(0), w = quant_of(1);
   double ratio = 0;
-  for (const float scale : w.scale) ratio += static_cast<double>(x.scale[0]) * scale / step / static_cast<double>(w.scale.size());
+  for (const float scale : w.scale)
+    ratio += static_cast<double>(x.scale[0]) * scale / step / static_cast<double>(w.scale.size());
   return ratio / 2;
 }
 
@@ -98,14 +102,16 @@ std::optional<Layer> cut_out(const Graph& g, const Uses& uses, const Node& node)
       const ValueId x = m.add_value("x" + std::to_string(q), real);
       m.inputs.push_back({x, m.values[x].name, counting(real.shape.size())});
       layer.inputs.push_back(q);
-      const ValueId s8 = m.add_node(Quantize{g.type(q).quant}, {x}, {g.type(q)}, "q" + std::to_string(q), node.origin);
+      const ValueId s8 = m.add_node(Quantize{g.type(q).quant}, {x}, {g.type(q)},
+                                    "q" + std::to_string(q), node.origin);
       made[q] = m.add_node(Dequantize{}, {s8}, {real}, g.values[v].name, node.origin);
     }
     operands.push_back(made[q]);
   }
   const Type real = g.type(node.outputs[0]);
   const ValueId y = m.add_node(node.op, operands, {real}, "y", node.origin);
-  const ValueId s8 = m.add_node(Quantize{*result}, {y}, {Type{DType::s8, real.shape, *result}}, "yq", node.origin);
+  const ValueId s8 =
+      m.add_node(Quantize{*result}, {y}, {Type{DType::s8, real.shape, *result}}, "yq", node.origin);
   const ValueId out = m.add_node(Dequantize{}, {s8}, {real}, "out", node.origin);
   m.outputs.push_back({out, "out", counting(real.shape.size())});
   layer.step = result->scale[0];
@@ -113,12 +119,15 @@ std::optional<Layer> cut_out(const Graph& g, const Uses& uses, const Node& node)
   return layer;
 }
 
-std::vector<float> run_program(const std::vector<uint8_t>& pte, const std::vector<std::vector<float>>& inputs) {
+std::vector<float> run_program(const std::vector<uint8_t>& pte,
+                               const std::vector<std::vector<float>>& inputs) {
   LoadedProgram loaded(pte);
   if (!loaded.is_loaded) return {};
   Program& program = loaded.program;
   for (size_t i = 0; i < inputs.size(); ++i)
-    EXPECT_TRUE(program.set_input(static_cast<i32>(i), inputs[i].data(), inputs[i].size() * sizeof(float)).ok());
+    EXPECT_TRUE(
+        program.set_input(static_cast<i32>(i), inputs[i].data(), inputs[i].size() * sizeof(float))
+            .ok());
   EXPECT_TRUE(program.run().ok());
   const auto* y = static_cast<const float*>(program.output(0).data);
   return {y, y + program.output(0).numel};
@@ -132,8 +141,11 @@ struct Tally {
 std::vector<std::vector<float>> simulate(const Graph& g, const std::vector<float>& sample) {
   std::vector<std::vector<float>> values(g.values.size());
   const Port& port = g.inputs[0];
-  const std::vector<std::vector<float>> stored = {to_storage(port, g.type(port.value).shape, sample)};
-  FloatExecutor(g).run(stored, [&](ValueId v, std::span<const float> data) { values[v].assign(data.begin(), data.end()); });
+  const std::vector<std::vector<float>> stored = {
+      to_storage(port, g.type(port.value).shape, sample)};
+  FloatExecutor(g).run(stored, [&](ValueId v, std::span<const float> data) {
+    values[v].assign(data.begin(), data.end());
+  });
   return values;
 }
 
@@ -153,7 +165,8 @@ void check_model(const fs::path& model, const fs::path& samples, Isa isa) {
   const Graph g = prepared(model);
   const Uses uses(g);
   std::vector<std::vector<std::vector<float>>> simulated;
-  for (const char* name : {"000.bin", "001.bin", "003.bin", "007.bin"}) simulated.push_back(simulate(g, read_floats(samples / name)));
+  for (const char* name : {"000.bin", "001.bin", "003.bin", "007.bin"})
+    simulated.push_back(simulate(g, read_floats(samples / name)));
   int layers = 0;
   for (const Node& node : g.nodes) {
     const std::optional<Layer> layer = cut_out(g, uses, node);
@@ -163,23 +176,27 @@ void check_model(const fs::path& model, const fs::path& samples, Isa isa) {
     CompileOptions options;
     options.contiguous_io = true;
     const auto c = compile(layer->graph, target_of(isa), {}, options, diagnostics);
-    ASSERT_TRUE(c) << describe(g, node) << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
+    ASSERT_TRUE(c) << describe(g, node)
+                   << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
     const FloatExecutor reference(layer->graph);
     Tally tally;
     for (const auto& values : simulated) {
       std::vector<std::vector<float>> inputs;
       for (const ValueId v : layer->inputs) inputs.push_back(values[v]);
-      const std::vector<float> expected = reference.run(inputs, {})[0], got = run_program(c->pte, inputs);
+      const std::vector<float> expected = reference.run(inputs, {})[0],
+                               got = run_program(c->pte, inputs);
       ASSERT_EQ(expected.size(), got.size());
       for (size_t k = 0; k < got.size(); ++k) {
-        const i64 steps = std::llabs(std::llround((static_cast<double>(expected[k]) - got[k]) / layer->step));
+        const i64 steps =
+            std::llabs(std::llround((static_cast<double>(expected[k]) - got[k]) / layer->step));
         tally.elements += 1;
         tally.identical += steps == 0;
         tally.worst = std::max(tally.worst, steps);
       }
     }
     EXPECT_LE(tally.worst, 1) << describe(g, node);
-    EXPECT_GE(static_cast<double>(tally.identical), (1 - layer->may_differ) * static_cast<double>(tally.elements))
+    EXPECT_GE(static_cast<double>(tally.identical),
+              (1 - layer->may_differ) * static_cast<double>(tally.elements))
         << describe(g, node) << ": " << tally.identical << " of " << tally.elements;
   }
   EXPECT_GT(layers, 5);
@@ -192,13 +209,17 @@ class QdqLayers : public testing::TestWithParam<const char*> {};
 TEST_P(QdqLayers, AreWithinOneStepOfPt2eAndAlmostAllTheSame) {
   const fs::path model = kModels / GetParam();
   if (!fs::exists(model)) GTEST_SKIP() << "left out: the models of ../shared, which is not there";
-  for (const Isa isa : {Isa::scalar, Isa::dsp, Isa::mve}) check_model(model, model.parent_path() / "inputs", isa);
+  for (const Isa isa : {Isa::scalar, Isa::dsp, Isa::mve})
+    check_model(model, model.parent_path() / "inputs", isa);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, QdqLayers,
-                         testing::Values("resnet8/qdq.pt2", "dscnn_kws/qdq.pt2", "mobilenet_v1_025_vww/qdq.pt2", "autoencoder_ad/qdq.pt2",
-                                         "cifarnet/qdq.pt2", "digits_cnn/qdq.pt2", "digits_cnn/qat_qdq.pt2", "digits_cnn/qdq_xnnpack.pt2",
-                                         "digits_cnn/qdq_sym.pt2", "digits_cnn/qdq_per_tensor.pt2"));
+                         testing::Values("resnet8/qdq.pt2", "dscnn_kws/qdq.pt2",
+                                         "mobilenet_v1_025_vww/qdq.pt2", "autoencoder_ad/qdq.pt2",
+                                         "cifarnet/qdq.pt2", "digits_cnn/qdq.pt2",
+                                         "digits_cnn/qat_qdq.pt2", "digits_cnn/qdq_xnnpack.pt2",
+                                         "digits_cnn/qdq_sym.pt2",
+                                         "digits_cnn/qdq_per_tensor.pt2"));
 
 }  // namespace
 }  // namespace deuteron

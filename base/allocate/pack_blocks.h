@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal to the packer: one independent stretch of time, with everything rounded to whole units and time cut down to the moments that
-// matter.
+// Internal to the packer: one independent stretch of time, with everything rounded to whole units
+// and time cut down to the moments that matter.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ struct Block {
   int32_t left = 0, right = 0;  // sections, both included
 };
 
-// Where a block may lie beside another: at most at the other's offset less `below`, or at least at it and `above`, in units. Of two blocks
-// that are alive as a whole these are their sizes.
+// Where a block may lie beside another: at most at the other's offset less `below`, or at least at
+// it and `above`, in units. Of two blocks that are alive as a whole these are their sizes.
 struct Meeting {
   int32_t other;
   int64_t below, above;
@@ -26,9 +26,13 @@ struct Meeting {
 
 struct Blocks {
   std::vector<Block> block;
-  int32_t sections = 0;                     // maximal sets of blocks alive at once; two blocks meet in time exactly if they share a section
-  std::vector<std::vector<Meeting>> meets;  // by block: the others of which bytes are alive while bytes of it are
-  bool meet(int32_t a, int32_t b) const { return block[a].left <= block[b].right && block[b].left <= block[a].right; }
+  int32_t sections = 0;  // maximal sets of blocks alive at once; two blocks meet in time exactly if
+                         // they share a section
+  std::vector<std::vector<Meeting>>
+      meets;  // by block: the others of which bytes are alive while bytes of it are
+  bool meet(int32_t a, int32_t b) const {
+    return block[a].left <= block[b].right && block[b].left <= block[a].right;
+  }
 };
 
 struct PackedBlocks {
@@ -38,13 +42,15 @@ struct PackedBlocks {
 
 // pack_greedy.cpp. Each block at the lowest free place, in the given order.
 PackedBlocks first_fit(const Blocks& blocks, const std::vector<int32_t>& order, int64_t* steps);
-// The best of several orders, then of orders in which the blocks that reach the top come earlier. Ends at `good_enough` or when the budget
-// is spent.
-PackedBlocks pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget, int64_t* steps);
+// The best of several orders, then of orders in which the blocks that reach the top come earlier.
+// Ends at `good_enough` or when the budget is spent.
+PackedBlocks pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget,
+                           int64_t* steps);
 
-// pack_search.cpp, for blocks that are alive as a whole. Is there a placement of at most `limit` units? `above`: when there is none, the
-// least height that is not excluded.
+// pack_search.cpp, for blocks that are alive as a whole. Is there a placement of at most `limit`
+// units? `above`: when there is none, the least height that is not excluded.
 enum class Answer : uint8_t { found, none, budget_spent };
-Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, PackedBlocks* placement, int64_t* above);
+Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps,
+              PackedBlocks* placement, int64_t* above);
 
 }  // namespace deuteron

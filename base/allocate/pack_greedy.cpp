@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constructive heuristics of the packer: what solves nearly every network at once, and gives the search a first answer to improve.
+// Constructive heuristics of the packer: what solves nearly every network at once, and gives the
+// search a first answer to improve.
 #include <algorithm>
 #include <numeric>
 
@@ -8,8 +9,8 @@
 namespace deuteron {
 namespace {
 
-// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled"): a fixed seed, the same on every
-// machine.
+// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled"):
+// a fixed seed, the same on every machine.
 struct Random {
   uint64_t state = 0x9E3779B97F4A7C15u;
   int32_t below(int32_t n) {
@@ -24,7 +25,9 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
   for (const Block& k : b.block)
     for (int32_t s = k.left; s <= k.right; ++s) load[s] += k.size;
   std::vector<int64_t> crowd(n);  // the most that is alive together with it
-  for (int32_t i = 0; i < n; ++i) crowd[i] = *std::max_element(load.begin() + b.block[i].left, load.begin() + b.block[i].right + 1);
+  for (int32_t i = 0; i < n; ++i)
+    crowd[i] =
+        *std::max_element(load.begin() + b.block[i].left, load.begin() + b.block[i].right + 1);
 
   std::vector<int32_t> plain(n);
   std::iota(plain.begin(), plain.end(), 0);
@@ -32,7 +35,8 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
   std::vector<std::vector<int32_t>> list;
   const auto by = [&](auto key) {  // descending
     std::vector<int32_t> order = plain;
-    std::stable_sort(order.begin(), order.end(), [&](int32_t x, int32_t y) { return key(x) > key(y); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t x, int32_t y) { return key(x) > key(y); });
     list.push_back(std::move(order));
   };
   by([&](int32_t i) { return std::pair(b.block[i].size, length(i)); });
@@ -66,7 +70,8 @@ PackedBlocks first_fit(const Blocks& b, const std::vector<int32_t>& order, int64
   for (const int32_t i : order) {
     taken.clear();
     for (const Meeting& m : b.meets[i])
-      if (p.offset[m.other] >= 0) taken.emplace_back(p.offset[m.other] - m.below, p.offset[m.other] + m.above);
+      if (p.offset[m.other] >= 0)
+        taken.emplace_back(p.offset[m.other] - m.below, p.offset[m.other] + m.above);
     *steps += static_cast<int64_t>(b.meets[i].size()) + 1;
     std::sort(taken.begin(), taken.end());
     int64_t at = 0;
@@ -107,7 +112,8 @@ PackedBlocks pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget,
     if (meets.empty()) break;
     std::vector<int32_t> next = order;
     int32_t other = meets[random.below(static_cast<int32_t>(meets.size()))].other;
-    if (random.below(2)) {  // or with one that a neighbour meets: what stands in the neighbour's way
+    if (random.below(
+            2)) {  // or with one that a neighbour meets: what stands in the neighbour's way
       const std::vector<Meeting>& further = b.meets[other];
       other = further[random.below(static_cast<int32_t>(further.size()))].other;
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch and bound of the packer. Blocks are placed from the bottom up: in the order of their offsets, each resting on what lies below.
-// Ideas (facts only) from "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023, sections 4
-// and 5.
+// Branch and bound of the packer. Blocks are placed from the bottom up: in the order of their
+// offsets, each resting on what lies below. Ideas (facts only) from "MiniMalloc: A Lightweight
+// Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023, sections 4 and 5.
 //
-// Of all placements within the limit, one has the least sum of offsets. No cut below removes that one:
-//   - each block rests on another or on the ground, so it can be placed at the lowest place above what is placed already;
+// Of all placements within the limit, one has the least sum of offsets. No cut below removes that
+// one:
+//   - each block rests on another or on the ground, so it can be placed at the lowest place above
+//   what is placed already;
 //   - placed in the order of (offset, index), so every set of places is met once;
-//   - a block that would fit wholly below the next one's offset lies there, else the sum could be smaller;
+//   - a block that would fit wholly below the next one's offset lies there, else the sum could be
+//   smaller;
 //   - equal blocks keep the order of their indices.
 #include <algorithm>
 #include <limits>
@@ -18,7 +21,8 @@ namespace {
 
 class Search {
  public:
-  Search(const Blocks& blocks, int64_t limit, int64_t end, int64_t* steps) : b_(blocks), limit_(limit), end_(end), steps_(*steps) {
+  Search(const Blocks& blocks, int64_t limit, int64_t end, int64_t* steps)
+      : b_(blocks), limit_(limit), end_(end), steps_(*steps) {
     const size_t n = b_.block.size();
     offset_.assign(n, -1);
     lowest_.assign(n, 0);
@@ -30,7 +34,9 @@ class Search {
       for (int32_t s = b_.block[i].left; s <= b_.block[i].right; ++s) left_[s] += b_.block[i].size;
       for (size_t k = i; k-- > 0 && twin_[i] < 0;) {
         const Block &x = b_.block[i], &y = b_.block[k];
-        if (x.size == y.size && x.left == y.left && x.right == y.right && x.alignment == y.alignment) twin_[i] = static_cast<int32_t>(k);
+        if (x.size == y.size && x.left == y.left && x.right == y.right &&
+            x.alignment == y.alignment)
+          twin_[i] = static_cast<int32_t>(k);
       }
     }
   }
@@ -48,7 +54,8 @@ class Search {
     if (found) {
       placement->offset = offset_;
       placement->height = 0;
-      for (size_t i = 0; i < offset_.size(); ++i) placement->height = std::max(placement->height, offset_[i] + b_.block[i].size);
+      for (size_t i = 0; i < offset_.size(); ++i)
+        placement->height = std::max(placement->height, offset_[i] + b_.block[i].size);
       return Answer::found;
     }
     if (spent_) return Answer::budget_spent;
@@ -74,11 +81,13 @@ class Search {
       return true;
     }
 
-    int64_t ceiling = std::numeric_limits<int64_t>::max();  // the next block begins below the lowest possible end
+    int64_t ceiling =
+        std::numeric_limits<int64_t>::max();  // the next block begins below the lowest possible end
     for (const int32_t i : open) ceiling = std::min(ceiling, lowest_[i] + b_.block[i].size);
     std::vector<int32_t> rest;
     std::vector<std::pair<int32_t, int64_t>> raised;
-    std::vector<std::pair<int64_t, int32_t>> candidates;  // lowest place first, then in the order of `open`
+    std::vector<std::pair<int64_t, int32_t>>
+        candidates;  // lowest place first, then in the order of `open`
     for (size_t k = 0; k < open.size(); ++k) {
       const int32_t i = open[k];
       const int64_t at = lowest_[i];
@@ -119,7 +128,8 @@ class Search {
   // In each section, what is left lies above the lowest place that any of it can have.
   bool exceeds(const std::vector<int32_t>& open, int64_t last_offset) {
     int32_t left = b_.sections, right = -1;
-    for (const int32_t i : open) left = std::min(left, b_.block[i].left), right = std::max(right, b_.block[i].right);
+    for (const int32_t i : open)
+      left = std::min(left, b_.block[i].left), right = std::max(right, b_.block[i].right);
     std::fill(base_.begin() + left, base_.begin() + right + 1, std::numeric_limits<int64_t>::max());
     int64_t worst = 0;
     for (const int32_t i : open) {
@@ -135,7 +145,8 @@ class Search {
     return true;
   }
 
-  // Groups of open blocks that do not meet one another, in time order; blocks keep their order within a group.
+  // Groups of open blocks that do not meet one another, in time order; blocks keep their order
+  // within a group.
   std::vector<std::vector<int32_t>> split(const std::vector<int32_t>& open) {
     std::vector<std::pair<int32_t, int32_t>> spans;
     for (const int32_t i : open) spans.emplace_back(b_.block[i].left, b_.block[i].right);
@@ -148,7 +159,9 @@ class Search {
     }
     if (starts.size() == 1) return {};
     std::vector<std::vector<int32_t>> parts(starts.size());
-    for (const int32_t i : open) parts[std::upper_bound(starts.begin(), starts.end(), b_.block[i].left) - starts.begin() - 1].push_back(i);
+    for (const int32_t i : open)
+      parts[std::upper_bound(starts.begin(), starts.end(), b_.block[i].left) - starts.begin() - 1]
+          .push_back(i);
     return parts;
   }
 
@@ -156,11 +169,13 @@ class Search {
   void lift(const std::vector<int32_t>& blocks) {
     for (const int32_t i : blocks) {
       offset_[i] = -1;
-      for (int32_t s = b_.block[i].left; s <= b_.block[i].right; ++s) left_[s] += b_.block[i].size, floor_[s] = 0;
+      for (int32_t s = b_.block[i].left; s <= b_.block[i].right; ++s)
+        left_[s] += b_.block[i].size, floor_[s] = 0;
     }
     for (size_t k = 0; k < offset_.size(); ++k)
       if (offset_[k] >= 0)
-        for (int32_t s = b_.block[k].left; s <= b_.block[k].right; ++s) floor_[s] = std::max(floor_[s], offset_[k] + b_.block[k].size);
+        for (int32_t s = b_.block[k].left; s <= b_.block[k].right; ++s)
+          floor_[s] = std::max(floor_[s], offset_[k] + b_.block[k].size);
     for (const int32_t i : blocks) {
       int64_t at = 0;
       for (int32_t s = b_.block[i].left; s <= b_.block[i].right; ++s) at = std::max(at, floor_[s]);
@@ -174,14 +189,16 @@ class Search {
   int64_t& steps_;
   bool spent_ = false;
   int64_t above_ = std::numeric_limits<int64_t>::max();
-  std::vector<int64_t> offset_, lowest_;      // by block: where it is (-1: open), where it could be
-  std::vector<int32_t> twin_;                 // an equal block with a smaller index, -1: none
-  std::vector<int64_t> floor_, left_, base_;  // by section: filled up to, units that are still to be placed
+  std::vector<int64_t> offset_, lowest_;  // by block: where it is (-1: open), where it could be
+  std::vector<int32_t> twin_;             // an equal block with a smaller index, -1: none
+  std::vector<int64_t> floor_, left_,
+      base_;  // by section: filled up to, units that are still to be placed
 };
 
 }  // namespace
 
-Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, PackedBlocks* placement, int64_t* above) {
+Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps,
+              PackedBlocks* placement, int64_t* above) {
   return Search(blocks, limit, *steps + budget, steps).run(placement, above);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packer against brute force on small instances, against known optima on cut rectangles, and on many tensors.
+// The packer against brute force on small instances, against known optima on cut rectangles, and on
+// many tensors.
 #include "base/allocate/pack.h"
 
 #include <gtest/gtest.h>
@@ -13,14 +14,17 @@ namespace {
 bool meet(const PackItem& a, const PackItem& b) { return a.first <= b.last && b.first <= a.last; }
 
 std::vector<PackPiece> pieces_of(const PackItem& item) {
-  return item.pieces.empty() ? std::vector<PackPiece>{{0, item.bytes, item.first, item.last}} : item.pieces;
+  return item.pieces.empty() ? std::vector<PackPiece>{{0, item.bytes, item.first, item.last}}
+                             : item.pieces;
 }
 
 // A byte of one on a byte of the other while both are alive.
 bool collide(const PackItem& a, int64_t at_a, const PackItem& b, int64_t at_b) {
   for (const PackPiece& p : pieces_of(a))
     for (const PackPiece& q : pieces_of(b))
-      if (p.first <= q.last && q.first <= p.last && at_a + p.begin < at_b + q.end && at_b + q.begin < at_a + p.end) return true;
+      if (p.first <= q.last && q.first <= p.last && at_a + p.begin < at_b + q.end &&
+          at_b + q.begin < at_a + p.end)
+        return true;
   return false;
 }
 
@@ -33,7 +37,8 @@ void expect_valid(const std::vector<PackItem>& items, const PackResult& p) {
     end = std::max(end, p.offset[i] + items[i].bytes);
     for (size_t k = 0; k < i; ++k) {
       if (items[i].bytes == 0 || items[k].bytes == 0) continue;
-      ASSERT_FALSE(collide(items[i], p.offset[i], items[k], p.offset[k])) << i << " and " << k << " overlap";
+      ASSERT_FALSE(collide(items[i], p.offset[i], items[k], p.offset[k]))
+          << i << " and " << k << " overlap";
     }
   }
   EXPECT_LE(end, p.bytes);
@@ -41,8 +46,8 @@ void expect_valid(const std::vector<PackItem>& items, const PackResult& p) {
   EXPECT_EQ(p.optimal, p.lower_bound == p.bytes);
 }
 
-// The least height over all orders of first fit: some order gives an optimal placement (that of its offsets). An order is left as soon as
-// it is no better than the best one.
+// The least height over all orders of first fit: some order gives an optimal placement (that of its
+// offsets). An order is left as soon as it is no better than the best one.
 struct BruteForce {
   const std::vector<PackItem>& items;
   std::vector<int64_t> at = std::vector<int64_t>(items.size(), -1);
@@ -54,8 +59,11 @@ struct BruteForce {
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t k = 0; k < items.size(); ++k) {
-        if (at[k] < 0 || !meet(items[i], items[k]) || place >= at[k] + items[k].bytes || at[k] >= place + items[i].bytes) continue;
-        place = (at[k] + items[k].bytes + items[i].alignment - 1) / items[i].alignment * items[i].alignment;
+        if (at[k] < 0 || !meet(items[i], items[k]) || place >= at[k] + items[k].bytes ||
+            at[k] >= place + items[i].bytes)
+          continue;
+        place = (at[k] + items[k].bytes + items[i].alignment - 1) / items[i].alignment *
+                items[i].alignment;
         moved = true;
       }
     }
@@ -79,7 +87,8 @@ int64_t brute_force(const std::vector<PackItem>& items, int64_t unit) {
   BruteForce b{items};
   for (const PackItem& now : items) {
     int64_t sum = 0;
-    for (const PackItem& item : items) sum += item.first <= now.first && now.first <= item.last ? rounded(item.bytes) : 0;
+    for (const PackItem& item : items)
+      sum += item.first <= now.first && now.first <= item.last ? rounded(item.bytes) : 0;
     b.enough = std::max(b.enough, sum);
   }
   b.place_rest(0);
@@ -97,7 +106,8 @@ TEST(Pack, NothingAndOneItem) {
 }
 
 TEST(Pack, ItemsOfNoBytesTakeNoPlace) {
-  const std::vector<PackItem> items = {{0, 0, 9, 16}, {16, 0, 3, 16}, {0, 2, 2, 16}, {16, 4, 9, 16}};
+  const std::vector<PackItem> items = {
+      {0, 0, 9, 16}, {16, 0, 3, 16}, {0, 2, 2, 16}, {16, 4, 9, 16}};
   const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_EQ(p.bytes, 16);
@@ -105,7 +115,8 @@ TEST(Pack, ItemsOfNoBytesTakeNoPlace) {
 }
 
 TEST(Pack, BothEndsOfALifeCount) {
-  const std::vector<PackItem> items = {{16, 0, 3, 16}, {16, 3, 5, 16}, {16, 5, 5, 16}, {16, 6, 7, 16}};
+  const std::vector<PackItem> items = {
+      {16, 0, 3, 16}, {16, 3, 5, 16}, {16, 5, 5, 16}, {16, 6, 7, 16}};
   const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_EQ(p.bytes, 32);
@@ -137,8 +148,10 @@ TEST(Pack, AgreesWithBruteForceOnRandomSmallInstances) {
   EXPECT_GT(above_sum, 0) << "no instance needed the search: the test is too easy";
 }
 
-// A rectangle of `time` x `height` units cut again and again by guillotine: a placement without any waste exists by construction.
-std::vector<PackItem> cut_rectangle(int32_t time, int64_t height, int pieces, std::mt19937& random) {
+// A rectangle of `time` x `height` units cut again and again by guillotine: a placement without any
+// waste exists by construction.
+std::vector<PackItem> cut_rectangle(int32_t time, int64_t height, int pieces,
+                                    std::mt19937& random) {
   struct Piece {
     int32_t first, last;
     int64_t low, high;
@@ -148,12 +161,14 @@ std::vector<PackItem> cut_rectangle(int32_t time, int64_t height, int pieces, st
     Piece& p = list[random() % list.size()];
     const bool in_time = random() % 2;
     if (in_time && p.last > p.first) {
-      const int32_t at = p.first + static_cast<int32_t>(random() % static_cast<uint32_t>(p.last - p.first));
+      const int32_t at =
+          p.first + static_cast<int32_t>(random() % static_cast<uint32_t>(p.last - p.first));
       const Piece late = {at + 1, p.last, p.low, p.high};
       p.last = at;
       list.push_back(late);
     } else if (!in_time && p.high - p.low > 1) {
-      const int64_t at = p.low + 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(p.high - p.low - 1));
+      const int64_t at =
+          p.low + 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(p.high - p.low - 1));
       const Piece high = {p.first, p.last, at, p.high};
       p.high = at;
       list.push_back(high);
@@ -181,14 +196,16 @@ TEST(Pack, FindsTheOptimumOfCutRectangles) {
   RecordProperty("optimal", optimal);
 }
 
-// Like the published sets of accelerator models: hundreds of buffers, most short, a few long, sizes over four decades.
+// Like the published sets of accelerator models: hundreds of buffers, most short, a few long, sizes
+// over four decades.
 std::vector<PackItem> like_a_network(int n, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<PackItem> items;
   for (int i = 0; i < n; ++i) {
     const int64_t bytes = int64_t{16} << random() % 12;
     const auto life = static_cast<int32_t>(random() % 10 == 0 ? random() % 60 : random() % 4);
-    items.push_back({bytes + static_cast<int64_t>(random() % static_cast<uint32_t>(bytes)), i, i + life, 16});
+    items.push_back(
+        {bytes + static_cast<int64_t>(random() % static_cast<uint32_t>(bytes)), i, i + life, 16});
   }
   return items;
 }
@@ -222,21 +239,25 @@ TEST(Pack, ATinyBudgetStillGivesAPlacement) {
 TEST(Pack, IndependentStretchesShareTheirBytes) {
   std::vector<PackItem> items;
   for (int32_t k = 0; k < 50; ++k)
-    for (int32_t i = 0; i < 4; ++i) items.push_back({16 * (1 + (k + i) % 5), 10 * k + i, 10 * k + i + 2, 16});
+    for (int32_t i = 0; i < 4; ++i)
+      items.push_back({16 * (1 + (k + i) % 5), 10 * k + i, 10 * k + i + 2, 16});
   const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_TRUE(p.optimal);
 }
 
-// An operator in bands: its operand's rows are read for the last time one after the other, its result's are written so. One more row of the
-// operand is read than of the result is written.
+// An operator in bands: its operand's rows are read for the last time one after the other, its
+// result's are written so. One more row of the operand is read than of the result is written.
 std::vector<PackItem> layers_in_bands(int layers, int rows, bool alternate) {
   std::vector<PackItem> items(static_cast<size_t>(layers) + 1);
-  for (int k = 0; k <= layers; ++k) items[static_cast<size_t>(k)] = {16 * rows, rows * (k - 1), rows * (k + 1) - 1, 16};
+  for (int k = 0; k <= layers; ++k)
+    items[static_cast<size_t>(k)] = {16 * rows, rows * (k - 1), rows * (k + 1) - 1, 16};
   items.front().first = -1, items.back().last = rows * layers;
   for (int k = 0; k <= layers; ++k)
     for (int row = 0; row < rows; ++row) {
-      const auto moment = [&](int layer, int r) { return rows * layer + (alternate && layer % 2 ? rows - 1 - r : r); };
+      const auto moment = [&](int layer, int r) {
+        return rows * layer + (alternate && layer % 2 ? rows - 1 - r : r);
+      };
       PackPiece p{16 * row, 16 * row + 16, k > 0 ? moment(k - 1, row) : -1, rows * layers};
       const int reader = alternate && k % 2 ? std::max(row - 1, 0) : std::min(row + 1, rows - 1);
       if (k < layers) p.last = moment(k, reader);
@@ -271,9 +292,11 @@ TEST(Pack, PiecesOfRandomItemsNeverCollide) {
       for (int64_t k = 0; k < parts; ++k) {
         const int64_t size = 1 + static_cast<int64_t>(random() % 70);
         const auto first = static_cast<int32_t>(random() % 12);
-        const PackPiece piece{item.bytes, item.bytes + size, first, first + static_cast<int32_t>(random() % 6)};
+        const PackPiece piece{item.bytes, item.bytes + size, first,
+                              first + static_cast<int32_t>(random() % 6)};
         item.bytes += size;
-        item.first = k ? std::min(item.first, piece.first) : piece.first, item.last = k ? std::max(item.last, piece.last) : piece.last;
+        item.first = k ? std::min(item.first, piece.first) : piece.first,
+        item.last = k ? std::max(item.last, piece.last) : piece.last;
         item.pieces.push_back(piece);
       }
       if (parts == 1) item.pieces.clear();

@@ -60,7 +60,9 @@ static T load(const Array& a, i64 i) {
 
 double element_as_double(const Array& a, i64 i) {
   if (a.type.kind == 'f')
-    return a.type.bytes == 8 ? load<double>(a, i) : a.type.bytes == 4 ? load<float>(a, i) : half_to_float(load<uint16_t>(a, i));
+    return a.type.bytes == 8   ? load<double>(a, i)
+           : a.type.bytes == 4 ? load<float>(a, i)
+                               : half_to_float(load<uint16_t>(a, i));
   if (a.type.kind == 'u' && a.type.bytes == 8) return static_cast<double>(load<uint64_t>(a, i));
   i64 v = 0;
   element_as_integer(a, i, &v);
@@ -78,7 +80,8 @@ bool element_as_integer(const Array& a, i64 i, i64* value) {
       *value = is_signed ? load<int16_t>(a, i) : load<uint16_t>(a, i);
       return true;
     case 4:
-      *value = is_signed ? static_cast<i64>(load<int32_t>(a, i)) : static_cast<i64>(load<uint32_t>(a, i));
+      *value = is_signed ? static_cast<i64>(load<int32_t>(a, i))
+                         : static_cast<i64>(load<uint32_t>(a, i));
       return true;
     default:
       break;

@@ -30,10 +30,12 @@ std::optional<ImageAxes> image_axes(const Shape& shape) {
   return ImageAxes{s[2], s[0], s[1], false};
 }
 
-bool has_channels(const ImageMap& map, i64 channels, const std::string& where, Diagnostics& diagnostics) {
+bool has_channels(const ImageMap& map, i64 channels, const std::string& where,
+                  Diagnostics& diagnostics) {
   for (const auto* list : {&map.mean, &map.std})
     if (list->size() > 1 && static_cast<i64>(list->size()) != channels) {
-      diagnostics.add({Severity::error, where, "--image-mean and --image-std take one value, or one for each channel",
+      diagnostics.add({Severity::error, where,
+                       "--image-mean and --image-std take one value, or one for each channel",
                        std::to_string(list->size()), std::to_string(channels), "image.map", ""});
       return false;
     }
@@ -41,22 +43,27 @@ bool has_channels(const ImageMap& map, i64 channels, const std::string& where, D
 }
 
 // Whether an image of that size can be the input.
-bool fits(const ImageSize& image, const Shape& shape, const ImageMap& map, const std::string& where, Diagnostics& diagnostics) {
-  const auto refuse = [&](std::string what, std::string measured, std::string limit, const char* rule, const char* fix) {
-    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit), rule, fix});
+bool fits(const ImageSize& image, const Shape& shape, const ImageMap& map, const std::string& where,
+          Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string what, std::string measured, std::string limit,
+                          const char* rule, const char* fix) {
+    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit),
+                     rule, fix});
     return false;
   };
   const std::optional<ImageAxes> axes = image_axes(shape);
   if (!axes)
-    return refuse("an image cannot be an input of this shape", fmt::format("[{}]", to_text(shape)), "[1,c,h,w], [c,h,w] or [h,w]",
-                  "image.input", "give the data as `.npy`");
+    return refuse("an image cannot be an input of this shape", fmt::format("[{}]", to_text(shape)),
+                  "[1,c,h,w], [c,h,w] or [h,w]", "image.input", "give the data as `.npy`");
   if (image.height != axes->height || image.width != axes->width)
-    return refuse("the image has another height and width than the input", fmt::format("{} x {}", image.height, image.width),
+    return refuse("the image has another height and width than the input",
+                  fmt::format("{} x {}", image.height, image.width),
                   fmt::format("{} x {}", axes->height, axes->width), "image.extent",
                   "resize it first: how to crop and filter is the model's choice, not ours");
   if (image.channels != axes->channels)
-    return refuse("the image has another number of channels than the input", std::to_string(image.channels), std::to_string(axes->channels),
-                  "image.channels", "convert it first (grey, RGB, RGBA)");
+    return refuse("the image has another number of channels than the input",
+                  std::to_string(image.channels), std::to_string(axes->channels), "image.channels",
+                  "convert it first (grey, RGB, RGBA)");
   return has_channels(map, axes->channels, where, diagnostics);
 }
 
@@ -65,7 +72,8 @@ std::vector<float> as_input(const Image& image, const ImageAxes& axes, const Ima
   const i64 c = axes.channels, pixels = axes.height * axes.width;
   for (i64 k = 0; k < c; ++k)
     for (i64 p = 0; p < pixels; ++p)
-      values[axes.channels_first ? k * pixels + p : p * c + k] = map.value(image.pixels[p * c + k], static_cast<size_t>(k));
+      values[axes.channels_first ? k * pixels + p : p * c + k] =
+          map.value(image.pixels[p * c + k], static_cast<size_t>(k));
   return values;
 }
 
@@ -87,7 +95,8 @@ float ImageMap::value(float pixel, size_t channel) const {
   return (pixel * scale - m) / s;
 }
 
-std::optional<ByteNumbers> byte_numbers(const Shape& shape, const ImageMap& map, const std::string& where, Diagnostics& diagnostics) {
+std::optional<ByteNumbers> byte_numbers(const Shape& shape, const ImageMap& map,
+                                        const std::string& where, Diagnostics& diagnostics) {
   ByteNumbers by;
   size_t channels = 1;
   if (map.mean.size() > 1 || map.std.size() > 1) {
@@ -98,29 +107,36 @@ std::optional<ByteNumbers> byte_numbers(const Shape& shape, const ImageMap& map,
     by.axis = static_cast<i64>(shape.size()) - (axes->channels_first ? 3 : 1);
   }
   for (size_t k = 0; k < channels; ++k)
-    for (int byte = 0; byte < 256; ++byte) by.numbers.push_back(map.value(static_cast<float>(byte), k));
+    for (int byte = 0; byte < 256; ++byte)
+      by.numbers.push_back(map.value(static_cast<float>(byte), k));
   return by;
 }
 
 // Element i belongs to this channel.
 static size_t channel_of(size_t i, const Shape& shape, const ByteNumbers& by) {
   if (by.axis < 0) return 0;
-  return i / static_cast<size_t>(numel(std::span(shape).subspan(static_cast<size_t>(by.axis) + 1))) % by.channels();
+  return i /
+         static_cast<size_t>(numel(std::span(shape).subspan(static_cast<size_t>(by.axis) + 1))) %
+         by.channels();
 }
 
-std::optional<std::vector<std::byte>> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ImageMap& map,
-                                                       const std::string& where, Diagnostics& diagnostics) {
+std::optional<std::vector<std::byte>> numbers_of_bytes(std::span<const std::byte> bytes,
+                                                       const Shape& shape, const ImageMap& map,
+                                                       const std::string& where,
+                                                       Diagnostics& diagnostics) {
   const std::optional<ByteNumbers> by = byte_numbers(shape, map, where, diagnostics);
   if (!by) return std::nullopt;
   std::vector<std::byte> numbers(bytes.size() * sizeof(float));
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const float number = by->numbers[channel_of(i, shape, *by) * 256 + std::to_integer<size_t>(bytes[i])];
+    const float number =
+        by->numbers[channel_of(i, shape, *by) * 256 + std::to_integer<size_t>(bytes[i])];
     std::memcpy(numbers.data() + i * sizeof number, &number, sizeof number);
   }
   return numbers;
 }
 
-std::vector<float> nearest_bytes(std::span<const float> numbers, const Shape& shape, const ByteNumbers& by) {
+std::vector<float> nearest_bytes(std::span<const float> numbers, const Shape& shape,
+                                 const ByteNumbers& by) {
   std::vector<float> bytes(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) {
     const float* const of_channel = by.numbers.data() + channel_of(i, shape, by) * 256;
@@ -130,14 +146,18 @@ std::vector<float> nearest_bytes(std::span<const float> numbers, const Shape& sh
   return bytes;
 }
 
-std::optional<std::vector<float>> read_image(const std::string& path, const Shape& shape, const ImageMap& map, Diagnostics& diagnostics) {
+std::optional<std::vector<float>> read_image(const std::string& path, const Shape& shape,
+                                             const ImageMap& map, Diagnostics& diagnostics) {
   const std::optional<std::vector<std::byte>> file = read_file(path, diagnostics);
   if (!file) return std::nullopt;
   Image image;
   bool accepted = false;
   const std::string fault = decode(
-      *file, [&](const ImageSize& size) { return accepted = fits(size, shape, map, path, diagnostics); }, &image);
-  if (!fault.empty()) diagnostics.error(path, "is not a readable PNG, JPEG or BMP image: " + fault, "image.format");
+      *file,
+      [&](const ImageSize& size) { return accepted = fits(size, shape, map, path, diagnostics); },
+      &image);
+  if (!fault.empty())
+    diagnostics.error(path, "is not a readable PNG, JPEG or BMP image: " + fault, "image.format");
   if (!fault.empty() || !accepted) return std::nullopt;
   return as_input(image, *image_axes(shape), map);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes that the user gives to the inputs of a model which leaves sizes open: `--input-shape NAME=1,3,96,96`.
+// The shapes that the user gives to the inputs of a model which leaves sizes open: `--input-shape
+// NAME=1,3,96,96`.
 #pragma once
 #include <map>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one reader of input data: what --calibrate, --input and --inputs take. Rules for the user: docs/command-line.md, "Input data".
+// The one reader of input data: what --calibrate, --input and --inputs take. Rules for the user:
+// docs/command-line.md, "Input data".
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +16,36 @@
 
 namespace deuteron {
 
-inline constexpr uint32_t kMadeUpSeed = 20251121;  // for inputs that stand in for data that nobody gave
+inline constexpr uint32_t kMadeUpSeed =
+    20251121;  // for inputs that stand in for data that nobody gave
 
 // What one input of a model or program takes, in the user's axes.
 struct InputSpec {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  bool is_camera = false;  // a float input that the program takes as bytes: arrays of uint8 become numbers as pixels of an image do
-  // The steps of an int8 or int16 input, where they are known. Either is taken then: steps as arrays of that type, else numbers.
+  bool is_camera = false;  // a float input that the program takes as bytes: arrays of uint8 become
+                           // numbers as pixels of an image do
+  // The steps of an int8 or int16 input, where they are known. Either is taken then: steps as
+  // arrays of that type, else numbers.
   std::optional<Type> steps = {};
   i64 bytes() const { return numel(shape) * bytes_of(dtype); }
 };
 
-// All samples of one input one after the other, row-major in the user's axes, in the dtype of the input; floats are finite.
+// All samples of one input one after the other, row-major in the user's axes, in the dtype of the
+// input; floats are finite.
 struct InputSeries {
   DType dtype = DType::f32;
   Shape shape;
   i64 count = 0;
-  bool series = false;  // given as a series, so the outputs are written as one, also where count is 1
+  bool series =
+      false;  // given as a series, so the outputs are written as one, also where count is 1
   std::vector<std::byte> bytes;
 
   i64 sample_bytes() const { return numel(shape) * bytes_of(dtype); }
   std::span<const std::byte> sample(i64 s) const {
-    return std::span(bytes).subspan(static_cast<size_t>(s * sample_bytes()), static_cast<size_t>(sample_bytes()));
+    return std::span(bytes).subspan(static_cast<size_t>(s * sample_bytes()),
+                                    static_cast<size_t>(sample_bytes()));
   }
 };
 
@@ -47,14 +54,19 @@ struct InputOptions {
   ImageMap image;
 };
 
-// One path for each input, in order; or one `.npz` (or folder of them) for all, with arrays input0, input1, ... or of the inputs' own names.
-// Every input has as many samples as the others. Without inputs there is one sample of nothing.
-std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths, std::span<const InputSpec> specs,
-                                                    const InputOptions& options, Diagnostics& diagnostics);
+// One path for each input, in order; or one `.npz` (or folder of them) for all, with arrays input0,
+// input1, ... or of the inputs' own names. Every input has as many samples as the others. Without
+// inputs there is one sample of nothing.
+std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths,
+                                                    std::span<const InputSpec> specs,
+                                                    const InputOptions& options,
+                                                    Diagnostics& diagnostics);
 
 // The same of arrays in memory, one for each input.
-std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> arrays, std::span<const InputSpec> specs,
-                                                       const InputOptions& options, Diagnostics& diagnostics);
+std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> arrays,
+                                                       std::span<const InputSpec> specs,
+                                                       const InputOptions& options,
+                                                       Diagnostics& diagnostics);
 
 // How many samples of `input` an array of `file` shape holds, and whether it is a series:
 //   file == input                                one sample
@@ -66,10 +78,10 @@ struct SampleCount {
 };
 std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const i64> input);
 
-// The elements of `array` as `dtype`, dense; every value must be representable, floats must be finite. For messages: element i is index
-// i % per_sample of sample i / per_sample.
-std::optional<std::vector<std::byte>> convert(const Array& array, DType dtype, i64 per_sample, const std::string& where,
-                                              Diagnostics& diagnostics);
+// The elements of `array` as `dtype`, dense; every value must be representable, floats must be
+// finite. For messages: element i is index i % per_sample of sample i / per_sample.
+std::optional<std::vector<std::byte>> convert(const Array& array, DType dtype, i64 per_sample,
+                                              const std::string& where, Diagnostics& diagnostics);
 
 // samples[s][i] for float inputs; without inputs one sample of nothing.
 std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSeries> inputs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg (turbo) tells faults by longjmp: between setjmp and its calls there is nothing here that has a destructor.
+// libjpeg (turbo) tells faults by longjmp: between setjmp and its calls there is nothing here that
+// has a destructor.
 #include <csetjmp>
 #include <cstdio>
 
@@ -10,7 +11,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int kMostScans = 100;  // a progressive file has about ten, and each takes as long as all of its pixels
+constexpr int kMostScans =
+    100;  // a progressive file has about ten, and each takes as long as all of its pixels
 
 struct JpegDecoder {
   jpeg_decompress_struct jpeg;
@@ -47,7 +49,8 @@ void read_pixels(JpegDecoder& d, std::span<const std::byte> file) {
   jpeg_read_header(&jpeg, TRUE);
   const bool grey = jpeg.num_components == 1;
   if (!grey && jpeg.num_components != 3) {
-    std::snprintf(d.fault, sizeof d.fault, "it has %d colour components, and grey or RGB is taken", jpeg.num_components);
+    std::snprintf(d.fault, sizeof d.fault, "it has %d colour components, and grey or RGB is taken",
+                  jpeg.num_components);
     std::longjmp(d.begin, 1);
   }
   jpeg.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;

@@ -17,13 +17,18 @@ std::string advice(std::span<const NamedStep> steps, const std::string& wanted) 
   std::vector<std::string> near, last;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (step->name.empty()) continue;
-    if (near.size() < kNamesShown && step->name.find(wanted) != std::string::npos) near.push_back(step->name);
+    if (near.size() < kNamesShown && step->name.find(wanted) != std::string::npos)
+      near.push_back(step->name);
     if (last.size() < kNamesShown) last.push_back(step->name);
   }
   const std::vector<std::string>& names = near.empty() ? last : near;
   std::string text;
-  for (const std::string& name : names) text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
-  return names.empty() ? "" : fmt::format("{}: {}", near.empty() ? "its last operators" : "operators with such names", text);
+  for (const std::string& name : names)
+    text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
+  return names.empty()
+             ? ""
+             : fmt::format("{}: {}",
+                           near.empty() ? "its last operators" : "operators with such names", text);
 }
 
 struct Names {
@@ -51,9 +56,10 @@ struct Names {
 
 }  // namespace
 
-std::optional<CutModel> cut_model(std::span<const NamedStep> steps, const std::vector<std::string>& inputs,
-                                  const std::vector<std::string>& outputs, const ModelPart& part, const std::string& model,
-                                  Diagnostics& diagnostics) {
+std::optional<CutModel> cut_model(std::span<const NamedStep> steps,
+                                  const std::vector<std::string>& inputs,
+                                  const std::vector<std::string>& outputs, const ModelPart& part,
+                                  const std::string& model, Diagnostics& diagnostics) {
   const Names names(steps, inputs);
   bool good = true;
   const auto resolve = [&](const std::vector<std::string>& wanted, const char* option) {
@@ -61,17 +67,20 @@ std::optional<CutModel> cut_model(std::span<const NamedStep> steps, const std::v
     for (const std::string& name : wanted) {
       const std::vector<std::string> found = names.values_of(name);
       if (found.empty()) {
-        diagnostics.error(fmt::format("{}: {} {}", model, option, name), "names no value and no operator of the model", "model.part.name",
+        diagnostics.error(fmt::format("{}: {} {}", model, option, name),
+                          "names no value and no operator of the model", "model.part.name",
                           advice(steps, name));
         good = false;
       }
       for (const std::string& value : found)
-        if (!value.empty() && std::ranges::find(values, value) == values.end()) values.push_back(value);
+        if (!value.empty() && std::ranges::find(values, value) == values.end())
+          values.push_back(value);
     }
     return values;
   };
   const std::vector<std::string> begins = resolve(part.inputs_at, "--inputs-at");
-  CutModel cut{std::vector<bool>(steps.size()), begins, part.outputs_at.empty() ? outputs : resolve(part.outputs_at, "--outputs-at")};
+  CutModel cut{std::vector<bool>(steps.size()), begins,
+               part.outputs_at.empty() ? outputs : resolve(part.outputs_at, "--outputs-at")};
   if (!good) return std::nullopt;
   const std::unordered_set<std::string> given(begins.begin(), begins.end());
   std::unordered_set<std::string> read;
@@ -91,7 +100,8 @@ std::optional<CutModel> cut_model(std::span<const NamedStep> steps, const std::v
   }
   for (const std::string& value : begins)
     if (!read.contains(value)) {
-      diagnostics.error(fmt::format("{}: --inputs-at {}", model, value), "nothing that leads to the outputs reads it", "model.part.input",
+      diagnostics.error(fmt::format("{}: --inputs-at {}", model, value),
+                        "nothing that leads to the outputs reads it", "model.part.input",
                         "give outputs that it leads to: --outputs-at NAME");
       good = false;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a model file: what --signature, --inputs-at and --outputs-at ask for, before anything of the rest is looked at.
+// A part of a model file: what --signature, --inputs-at and --outputs-at ask for, before anything
+// of the rest is looked at.
 #pragma once
 #include <optional>
 #include <span>
@@ -12,7 +13,8 @@ namespace deuteron {
 
 struct ModelPart {
   std::string signature;                           // of a .tflite file; empty: its first subgraph
-  std::vector<std::string> inputs_at, outputs_at;  // names of values, or of operators, whose results they are; empty: the model's own
+  std::vector<std::string> inputs_at, outputs_at;  // names of values, or of operators, whose
+                                                   // results they are; empty: the model's own
   bool is_cut() const { return !inputs_at.empty() || !outputs_at.empty(); }
 };
 
@@ -24,13 +26,16 @@ struct NamedStep {
 };
 
 struct CutModel {
-  std::vector<bool> steps;                   // which are left
-  std::vector<std::string> inputs, outputs;  // values; inputs: those of the part, then the model's own that are still read
+  std::vector<bool> steps;  // which are left
+  std::vector<std::string> inputs,
+      outputs;  // values; inputs: those of the part, then the model's own that are still read
 };
 
-// What the outputs are made of, back to the inputs. A name that nothing has, and an input that nothing reads any more, are reported.
-std::optional<CutModel> cut_model(std::span<const NamedStep> steps, const std::vector<std::string>& inputs,
-                                  const std::vector<std::string>& outputs, const ModelPart& part, const std::string& model,
-                                  Diagnostics& diagnostics);
+// What the outputs are made of, back to the inputs. A name that nothing has, and an input that
+// nothing reads any more, are reported.
+std::optional<CutModel> cut_model(std::span<const NamedStep> steps,
+                                  const std::vector<std::string>& inputs,
+                                  const std::vector<std::string>& outputs, const ModelPart& part,
+                                  const std::string& model, Diagnostics& diagnostics);
 
 }  // namespace deuteron

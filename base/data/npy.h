@@ -19,14 +19,17 @@ struct NpyHeader {
   Shape shape;
   size_t data_at = 0, data_bytes = 0;  // data_bytes: as the shape says; 2^63 where that is more
 };
-std::optional<NpyHeader> parse_npy_header(std::span<const std::byte> file, const std::string& where, Diagnostics& diagnostics);
+std::optional<NpyHeader> parse_npy_header(std::span<const std::byte> file, const std::string& where,
+                                          Diagnostics& diagnostics);
 
-// Either byte order and either storage order is brought to the host's byte order and row-major; real element types only.
-// The data must fill the file exactly. `where` names the file in messages.
-std::optional<Array> parse_npy(std::span<const std::byte> file, const std::string& where, Diagnostics& diagnostics);
+// Either byte order and either storage order is brought to the host's byte order and row-major;
+// real element types only. The data must fill the file exactly. `where` names the file in messages.
+std::optional<Array> parse_npy(std::span<const std::byte> file, const std::string& where,
+                               Diagnostics& diagnostics);
 std::optional<Array> read_npy(const std::string& path, Diagnostics& diagnostics);
 
 // A whole file, version 1.0.
-std::vector<uint8_t> npy_bytes(ElementType type, const Shape& shape, std::span<const std::byte> data);
+std::vector<uint8_t> npy_bytes(ElementType type, const Shape& shape,
+                               std::span<const std::byte> data);
 
 }  // namespace deuteron

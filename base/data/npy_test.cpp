@@ -56,27 +56,44 @@ std::vector<double> values_of(const std::vector<std::byte>& file, Shape* shape =
 }
 
 TEST(Npy, ReadsEveryElementType) {
-  EXPECT_THAT(values_of(file_of(1, dict("<f4", "False", "(2,)"), raw({1.5f, -2.0f}))), ElementsAre(1.5, -2));
-  EXPECT_THAT(values_of(file_of(1, dict("<f8", "False", "(2,)"), raw({1e300, -0.1}))), ElementsAre(1e300, -0.1));
-  EXPECT_THAT(values_of(file_of(1, dict("<f2", "False", "(5,)"), raw<uint16_t>({0x3c00, 0xc000, 0x0001, 0x7bff, 0x3555}))),
+  EXPECT_THAT(values_of(file_of(1, dict("<f4", "False", "(2,)"), raw({1.5f, -2.0f}))),
+              ElementsAre(1.5, -2));
+  EXPECT_THAT(values_of(file_of(1, dict("<f8", "False", "(2,)"), raw({1e300, -0.1}))),
+              ElementsAre(1e300, -0.1));
+  EXPECT_THAT(values_of(file_of(1, dict("<f2", "False", "(5,)"),
+                                raw<uint16_t>({0x3c00, 0xc000, 0x0001, 0x7bff, 0x3555}))),
               ElementsAre(1, -2, std::ldexp(1, -24), 65504, 0.333251953125));
-  EXPECT_THAT(values_of(file_of(1, dict("|i1", "False", "(2,)"), raw<int8_t>({-128, 127}))), ElementsAre(-128, 127));
-  EXPECT_THAT(values_of(file_of(1, dict("|u1", "False", "(2,)"), raw<uint8_t>({0, 255}))), ElementsAre(0, 255));
-  EXPECT_THAT(values_of(file_of(1, dict("<i2", "False", "(1,)"), raw<int16_t>({-32768}))), ElementsAre(-32768));
-  EXPECT_THAT(values_of(file_of(1, dict("<u2", "False", "(1,)"), raw<uint16_t>({65535}))), ElementsAre(65535));
-  EXPECT_THAT(values_of(file_of(1, dict("<i4", "False", "(1,)"), raw<int32_t>({-7}))), ElementsAre(-7));
-  EXPECT_THAT(values_of(file_of(1, dict("<u4", "False", "(1,)"), raw<uint32_t>({4294967295u}))), ElementsAre(4294967295.0));
-  EXPECT_THAT(values_of(file_of(1, dict("<i8", "False", "(1,)"), raw<int64_t>({-(1ll << 40)}))), ElementsAre(-std::ldexp(1, 40)));
-  EXPECT_THAT(values_of(file_of(1, dict("<u8", "False", "(1,)"), raw<uint64_t>({1ull << 63}))), ElementsAre(std::ldexp(1, 63)));
-  EXPECT_THAT(values_of(file_of(1, dict("|b1", "False", "(2,)"), raw<uint8_t>({1, 0}))), ElementsAre(1, 0));
+  EXPECT_THAT(values_of(file_of(1, dict("|i1", "False", "(2,)"), raw<int8_t>({-128, 127}))),
+              ElementsAre(-128, 127));
+  EXPECT_THAT(values_of(file_of(1, dict("|u1", "False", "(2,)"), raw<uint8_t>({0, 255}))),
+              ElementsAre(0, 255));
+  EXPECT_THAT(values_of(file_of(1, dict("<i2", "False", "(1,)"), raw<int16_t>({-32768}))),
+              ElementsAre(-32768));
+  EXPECT_THAT(values_of(file_of(1, dict("<u2", "False", "(1,)"), raw<uint16_t>({65535}))),
+              ElementsAre(65535));
+  EXPECT_THAT(values_of(file_of(1, dict("<i4", "False", "(1,)"), raw<int32_t>({-7}))),
+              ElementsAre(-7));
+  EXPECT_THAT(values_of(file_of(1, dict("<u4", "False", "(1,)"), raw<uint32_t>({4294967295u}))),
+              ElementsAre(4294967295.0));
+  EXPECT_THAT(values_of(file_of(1, dict("<i8", "False", "(1,)"), raw<int64_t>({-(1ll << 40)}))),
+              ElementsAre(-std::ldexp(1, 40)));
+  EXPECT_THAT(values_of(file_of(1, dict("<u8", "False", "(1,)"), raw<uint64_t>({1ull << 63}))),
+              ElementsAre(std::ldexp(1, 63)));
+  EXPECT_THAT(values_of(file_of(1, dict("|b1", "False", "(2,)"), raw<uint8_t>({1, 0}))),
+              ElementsAre(1, 0));
 }
 
 TEST(Npy, ReadsTheOtherByteOrderVersionsAndSpellings) {
-  EXPECT_THAT(values_of(file_of(1, dict(">f4", "False", "(1,)"), std::string("\x3f\xc0\0\0", 4))), ElementsAre(1.5));
-  EXPECT_THAT(values_of(file_of(2, dict(">i2", "False", "(2,)"), std::string("\0\x01\xff\xff", 4))), ElementsAre(1, -1));
-  EXPECT_THAT(values_of(file_of(3, "{\"shape\":(2L,1L),\"descr\":\"<f4\",\"fortran_order\":False}", raw({3.0f, 4.0f}))), ElementsAre(3, 4));
+  EXPECT_THAT(values_of(file_of(1, dict(">f4", "False", "(1,)"), std::string("\x3f\xc0\0\0", 4))),
+              ElementsAre(1.5));
+  EXPECT_THAT(values_of(file_of(2, dict(">i2", "False", "(2,)"), std::string("\0\x01\xff\xff", 4))),
+              ElementsAre(1, -1));
+  EXPECT_THAT(values_of(file_of(3, "{\"shape\":(2L,1L),\"descr\":\"<f4\",\"fortran_order\":False}",
+                                raw({3.0f, 4.0f}))),
+              ElementsAre(3, 4));
   Shape shape;
-  EXPECT_THAT(values_of(file_of(1, dict("<f4", "False", "()"), raw({9.0f})), &shape), ElementsAre(9));
+  EXPECT_THAT(values_of(file_of(1, dict("<f4", "False", "()"), raw({9.0f})), &shape),
+              ElementsAre(9));
   EXPECT_TRUE(shape.empty());
   EXPECT_TRUE(values_of(file_of(1, dict("<f4", "False", "(0, 3)"), ""), &shape).empty());
   EXPECT_THAT(shape, ElementsAre(0, 3));
@@ -96,29 +113,44 @@ TEST(Npy, FortranOrderBecomesRowMajor) {
 }
 
 TEST(Npy, RefusesWhatItCannotRead) {
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(3,)"), raw({1.0f, 2.0f}))), HasSubstr("8 bytes, limit 12 bytes"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(1,)"), raw({1.0f, 2.0f}))), HasSubstr("8 bytes, limit 4 bytes"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(4294967296, 4294967296, 4294967296)"), "")),
-              HasSubstr("limit more than 2^63 bytes"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(99999999999999999999,)"), "")), HasSubstr("malformed `shape`"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(-1,)"), "")), HasSubstr("malformed `shape`"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "Maybe", "(1,)"), "")), HasSubstr("malformed `fortran_order`"));
-  EXPECT_THAT(error_of(file_of(1, dict("|O", "False", "(1,)"), "")), HasSubstr("elements of type `|O`"));
-  EXPECT_THAT(error_of(file_of(1, dict("<c8", "False", "(1,)"), std::string(8, '\0'))), HasSubstr("elements of type `<c8`"));
-  EXPECT_THAT(error_of(file_of(1, dict("<U4", "False", "(1,)"), "")), HasSubstr("elements of type `<U4`"));
-  EXPECT_THAT(error_of(file_of(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(3,)"), raw({1.0f, 2.0f}))),
+              HasSubstr("8 bytes, limit 12 bytes"));
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(1,)"), raw({1.0f, 2.0f}))),
+              HasSubstr("8 bytes, limit 4 bytes"));
+  EXPECT_THAT(
+      error_of(file_of(1, dict("<f4", "False", "(4294967296, 4294967296, 4294967296)"), "")),
+      HasSubstr("limit more than 2^63 bytes"));
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(99999999999999999999,)"), "")),
+              HasSubstr("malformed `shape`"));
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(-1,)"), "")),
+              HasSubstr("malformed `shape`"));
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "Maybe", "(1,)"), "")),
+              HasSubstr("malformed `fortran_order`"));
+  EXPECT_THAT(error_of(file_of(1, dict("|O", "False", "(1,)"), "")),
+              HasSubstr("elements of type `|O`"));
+  EXPECT_THAT(error_of(file_of(1, dict("<c8", "False", "(1,)"), std::string(8, '\0'))),
+              HasSubstr("elements of type `<c8`"));
+  EXPECT_THAT(error_of(file_of(1, dict("<U4", "False", "(1,)"), "")),
+              HasSubstr("elements of type `<U4`"));
+  EXPECT_THAT(error_of(file_of(
+                  1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
               HasSubstr("records with fields"));
-  EXPECT_THAT(error_of(file_of(1, "{'descr': '<f4', 'fortran_order': False, }", "")), HasSubstr("lacks `shape`"));
-  EXPECT_THAT(error_of(file_of(1, "{'descr': '<f4', 'descr': '<f4', }", "")), HasSubstr("repeated key `descr`"));
+  EXPECT_THAT(error_of(file_of(1, "{'descr': '<f4', 'fortran_order': False, }", "")),
+              HasSubstr("lacks `shape`"));
+  EXPECT_THAT(error_of(file_of(1, "{'descr': '<f4', 'descr': '<f4', }", "")),
+              HasSubstr("repeated key `descr`"));
   EXPECT_THAT(error_of(file_of(1, "{'what': 3}", "")), HasSubstr("unknown key `what`"));
-  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(0,)") + "x", "")), HasSubstr("goes on after its end"));
+  EXPECT_THAT(error_of(file_of(1, dict("<f4", "False", "(0,)") + "x", "")),
+              HasSubstr("goes on after its end"));
   EXPECT_THAT(error_of(file_of(4, dict("<f4", "False", "(0,)"), "")), HasSubstr("version 4.0"));
   EXPECT_THAT(error_of({}), HasSubstr("is not a `.npy` file"));
 }
 
 TEST(Npy, EveryCutAndEveryChangedByteOfTheHeaderIsReadOrRefused) {
-  const std::vector<std::byte> whole = file_of(1, dict("<f4", "True", "(2, 3)"), std::string(24, '\1'));
-  for (size_t n = 0; n < whole.size(); ++n) error_of({whole.begin(), whole.begin() + static_cast<i64>(n)});
+  const std::vector<std::byte> whole =
+      file_of(1, dict("<f4", "True", "(2, 3)"), std::string(24, '\1'));
+  for (size_t n = 0; n < whole.size(); ++n)
+    error_of({whole.begin(), whole.begin() + static_cast<i64>(n)});
   for (size_t at = 0; at < whole.size() - 24; ++at)
     for (const int value : {0, 1, 9, 39, 40, 41, 44, 48, 57, 123, 125, 255}) {
       std::vector<std::byte> changed = whole;
@@ -143,12 +175,14 @@ TEST(Npy, WritesWhatItReads) {
     EXPECT_TRUE(std::ranges::equal(a->bytes, std::as_bytes(std::span(data))));
   }
   const std::vector<uint8_t> file = npy_bytes({'i', 1}, {1}, std::as_bytes(std::span("\x80", 1)));
-  EXPECT_THAT(std::string(file.begin(), file.end()), HasSubstr("{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }"));
+  EXPECT_THAT(std::string(file.begin(), file.end()),
+              HasSubstr("{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }"));
 }
 
 TEST(Npy, ReadsAFileOfNumPys) {
   const std::string folder = shared_path("fixtures/models/digits_cnn/");
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "left out: reading NumPy's own file, because " << folder << " is not there";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "left out: reading NumPy's own file, because " << folder << " is not there";
   Diagnostics d;
   const std::optional<Array> a = read_npy(folder + "test_inputs.npy", d);
   const std::optional<std::vector<std::byte>> bin = read_file(folder + "test_inputs.bin", d);

@@ -19,9 +19,10 @@ class Npz {
  public:
   static std::optional<Npz> open(const std::string& path, Diagnostics& diagnostics);
   const std::vector<std::string>& names() const { return names_; }
-  // Reads one array; messages say "path:name". `accept` is asked about its shape before its data are unpacked, and has said why if it
-  // refuses.
-  std::optional<Array> read(const std::string& name, const AcceptShape& accept, Diagnostics& diagnostics) const;
+  // Reads one array; messages say "path:name". `accept` is asked about its shape before its data
+  // are unpacked, and has said why if it refuses.
+  std::optional<Array> read(const std::string& name, const AcceptShape& accept,
+                            Diagnostics& diagnostics) const;
 
  private:
   std::string path_;

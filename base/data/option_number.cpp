@@ -17,7 +17,8 @@ constexpr size_t kMostShown = 40;  // characters of the text, in a message
 
 std::string shown(std::string_view text) {
   const bool cut = text.size() > kMostShown;
-  return fmt::format("`{}{}`", printable(text.substr(0, kMostShown), Lines::escaped), cut ? ".." : "");
+  return fmt::format("`{}{}`", printable(text.substr(0, kMostShown), Lines::escaped),
+                     cut ? ".." : "");
 }
 
 std::string allowed(const NumberRange& range) {
@@ -43,7 +44,8 @@ template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
 }
 
 bool is_in(const NumberRange& range, std::string_view text) {
@@ -71,7 +73,8 @@ bool is_in(const NumberRange& range, std::string_view text) {
 }  // namespace
 
 std::string complaint_of(const NumberRange& range, std::string_view text) {
-  return is_in(range, text) ? std::string() : fmt::format("{} is not {}", shown(text), allowed(range));
+  return is_in(range, text) ? std::string()
+                            : fmt::format("{} is not {}", shown(text), allowed(range));
 }
 
 std::string complaint_of_list(const NumberRange& range, std::string_view texts) {

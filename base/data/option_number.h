@@ -20,13 +20,17 @@ struct NumberRange {
 template <class T>
 constexpr NumberRange range_of() {
   using Limits = std::numeric_limits<T>;
-  if constexpr (std::is_floating_point_v<T>) return {false, 0, 0, static_cast<double>(std::numeric_limits<float>::max())};
+  if constexpr (std::is_floating_point_v<T>)
+    return {false, 0, 0, static_cast<double>(std::numeric_limits<float>::max())};
   else if constexpr (sizeof(T) < sizeof(int64_t)) return {true, Limits::min(), Limits::max()};
-  else return {true, std::is_signed_v<T> ? std::numeric_limits<int64_t>::min() : 0, std::numeric_limits<int64_t>::max()};
+  else
+    return {true, std::is_signed_v<T> ? std::numeric_limits<int64_t>::min() : 0,
+            std::numeric_limits<int64_t>::max()};
 }
 
-// What is wrong with the text, with what is allowed; empty: nothing. Not a number are: an empty text, nan, inf, a sign +, spaces,
-// hexadecimal digits, a whole number with a leading zero, and whatever stands behind a number.
+// What is wrong with the text, with what is allowed; empty: nothing. Not a number are: an empty
+// text, nan, inf, a sign +, spaces, hexadecimal digits, a whole number with a leading zero, and
+// whatever stands behind a number.
 std::string complaint_of(const NumberRange& range, std::string_view text);
 
 // The same for each of several numbers with commas between them.

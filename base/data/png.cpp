@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpng tells faults by longjmp: between setjmp and its calls there is nothing here that has a destructor.
+// libpng tells faults by longjmp: between setjmp and its calls there is nothing here that has a
+// destructor.
 #include <csetjmp>
 #include <cstring>
 
@@ -35,7 +36,8 @@ void read_bytes(png_structp png, png_bytep to, size_t count) {
   std::strncpy(d->fault, what, sizeof d->fault - 1);
   png_longjmp(png, 1);
 }
-void on_warning(png_structp, png_const_charp) {}  // of colour profiles and the like; checksums are errors
+void on_warning(png_structp, png_const_charp) {
+}  // of colour profiles and the like; checksums are errors
 
 void read_png_header(PngDecoder& d, png_structp png, png_infop info) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
@@ -50,12 +52,14 @@ void read_pixels(PngDecoder& d, png_structp png, png_infop info) {
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   d.deep = png_get_bit_depth(png, info) == 16;
-  d.size = {png_get_image_height(png, info), png_get_image_width(png, info), png_get_channels(png, info)};
+  d.size = {png_get_image_height(png, info), png_get_image_width(png, info),
+            png_get_channels(png, info)};
   if (!(d.accepted = d.accept(d.size))) return;
   const size_t row = png_get_rowbytes(png, info);
   d.pixels.resize(row * static_cast<size_t>(d.size.height));
   for (int pass = 0; pass < passes; ++pass)
-    for (size_t y = 0; y < static_cast<size_t>(d.size.height); ++y) png_read_row(png, d.pixels.data() + y * row, nullptr);
+    for (size_t y = 0; y < static_cast<size_t>(d.size.height); ++y)
+      png_read_row(png, d.pixels.data() + y * row, nullptr);
   png_read_end(png, nullptr);
 }
 
@@ -83,7 +87,8 @@ std::string decode_png(std::span<const std::byte> file, const AcceptImage& accep
   image->size = d.size;
   image->pixels.resize(d.deep ? d.pixels.size() / 2 : d.pixels.size());
   for (size_t i = 0; i < image->pixels.size(); ++i)
-    image->pixels[i] = d.deep ? static_cast<float>(d.pixels[2 * i] << 8 | d.pixels[2 * i + 1]) * (255.0f / 65535.0f)
+    image->pixels[i] = d.deep ? static_cast<float>(d.pixels[2 * i] << 8 | d.pixels[2 * i + 1]) *
+                                    (255.0f / 65535.0f)
                               : static_cast<float>(d.pixels[i]);
   return "";
 }

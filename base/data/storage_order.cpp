@@ -7,7 +7,8 @@
 
 namespace deuteron {
 
-// Calls move(byte offset in storage, byte offset in the user's tensor) for each element, in storage order.
+// Calls move(byte offset in storage, byte offset in the user's tensor) for each element, in storage
+// order.
 template <class F>
 static void for_each_element(const Shape& sizes, const Axes& order, i64 width, F move) {
   const size_t rank = sizes.size();
@@ -27,19 +28,23 @@ static void for_each_element(const Shape& sizes, const Axes& order, i64 width, F
   }
 }
 
-std::vector<std::byte> to_storage_order(std::span<const std::byte> user, const Shape& sizes, const Axes& order, i64 width) {
+std::vector<std::byte> to_storage_order(std::span<const std::byte> user, const Shape& sizes,
+                                        const Axes& order, i64 width) {
   DEUTERON_CHECK(static_cast<i64>(user.size()) == numel(sizes) * width);
   std::vector<std::byte> stored(user.size());
-  for_each_element(sizes, order, width,
-                   [&](i64 at, i64 from) { std::memcpy(stored.data() + at, user.data() + from, static_cast<size_t>(width)); });
+  for_each_element(sizes, order, width, [&](i64 at, i64 from) {
+    std::memcpy(stored.data() + at, user.data() + from, static_cast<size_t>(width));
+  });
   return stored;
 }
 
-std::vector<std::byte> to_user_order(std::span<const std::byte> stored, const Shape& sizes, const Axes& order, i64 width) {
+std::vector<std::byte> to_user_order(std::span<const std::byte> stored, const Shape& sizes,
+                                     const Axes& order, i64 width) {
   DEUTERON_CHECK(static_cast<i64>(stored.size()) == numel(sizes) * width);
   std::vector<std::byte> user(stored.size());
-  for_each_element(sizes, order, width,
-                   [&](i64 at, i64 to) { std::memcpy(user.data() + to, stored.data() + at, static_cast<size_t>(width)); });
+  for_each_element(sizes, order, width, [&](i64 at, i64 to) {
+    std::memcpy(user.data() + to, stored.data() + at, static_cast<size_t>(width));
+  });
   return user;
 }
 

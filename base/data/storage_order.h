@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the order in which the user writes a tensor (row-major in its own axes) and the order in which it lies in memory.
+// Between the order in which the user writes a tensor (row-major in its own axes) and the order in
+// which it lies in memory.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,8 +10,11 @@
 
 namespace deuteron {
 
-// `sizes` are the user's; order[k] is the user's axis at storage position k. `width` is the bytes of one element.
-std::vector<std::byte> to_storage_order(std::span<const std::byte> user, const Shape& sizes, const Axes& order, i64 width);
-std::vector<std::byte> to_user_order(std::span<const std::byte> stored, const Shape& sizes, const Axes& order, i64 width);
+// `sizes` are the user's; order[k] is the user's axis at storage position k. `width` is the bytes
+// of one element.
+std::vector<std::byte> to_storage_order(std::span<const std::byte> user, const Shape& sizes,
+                                        const Axes& order, i64 width);
+std::vector<std::byte> to_user_order(std::span<const std::byte> stored, const Shape& sizes,
+                                     const Axes& order, i64 width);
 
 }  // namespace deuteron

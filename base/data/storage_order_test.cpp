@@ -19,7 +19,8 @@ TEST(StorageOrder, ChannelsLastIsWhatTheNameSays) {
     for (int h = 0; h < 4; ++h)
       for (int w = 0; w < 5; ++w)
         for (int c = 0; c < 3; ++c) expected.push_back(user[((n * 3 + c) * 4 + h) * 5 + w]);
-  const std::vector<std::byte> stored = to_storage_order(std::as_bytes(std::span(user)), sizes, order, 2);
+  const std::vector<std::byte> stored =
+      to_storage_order(std::as_bytes(std::span(user)), sizes, order, 2);
   EXPECT_EQ(std::memcmp(stored.data(), expected.data(), 240), 0);
   EXPECT_EQ(std::memcmp(to_user_order(stored, sizes, order, 2).data(), user.data(), 240), 0);
 }
@@ -29,8 +30,11 @@ TEST(StorageOrder, EveryPermutationComesBack) {
   std::vector<float> user(2 * 3 * 1 * 7);
   std::iota(user.begin(), user.end(), 0.5f);
   do {
-    const std::vector<std::byte> stored = to_storage_order(std::as_bytes(std::span(user)), {2, 3, 1, 7}, order, 4);
-    EXPECT_EQ(std::memcmp(to_user_order(stored, {2, 3, 1, 7}, order, 4).data(), user.data(), stored.size()), 0);
+    const std::vector<std::byte> stored =
+        to_storage_order(std::as_bytes(std::span(user)), {2, 3, 1, 7}, order, 4);
+    EXPECT_EQ(std::memcmp(to_user_order(stored, {2, 3, 1, 7}, order, 4).data(), user.data(),
+                          stored.size()),
+              0);
   } while (std::next_permutation(order.begin(), order.end()));
 }
 

@@ -11,7 +11,8 @@
 
 namespace deuteron {
 
-static MappedFile map_descriptor(int descriptor, const std::string& path, Diagnostics& diagnostics) {
+static MappedFile map_descriptor(int descriptor, const std::string& path,
+                                 Diagnostics& diagnostics) {
   struct stat info {};
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     diagnostics.error(path, "is not a regular file", "model.file.kind");
@@ -24,10 +25,12 @@ static MappedFile map_descriptor(int descriptor, const std::string& path, Diagno
   const size_t size = static_cast<size_t>(info.st_size);
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (address == MAP_FAILED) {
-    diagnostics.error(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "model.file.map");
+    diagnostics.error(path, std::string("cannot be mapped into memory: ") + std::strerror(errno),
+                      "model.file.map");
     return {};
   }
-  std::shared_ptr<const void> owner(address, [size](const void* p) { munmap(const_cast<void*>(p), size); });
+  std::shared_ptr<const void> owner(address,
+                                    [size](const void* p) { munmap(const_cast<void*>(p), size); });
   return {std::move(owner), {static_cast<const std::byte*>(address), size}};
 }
 
@@ -35,7 +38,8 @@ MappedFile map_file(const std::string& path, Diagnostics& diagnostics) {
   // O_NONBLOCK: opening a pipe must not wait for its writer; it is refused below.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
-    diagnostics.error(path, std::string("cannot be opened: ") + std::strerror(errno), "model.file.open");
+    diagnostics.error(path, std::string("cannot be opened: ") + std::strerror(errno),
+                      "model.file.open");
     return {};
   }
   MappedFile file = map_descriptor(descriptor, path, diagnostics);

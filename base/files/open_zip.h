@@ -27,7 +27,8 @@ inline Zip open_zip(std::span<const std::byte> bytes, zip_flags_t flags, std::st
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  Zip opened(source ? zip_open_from_source(source, static_cast<int>(ZIP_RDONLY | flags), &error) : nullptr);
+  Zip opened(source ? zip_open_from_source(source, static_cast<int>(ZIP_RDONLY | flags), &error)
+                    : nullptr);
   if (!opened) {
     if (source) zip_source_free(source);
     fault = zip_fault(&error);

@@ -10,16 +10,24 @@
 
 namespace deuteron {
 
-static bool refuse(const std::string& path, const std::string& what, const char* rule, Diagnostics& diagnostics, const char* fix = "") {
+static bool refuse(const std::string& path, const std::string& what, const char* rule,
+                   Diagnostics& diagnostics, const char* fix = "") {
   diagnostics.error(path.empty() ? "\"\"" : path, what, rule, fix);
   return false;
 }
 
-static bool check(const std::string& path, int result, const struct stat& s, Diagnostics& diagnostics) {
-  if (result != 0 && errno == ENOENT) return refuse(path, "there is no such file", "file.missing", diagnostics);
-  if (result != 0) return refuse(path, std::string("cannot be read: ") + std::strerror(errno), "file.unreadable", diagnostics);
-  if (S_ISDIR(s.st_mode)) return refuse(path, "is a folder where a file is expected", "file.folder", diagnostics);
-  if (!S_ISREG(s.st_mode)) return refuse(path, "is not a regular file", "file.kind", diagnostics, "write the data to a file first");
+static bool check(const std::string& path, int result, const struct stat& s,
+                  Diagnostics& diagnostics) {
+  if (result != 0 && errno == ENOENT)
+    return refuse(path, "there is no such file", "file.missing", diagnostics);
+  if (result != 0)
+    return refuse(path, std::string("cannot be read: ") + std::strerror(errno), "file.unreadable",
+                  diagnostics);
+  if (S_ISDIR(s.st_mode))
+    return refuse(path, "is a folder where a file is expected", "file.folder", diagnostics);
+  if (!S_ISREG(s.st_mode))
+    return refuse(path, "is not a regular file", "file.kind", diagnostics,
+                  "write the data to a file first");
   if (s.st_size == 0) return refuse(path, "is empty", "file.empty", diagnostics);
   return true;
 }
@@ -35,7 +43,8 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, Diagnos
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat s {};
   if (fd < 0 || ::fstat(fd, &s) != 0) {
-    refuse(path, std::string("cannot be read: ") + std::strerror(errno), "file.unreadable", diagnostics);
+    refuse(path, std::string("cannot be read: ") + std::strerror(errno), "file.unreadable",
+           diagnostics);
     if (fd >= 0) ::close(fd);
     return std::nullopt;
   }
@@ -51,8 +60,10 @@ std::optional<std::vector<std::byte>> read_file(const std::string& path, Diagnos
   const int error = errno;
   ::close(fd);
   if (whole) return bytes;
-  refuse(path, std::string("cannot be read to its end: ") + (error ? std::strerror(error) : "it became shorter"), "file.unreadable",
-         diagnostics);
+  refuse(path,
+         std::string("cannot be read to its end: ") +
+             (error ? std::strerror(error) : "it became shorter"),
+         "file.unreadable", diagnostics);
   return std::nullopt;
 }
 

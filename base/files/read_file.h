@@ -10,8 +10,8 @@
 
 namespace deuteron {
 
-// A missing file, a folder, something that is not a regular file (a pipe could make us wait for ever), an unreadable or an empty file is an
-// error.
+// A missing file, a folder, something that is not a regular file (a pipe could make us wait for
+// ever), an unreadable or an empty file is an error.
 bool check_regular_file(const std::string& path, Diagnostics& diagnostics);
 std::optional<std::vector<std::byte>> read_file(const std::string& path, Diagnostics& diagnostics);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of our own, in the system's folder for such; gone with everything in it at the end of the scope, or when the process is told to
-// end.
+// A folder of our own, in the system's folder for such; gone with everything in it at the end of
+// the scope, or when the process is told to end.
 #pragma once
 #include <stdlib.h>
 
@@ -24,12 +24,15 @@ class TemporaryFolder {
   }
   bool ok() const { return !listed_.path().empty(); }  // false: it could not be made
   const std::string& path() const { return listed_.path(); }
-  std::filesystem::path operator/(const char* name) const { return std::filesystem::path(path()) / name; }
+  std::filesystem::path operator/(const char* name) const {
+    return std::filesystem::path(path()) / name;
+  }
 
  private:
   static std::string make(const std::string& kind) {
     std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / ("deuteron-" + kind + "-XXXXXX")).string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path(error) / ("deuteron-" + kind + "-XXXXXX")).string();
     return !error && mkdtemp(pattern.data()) ? pattern : "";
   }
   TemporaryPath listed_;

@@ -49,12 +49,14 @@ TemporaryPath::TemporaryPath(const std::function<std::string()>& make) {
 TemporaryPath::~TemporaryPath() {
   const auto held = hold_temporary_paths();
   const auto at = registry().paths.find(path_);
-  if (at != registry().paths.end()) registry().paths.erase(at);  // a child that was forked does not have it
+  if (at != registry().paths.end())
+    registry().paths.erase(at);  // a child that was forked does not have it
 }
 
 void remove_temporary_paths() {
   hold_temporary_paths().release();
-  constexpr int kTries = 3;  // another thread may be writing into a folder; it stops at the next file that it registers
+  constexpr int kTries = 3;  // another thread may be writing into a folder; it stops at the next
+                             // file that it registers
   for (int k = 0; k < kTries && !registry().paths.empty(); ++k) {
     if (k > 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     std::error_code ignored;

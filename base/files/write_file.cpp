@@ -42,7 +42,8 @@ std::string remedy(int error) {
 }
 
 bool fail(const std::string& path, const char* what, int error, Diagnostics& diagnostics) {
-  diagnostics.error(path, fmt::format("{}: {}", what, std::strerror(error)), "write.file", remedy(error));
+  diagnostics.error(path, fmt::format("{}: {}", what, std::strerror(error)), "write.file",
+                    remedy(error));
   return false;
 }
 
@@ -58,8 +59,10 @@ int write_all(int file, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-// Devices, pipes (/dev/stdout, /dev/full) and files without a name cannot be replaced by renaming: written as they are.
-bool write_in_place(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics) {
+// Devices, pipes (/dev/stdout, /dev/full) and files without a name cannot be replaced by renaming:
+// written as they are.
+bool write_in_place(const std::string& path, std::span<const uint8_t> bytes,
+                    Diagnostics& diagnostics) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC);
   if (file < 0) return fail(path, "cannot be opened for writing", errno, diagnostics);
   int error = write_all(file, bytes);
@@ -81,8 +84,8 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The bytes on their way: a file without a name where the system has them (then an interrupt leaves nothing behind), else one beside the
-// target.
+// The bytes on their way: a file without a name where the system has them (then an interrupt leaves
+// nothing behind), else one beside the target.
 struct Temporary {
   std::string target;
   std::string path;  // empty: without a name
@@ -100,15 +103,20 @@ struct Temporary {
   int open() {
 #ifdef O_TMPFILE
     const bool can_be_named = ::access("/proc/self/fd", X_OK) == 0;
-    if (can_be_named) file = ::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (can_be_named)
+      file = ::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (file >= 0) return 0;
 #endif
-    return try_names([&](const char* name) { return (file = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0; });
+    return try_names([&](const char* name) {
+      return (file = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
+    });
   }
   int give_name() {
     if (!path.empty()) return 0;
     const std::string self = fmt::format("/proc/self/fd/{}", file);
-    return try_names([&](const char* name) { return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0; });
+    return try_names([&](const char* name) {
+      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    });
   }
   void remove() {
     if (!path.empty()) ::unlink(path.c_str());
@@ -125,7 +133,8 @@ struct Temporary {
   int try_names(auto make) {
     constexpr int kTries = 100;
     while (tries < kTries) {
-      const std::string name = fmt::format("{}/.deuteron.{}.{}.tmp", folder_of(target), ::getpid(), tries++);
+      const std::string name =
+          fmt::format("{}/.deuteron.{}.{}.tmp", folder_of(target), ::getpid(), tries++);
       listed.emplace(name);
       if (make(name.c_str())) return path = name, 0;
       const int error = errno;
@@ -136,7 +145,8 @@ struct Temporary {
   }
 };
 
-// The entry itself reaches the disk with its folder. Not every file system can; the file is whole either way.
+// The entry itself reaches the disk with its folder. Not every file system can; the file is whole
+// either way.
 void sync_folder_of(const std::string& path) {
   const int file = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return;
@@ -150,20 +160,32 @@ bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnos
   if (path.empty()) return fail("output", "has an empty name", ENOENT, diagnostics);
   struct stat existing;
   const bool exists = ::stat(path.c_str(), &existing) == 0;
-  if (exists && S_ISDIR(existing.st_mode)) return fail(path, "cannot be written", EISDIR, diagnostics);
-  const bool is_nameless = exists && existing.st_nlink == 0;  // /dev/fd/3 of a file in memory, or of one that was removed
-  if (exists && (!S_ISREG(existing.st_mode) || is_nameless)) return write_in_place(path, bytes, diagnostics);
+  if (exists && S_ISDIR(existing.st_mode))
+    return fail(path, "cannot be written", EISDIR, diagnostics);
+  const bool is_nameless =
+      exists &&
+      existing.st_nlink == 0;  // /dev/fd/3 of a file in memory, or of one that was removed
+  if (exists && (!S_ISREG(existing.st_mode) || is_nameless))
+    return write_in_place(path, bytes, diagnostics);
   if (path.back() == '/') return fail(path, "cannot be written", EISDIR, diagnostics);
-  if (exists && ::access(path.c_str(), W_OK) != 0) return fail(path, "cannot be written", errno, diagnostics);
+  if (exists && ::access(path.c_str(), W_OK) != 0)
+    return fail(path, "cannot be written", errno, diagnostics);
 
-  Temporary temporary(exists ? resolved(path) : path);  // gone again however this function ends, unless it was renamed
-  if (const int error = temporary.open()) return fail(path, "cannot be created", error, diagnostics);
+  Temporary temporary(exists
+                          ? resolved(path)
+                          : path);  // gone again however this function ends, unless it was renamed
+  if (const int error = temporary.open())
+    return fail(path, "cannot be created", error, diagnostics);
   if (exists) ::fchmod(temporary.file, existing.st_mode & 07777);
-  if (const int error = write_all(temporary.file, bytes)) return fail(path, "cannot be written", error, diagnostics);
-  if (::fsync(temporary.file) != 0 && errno != EINVAL && errno != ENOSYS) return fail(path, "cannot be written", errno, diagnostics);
-  if (const int error = temporary.give_name()) return fail(path, "cannot be created", error, diagnostics);
+  if (const int error = write_all(temporary.file, bytes))
+    return fail(path, "cannot be written", error, diagnostics);
+  if (::fsync(temporary.file) != 0 && errno != EINVAL && errno != ENOSYS)
+    return fail(path, "cannot be written", errno, diagnostics);
+  if (const int error = temporary.give_name())
+    return fail(path, "cannot be created", error, diagnostics);
   if (!temporary.close()) return fail(path, "cannot be written", errno, diagnostics);
-  if (::rename(temporary.path.c_str(), temporary.target.c_str()) != 0) return fail(path, "cannot be written", errno, diagnostics);
+  if (::rename(temporary.path.c_str(), temporary.target.c_str()) != 0)
+    return fail(path, "cannot be written", errno, diagnostics);
   temporary.path.clear();
   sync_folder_of(temporary.target);
   return true;

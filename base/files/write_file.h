@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a file whole or not at all: beside the target under a temporary name, synced, then renamed.
+// Writes a file whole or not at all: beside the target under a temporary name, synced, then
+// renamed.
 #pragma once
 #include <span>
 #include <string>

@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct WriteFile : testing::Test {
-  fs::path folder = fs::temp_directory_path() / ("deuteron_write_file_test." + std::to_string(::getpid()));
+  fs::path folder =
+      fs::temp_directory_path() / ("deuteron_write_file_test." + std::to_string(::getpid()));
   Diagnostics diagnostics;
   void SetUp() override { fs::create_directories(folder); }
   void TearDown() override { fs::remove_all(folder); }
@@ -28,11 +29,13 @@ struct WriteFile : testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   bool write(const fs::path& p, const std::string& text) {
-    return write_file(p.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+    return write_file(p.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                      diagnostics);
   }
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
-    for (const auto& e : fs::directory_iterator(folder)) names.push_back(e.path().filename().string());
+    for (const auto& e : fs::directory_iterator(folder))
+      names.push_back(e.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -114,7 +117,8 @@ TEST_F(WriteFile, AFileInMemoryIsWrittenNotReplaced) {
   ::close(file);
 }
 
-// A disk that fills up in the middle, without one: the limit on the size of files gives the same error from the same call.
+// A disk that fills up in the middle, without one: the limit on the size of files gives the same
+// error from the same call.
 TEST_F(WriteFile, AWriteThatFailsHalfWayLeavesTheOldFile) {
   const fs::path p = folder / "model.pte";
   ASSERT_TRUE(write(p, "old"));

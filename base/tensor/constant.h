@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of a weight: shared, read-only, possibly a part of a memory-mapped file that `owner` keeps open.
+// Bytes of a weight: shared, read-only, possibly a part of a memory-mapped file that `owner` keeps
+// open.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -14,15 +15,19 @@ namespace deuteron {
 
 struct Constant {
   std::shared_ptr<const void> owner;
-  std::span<const std::byte> bytes;  // dense, little-endian, in the storage order of the value's shape; aligned for its dtype
+  std::span<const std::byte> bytes;  // dense, little-endian, in the storage order of the value's
+                                     // shape; aligned for its dtype
 
   template <class T>
   std::span<const T> as() const {
-    DEUTERON_CHECK(bytes.size() % sizeof(T) == 0 && reinterpret_cast<uintptr_t>(bytes.data()) % alignof(T) == 0);
+    DEUTERON_CHECK(bytes.size() % sizeof(T) == 0 &&
+                   reinterpret_cast<uintptr_t>(bytes.data()) % alignof(T) == 0);
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   bool operator==(const Constant& o) const {
-    return bytes.size() == o.bytes.size() && (bytes.data() == o.bytes.data() || std::memcmp(bytes.data(), o.bytes.data(), bytes.size()) == 0);
+    return bytes.size() == o.bytes.size() &&
+           (bytes.data() == o.bytes.data() ||
+            std::memcmp(bytes.data(), o.bytes.data(), bytes.size()) == 0);
   }
 };
 

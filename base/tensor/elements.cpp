@@ -33,7 +33,8 @@ static void with_element(DType d, F f) {
 
 std::vector<float> numbers_of(const void* elements, const Type& type) {
   const Quant& q = type.quant;
-  const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
+  const i64 inner =
+      q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
   std::vector<float> numbers(static_cast<size_t>(type.elements()));
   with_element(type.dtype, [&]<class T>(T item) {
     const auto convert = [&](size_t begin, size_t end, auto number_of) {
@@ -43,11 +44,14 @@ std::vector<float> numbers_of(const void* elements, const Type& type) {
       }
     };
     if (q.empty()) return convert(0, numbers.size(), [](T v) { return static_cast<float>(v); });
-    const size_t run = q.per_channel() ? static_cast<size_t>(inner) : numbers.size();  // with the same parameters
-    for (size_t begin = 0, c = 0; begin < numbers.size(); begin += run, c = c + 1 < q.scale.size() ? c + 1 : 0) {
+    const size_t run =
+        q.per_channel() ? static_cast<size_t>(inner) : numbers.size();  // with the same parameters
+    for (size_t begin = 0, c = 0; begin < numbers.size();
+         begin += run, c = c + 1 < q.scale.size() ? c + 1 : 0) {
       const i64 zero = q.zero_point[c];
       const float scale = q.scale[c];
-      convert(begin, begin + run, [=](T v) { return static_cast<float>(static_cast<i64>(v) - zero) * scale; });
+      convert(begin, begin + run,
+              [=](T v) { return static_cast<float>(static_cast<i64>(v) - zero) * scale; });
     }
   });
   return numbers;
@@ -59,8 +63,9 @@ std::vector<std::byte> elements_of(std::span<const float> numbers, const Type& t
   std::vector<std::byte> elements(numbers.size() * static_cast<size_t>(bytes_of(type.dtype)));
   with_element(type.dtype, [&]<class T>(T item) {
     for (size_t k = 0; k < numbers.size(); ++k) {
-      item =
-          q.empty() ? static_cast<T>(numbers[k]) : static_cast<T>(quantize_value(numbers[k], q.scale[0], q.zero_point[0], q.low, q.high));
+      item = q.empty() ? static_cast<T>(numbers[k])
+                       : static_cast<T>(quantize_value(numbers[k], q.scale[0], q.zero_point[0],
+                                                       q.low, q.high));
       std::memcpy(elements.data() + k * sizeof item, &item, sizeof item);
     }
   });

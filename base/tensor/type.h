@@ -17,18 +17,21 @@ using ValueId = i32;  // of a graph
 
 enum class DType : u8 { f32, s8, s16, s32, s64, u8, b8, f16, bf16, f64 };
 i64 bytes_of(DType);
-// Whether a part of a tensor may begin so many bytes behind its beginning: kernels read two int16 at once, and want them 4-aligned.
+// Whether a part of a tensor may begin so many bytes behind its beginning: kernels read two int16
+// at once, and want them 4-aligned.
 inline bool may_begin_at(DType dtype, i64 bytes) { return dtype != DType::s16 || bytes % 4 == 0; }
 std::string_view name_of(DType);  // "f32", "s8", ...
 std::optional<DType> dtype_named(std::string_view);
 
-// Extents, outermost first in memory: an image is [n, h, w, c], a convolution's weight [oc, kh, kw, c]. Rank 0 is one element.
+// Extents, outermost first in memory: an image is [n, h, w, c], a convolution's weight [oc, kh, kw,
+// c]. Rank 0 is one element.
 using Shape = std::vector<i64>;
 using Axes = std::vector<i64>;
 i64 numel(std::span<const i64> shape);
 std::string to_text(std::span<const i64> shape);  // "1,8,8,16"
 
-// real = scale * (q - zero_point). One entry: per tensor. As many as the extent of `axis`: per channel.
+// real = scale * (q - zero_point). One entry: per tensor. As many as the extent of `axis`: per
+// channel.
 struct Quant {
   std::vector<float> scale;
   std::vector<i32> zero_point;
@@ -66,7 +69,8 @@ class TypeView {
   std::span<const Type* const> types_;
 };
 
-// The real step rounding of PT2E and of the dialect: clamp(round_half_even(x * (1/scale)) + zero_point), all in float32.
+// The real step rounding of PT2E and of the dialect: clamp(round_half_even(x * (1/scale)) +
+// zero_point), all in float32.
 i32 quantize_value(float x, float scale, i32 zero_point, i32 low, i32 high);
 
 }  // namespace deuteron

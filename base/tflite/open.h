@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TFLite flatbuffer, verified: subgraphs whose tensors, buffers and operators can be read without further checks of indices.
+// A TFLite flatbuffer, verified: subgraphs whose tensors, buffers and operators can be read without
+// further checks of indices.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,8 +15,10 @@ namespace deuteron::tflite {
 
 constexpr size_t kMostSubgraphs = 64;  // several may be one table of the file
 
-// Null: a diagnostic says why. `where` begins every message ("Neutron IR"). The first subgraph is the model, the others are what it calls.
-const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics, size_t most_subgraphs = 1);
+// Null: a diagnostic says why. `where` begins every message ("Neutron IR"). The first subgraph is
+// the model, the others are what it calls.
+const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where,
+                                 Diagnostics& diagnostics, size_t most_subgraphs = 1);
 
 // Of an operator: the builtin, and the code's custom name when it is CUSTOM.
 struct OperatorKind {

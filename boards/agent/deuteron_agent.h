@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For your own firmware: what `deuteron run --on serial:DEVICE` talks to, over a UART or anything else that carries bytes. Two functions are
-   yours; then call deuteron_agent_serve() from main, after your clocks and the UART are set up, with the UART polled and without interrupts:
+/* For your own firmware: what `deuteron run --on serial:DEVICE` talks to, over a UART or anything
+   else that carries bytes. Two functions are yours; then call deuteron_agent_serve() from main,
+   after your clocks and the UART are set up, with the UART polled and without interrupts:
 
      int deuteron_agent_get(void);            the next byte, or -1: none yet
      void deuteron_agent_put(unsigned char);  sends a byte; waits for room
 
-   It reads and writes memory for the host, which puts the runner into the RAM that `--memory` names: keep that free of your own. It never
-   returns. Packets are those of GDB's remote serial protocol, so a byte that is lost, doubled or flipped is asked for again. C99. */
+   It reads and writes memory for the host, which puts the runner into the RAM that `--memory`
+   names: keep that free of your own. It never returns. Packets are those of GDB's remote serial
+   protocol, so a byte that is lost, doubled or flipped is asked for again. C99. */
 #ifndef DEUTERON_AGENT_H
 #define DEUTERON_AGENT_H
 #include <stdint.h>
@@ -18,7 +20,8 @@ enum { kDeuteronAgentPacket = 0x100 };
 static struct {
   unsigned char packet[kDeuteronAgentPacket + 1];
   uint32_t number, block, lr; /* of the runner's call */
-  uint32_t pc;                /* the call's own address until the host has set where it goes on; 0: behind the call */
+  uint32_t
+      pc; /* the call's own address until the host has set where it goes on; 0: behind the call */
 } deuteron_agent;
 
 static int deuteron_agent_digit(int c) {
@@ -72,15 +75,16 @@ static void deuteron_agent_end(void) {
   deuteron_agent_put('#');
   deuteron_agent_hex(sum);
 }
-static void deuteron_agent_say(const char *text) {
+static void deuteron_agent_say(const char* text) {
   deuteron_agent_begin();
   while (*text) deuteron_agent_send(*text++);
   deuteron_agent_end();
 }
 
-static const unsigned char *deuteron_agent_number(const unsigned char *p, uint32_t *value) {
+static const unsigned char* deuteron_agent_number(const unsigned char* p, uint32_t* value) {
   *value = 0;
-  for (; deuteron_agent_digit(*p) >= 0; p++) *value = *value << 4 | (uint32_t)deuteron_agent_digit(*p);
+  for (; deuteron_agent_digit(*p) >= 0; p++)
+    *value = *value << 4 | (uint32_t)deuteron_agent_digit(*p);
   return *p ? p + 1 : p;
 }
 
@@ -90,28 +94,31 @@ static void deuteron_agent_read(uint32_t from, uint32_t bytes) {
   deuteron_agent_begin();
   if (((from | bytes) & 3) == 0)
     for (; bytes; bytes -= 4, from += 4)
-      for (word = *(const volatile uint32_t *)(uintptr_t)from, k = 0; k < 4; k++, word >>= 8) deuteron_agent_hex((unsigned char)word);
+      for (word = *(const volatile uint32_t*)(uintptr_t)from, k = 0; k < 4; k++, word >>= 8)
+        deuteron_agent_hex((unsigned char)word);
   else
-    for (; bytes; bytes--) deuteron_agent_hex(*(const volatile unsigned char *)(uintptr_t)from++);
+    for (; bytes; bytes--) deuteron_agent_hex(*(const volatile unsigned char*)(uintptr_t)from++);
   deuteron_agent_end();
 }
-static void deuteron_agent_write(uint32_t to, uint32_t bytes, const unsigned char *hex) {
+static void deuteron_agent_write(uint32_t to, uint32_t bytes, const unsigned char* hex) {
   uint32_t k, word;
   const uint32_t step = ((to | bytes) & 3) == 0 ? 4 : 1;
   for (; bytes; bytes -= step, to += step) {
     for (word = 0, k = 0; k < step; k++, hex += 2)
       word |= (uint32_t)(deuteron_agent_digit(hex[0]) << 4 | deuteron_agent_digit(hex[1])) << 8 * k;
-    if (step == 4) *(volatile uint32_t *)(uintptr_t)to = word;
-    else *(volatile unsigned char *)(uintptr_t)to = (unsigned char)word;
+    if (step == 4) *(volatile uint32_t*)(uintptr_t)to = word;
+    else *(volatile unsigned char*)(uintptr_t)to = (unsigned char)word;
   }
 }
 
-/* Bytes as they are; before a sign of the protocol stands }, and it is xor 0x20. 0: another number of them than was said. */
-static int deuteron_agent_store(uint32_t to, uint32_t bytes, const unsigned char *p, const unsigned char *end) {
+/* Bytes as they are; before a sign of the protocol stands }, and it is xor 0x20. 0: another number
+ * of them than was said. */
+static int deuteron_agent_store(uint32_t to, uint32_t bytes, const unsigned char* p,
+                                const unsigned char* end) {
   for (; bytes && p < end; bytes--, p++) {
     unsigned char byte = *p;
     if (byte == '}' && p + 1 < end) byte = *++p ^ 0x20;
-    *(volatile unsigned char *)(uintptr_t)to++ = byte;
+    *(volatile unsigned char*)(uintptr_t)to++ = byte;
   }
   return bytes == 0 && p == end;
 }
@@ -121,7 +128,7 @@ static uint32_t deuteron_agent_crc(uint32_t from, uint32_t bytes) {
   uint32_t crc = 0xffffffff;
   for (; bytes; bytes--, from++) {
     int bit;
-    crc ^= (uint32_t) * (const volatile unsigned char *)(uintptr_t)from << 24;
+    crc ^= (uint32_t) * (const volatile unsigned char*)(uintptr_t)from << 24;
     for (bit = 0; bit < 8; bit++) crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7u : 0);
   }
   return crc;
@@ -130,18 +137,19 @@ static uint32_t deuteron_agent_crc(uint32_t from, uint32_t bytes) {
 static int32_t deuteron_agent_call(uint32_t number, uint32_t block);
 #define DEUTERON_AGENT_CALL ((uint32_t)(uintptr_t)&deuteron_agent_call)
 
-/* Registers by GDB's numbers: 0 and 1 of the call, 14 and 15, 25 (xPSR: a thread's); 32: the function that the runner calls. */
-static uint32_t *deuteron_agent_register(uint32_t number) {
+/* Registers by GDB's numbers: 0 and 1 of the call, 14 and 15, 25 (xPSR: a thread's); 32: the
+ * function that the runner calls. */
+static uint32_t* deuteron_agent_register(uint32_t number) {
   static uint32_t other;
   other = number == 25 ? 1u << 24 : number == 32 ? DEUTERON_AGENT_CALL : 0;
-  return number == 0   ? &deuteron_agent.number
-         : number == 1 ? &deuteron_agent.block
+  return number == 0    ? &deuteron_agent.number
+         : number == 1  ? &deuteron_agent.block
          : number == 14 ? &deuteron_agent.lr
          : number == 15 ? &deuteron_agent.pc
                         : &other;
 }
 
-static void deuteron_agent_registers(const unsigned char *p, int writes) {
+static void deuteron_agent_registers(const unsigned char* p, int writes) {
   uint32_t number, value, k, *r;
   p = deuteron_agent_number(p, &number);
   r = deuteron_agent_register(number);
@@ -159,7 +167,7 @@ static void deuteron_agent_registers(const unsigned char *p, int writes) {
 }
 
 /* qSupported, qCRC:FROM,BYTES */
-static void deuteron_agent_query(const unsigned char *p) {
+static void deuteron_agent_query(const unsigned char* p) {
   uint32_t from, bytes, k, crc;
   if (p[0] != 'C' || p[1] != 'R') {
     deuteron_agent_say(p[0] == 'S' ? "PacketSize=f0" : "");
@@ -174,10 +182,11 @@ static void deuteron_agent_query(const unsigned char *p) {
   deuteron_agent_end();
 }
 
-/* Until the host lets the processor run: behind the call, or where it has put the program counter. */
+/* Until the host lets the processor run: behind the call, or where it has put the program counter.
+ */
 static void deuteron_agent_serve(void) {
   for (;;) {
-    const unsigned char *p = deuteron_agent.packet + 1;
+    const unsigned char* p = deuteron_agent.packet + 1;
     uint32_t a, b;
     const int n = deuteron_agent_receive();
     if (n <= 0) {
@@ -219,7 +228,8 @@ static void deuteron_agent_serve(void) {
         break;
       case 'c':
         if (deuteron_agent.pc == 0) return;
-        if ((deuteron_agent.pc | 1) == (DEUTERON_AGENT_CALL | 1)) { /* said twice, and meant for an earlier call */
+        if ((deuteron_agent.pc | 1) ==
+            (DEUTERON_AGENT_CALL | 1)) { /* said twice, and meant for an earlier call */
           deuteron_agent_say("S05");
           break;
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A plugin of QEMU's code generator: how often each translated block runs, for each call of a program (marks.h). Inside a block everything
-   runs once each time, so this tells which instructions ran how often, at a small cost.
-   Debian's QEMU 7.2 loads plugins and ships no header for them: what is used of version 1 of its interface is declared here.
-   Source: QEMU's documentation, "TCG Plugins".
-   Argument: fd=N, a file that is open already. It gets a line for each call of the program, and before it one for each block that ran in it:
-     ADDRESS INSTRUCTIONS RUNS            the first in hexadecimal, without 0x
-     end                                                                                                                                  */
+/* A plugin of QEMU's code generator: how often each translated block runs, for each call of a
+   program (marks.h). Inside a block everything runs once each time, so this tells which
+   instructions ran how often, at a small cost. Debian's QEMU 7.2 loads plugins and ships no header
+   for them: what is used of version 1 of its interface is declared here. Source: QEMU's
+   documentation, "TCG Plugins". Argument: fd=N, a file that is open already. It gets a line for
+   each call of the program, and before it one for each block that ran in it: ADDRESS INSTRUCTIONS
+   RUNS            the first in hexadecimal, without 0x end */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,12 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, struct qemu_plugin_tb*));
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb*, enum qemu_plugin_op, void*, uint64_t);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn*, void (*)(unsigned, void*), enum qemu_plugin_cb_flags, void*);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
+                                           void (*)(qemu_plugin_id_t, struct qemu_plugin_tb*));
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb*, enum qemu_plugin_op, void*,
+                                              uint64_t);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn*, void (*)(unsigned, void*),
+                                            enum qemu_plugin_cb_flags, void*);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb*);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb*, size_t);
@@ -56,7 +59,8 @@ static void begin(void) {
 static void end(void) {
   stop_counting();
   for (struct Block* b = blocks; b; b = b->next)
-    if (b->of_call) fprintf(out, "%x %u %llu\n", b->address, b->instructions, (unsigned long long)b->of_call);
+    if (b->of_call)
+      fprintf(out, "%x %u %llu\n", b->address, b->instructions, (unsigned long long)b->of_call);
   fputs("end\n", out);
   fflush(out);
 }
@@ -80,7 +84,8 @@ static void reach_mark(unsigned cpu, void* mark) {
 }
 
 static int is_mark(uint16_t code) {
-  return code == DEUTERON_MARK_BEGIN || code == DEUTERON_MARK_END || code == DEUTERON_MARK_PAUSE || code == DEUTERON_MARK_RESUME;
+  return code == DEUTERON_MARK_BEGIN || code == DEUTERON_MARK_END || code == DEUTERON_MARK_PAUSE ||
+         code == DEUTERON_MARK_RESUME;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
@@ -91,9 +96,12 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   b->instructions = (uint32_t)qemu_plugin_tb_n_insns(tb);
   for (uint32_t k = 0; k < b->instructions; k++) {
     struct qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(tb, k);
-    uint16_t code; /* no longer instruction begins like a mark; QEMU's size says too much at the end of a page */
+    uint16_t code; /* no longer instruction begins like a mark; QEMU's size says too much at the end
+                      of a page */
     memcpy(&code, qemu_plugin_insn_data(instruction), sizeof code);
-    if (is_mark(code)) qemu_plugin_register_vcpu_insn_exec_cb(instruction, reach_mark, QEMU_PLUGIN_CB_NO_REGS, (void*)(uintptr_t)code);
+    if (is_mark(code))
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, reach_mark, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void*)(uintptr_t)code);
   }
   b->next = blocks;
   blocks = b;

@@ -19,11 +19,13 @@ using Runs = std::map<CodeBlock, uint64_t>;
 bool numbers_of(std::string_view line, uint64_t* address, uint64_t* numbers, int count) {
   const char *at = line.data(), *const end = at + line.size();
   std::from_chars_result r = std::from_chars(at, end, *address, 16);
-  for (int i = 0; i < count && r.ec == std::errc() && r.ptr < end && *r.ptr == ' '; ++i) r = std::from_chars(r.ptr + 1, end, numbers[i]);
+  for (int i = 0; i < count && r.ec == std::errc() && r.ptr < end && *r.ptr == ' '; ++i)
+    r = std::from_chars(r.ptr + 1, end, numbers[i]);
   return r.ec == std::errc() && r.ptr == end;
 }
 
-// How often each block ran in each call; of several samples all together. Empty: not what the plugin writes for so many calls.
+// How often each block ran in each call; of several samples all together. Empty: not what the
+// plugin writes for so many calls.
 std::vector<Runs> runs_by_call(std::span<const uint8_t> blocks, uint64_t samples, size_t calls) {
   std::vector<Runs> list(calls);
   std::string_view text(reinterpret_cast<const char*>(blocks.data()), blocks.size());
@@ -34,7 +36,8 @@ std::vector<Runs> runs_by_call(std::span<const uint8_t> blocks, uint64_t samples
     uint64_t address = 0, n[2] = {};
     if (calls == 0) return {};
     if (line == "end") ++call;
-    else if (numbers_of(line, &address, n, 2)) list[call % calls][{static_cast<uint32_t>(address), static_cast<uint32_t>(n[0])}] += n[1];
+    else if (numbers_of(line, &address, n, 2))
+      list[call % calls][{static_cast<uint32_t>(address), static_cast<uint32_t>(n[0])}] += n[1];
     else return {};
   }
   return call == samples * calls ? list : std::vector<Runs>{};
@@ -52,11 +55,14 @@ std::string function_of(std::span<const uint8_t> image, uint32_t address) {
 
 }  // namespace
 
-std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image, std::span<const uint8_t> blocks,
-                                             uint64_t samples, const std::vector<std::string>& calls, Diagnostics& diagnostics) {
+std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image,
+                                             std::span<const uint8_t> blocks, uint64_t samples,
+                                             const std::vector<std::string>& calls,
+                                             Diagnostics& diagnostics) {
   const std::vector<Runs> by_call = runs_by_call(blocks, samples, calls.size());
   if (by_call.empty() && !calls.empty()) {
-    diagnostics.error("--cycles", "the board did not mark its calls", "cycles.marks", "run it without --runner");
+    diagnostics.error("--cycles", "the board did not mark its calls", "cycles.marks",
+                      "run it without --runner");
     return std::nullopt;
   }
   Runs whole;
@@ -64,7 +70,8 @@ std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<co
     for (const auto& [block, n] : runs) whole[block] += n;
   std::vector<CodeBlock> list;
   for (const auto& [block, n] : whole) list.push_back(block);
-  const std::optional<std::vector<BlockPrice>> prices = price_blocks(core, image, list, diagnostics);
+  const std::optional<std::vector<BlockPrice>> prices =
+      price_blocks(core, image, list, diagnostics);
   if (!prices) return std::nullopt;
 
   CycleEstimate e;
@@ -78,7 +85,8 @@ std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<co
   for (size_t b = 0; b < list.size(); ++b) {
     cycles_of[list[b]] = (*prices)[b].cycles;
     add(functions[function_of(image, list[b].address)], list[b], whole[list[b]]);
-    if (!(*prices)[b].is_priced) e.not_priced += whole[list[b]] * list[b].instructions / std::max<uint64_t>(samples, 1);
+    if (!(*prices)[b].is_priced)
+      e.not_priced += whole[list[b]] * list[b].instructions / std::max<uint64_t>(samples, 1);
   }
   for (size_t c = 0; c < calls.size(); ++c) {
     e.calls.push_back({calls[c]});
@@ -95,8 +103,8 @@ std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<co
   return e;
 }
 
-std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image, const EmulatedRun& run,
-                                             Diagnostics& diagnostics) {
+std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image,
+                                             const EmulatedRun& run, Diagnostics& diagnostics) {
   std::vector<std::string> calls;
   if (!run.steps.empty())
     for (const StepCount& s : run.steps[0]) calls.push_back(s.op);

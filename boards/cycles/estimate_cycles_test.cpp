@@ -18,7 +18,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::span<const uint8_t> bytes_of(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 TEST(Cycles, WhatTheModelsOfLlvmLeaveOutIsAdded) {
   struct {
@@ -64,32 +66,39 @@ TEST(Cycles, WhatTheModelsOfLlvmLeaveOutIsAdded) {
 }
 
 TEST(Cycles, CountsThatAreNoneAreRefused) {
-  for (const char* text : {"", "end\n", "end\nend\nend\n", "8000 1 end\n", "8000 3 7\n", "8000 3 7 9\nend\nend\n", "zz 3 7\nend\nend\n"}) {
+  for (const char* text : {"", "end\n", "end\nend\nend\n", "8000 1 end\n", "8000 3 7\n",
+                           "8000 3 7 9\nend\nend\n", "zz 3 7\nend\nend\n"}) {
     Diagnostics d;
-    EXPECT_FALSE(estimate_cycles(core_models()[0], {}, bytes_of(text), 1, {"one", "two"}, d)) << text;
+    EXPECT_FALSE(estimate_cycles(core_models()[0], {}, bytes_of(text), 1, {"one", "two"}, d))
+        << text;
     ASSERT_EQ(d.list().size(), 1u) << text;
     EXPECT_EQ(d.list()[0].rule, "cycles.marks");
   }
 }
 
 class CyclesOnBoard : public ::testing::TestWithParam<Board> {};
-INSTANTIATE_TEST_SUITE_P(, CyclesOnBoard, ::testing::ValuesIn(boards_with_npu()), [](const auto& info) {
-  std::string name(info.param.name);
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(, CyclesOnBoard, ::testing::ValuesIn(boards_with_npu()),
+                         [](const auto& info) {
+                           std::string name(info.param.name);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
-// Two samples through a network with two calls of the NPU: what plays it is not among the instructions, and each sample is one of two.
+// Two samples through a network with two calls of the NPU: what plays it is not among the
+// instructions, and each sample is one of two.
 TEST_P(CyclesOnBoard, EachInstructionIsCountedOnce) {
-  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
   test::NeutronNetwork n(false);
   std::vector<uint8_t> x(24);
   for (size_t i = 0; i < 24; ++i) x[i] = static_cast<uint8_t>(29 * i);
   const std::vector<Sample> samples = {{x}, {x}};
   const EmulatedRun plain = run_emulated(GetParam().name, n.p.bytes(), samples, {.by_step = true});
-  if (plain.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << plain.error.what << ")";
+  if (plain.error.rule == "board.qemu_missing")
+    GTEST_SKIP() << "left out: emulated boards (" << plain.error.what << ")";
   ASSERT_TRUE(plain.ok) << format_diagnostic(plain.error);
-  const EmulatedRun marked = run_emulated(GetParam().name, n.p.bytes(), samples, {.count_blocks = true});
+  const EmulatedRun marked =
+      run_emulated(GetParam().name, n.p.bytes(), samples, {.count_blocks = true});
   ASSERT_TRUE(marked.ok) << format_diagnostic(marked.error);
   EXPECT_EQ(marked.outputs, plain.outputs);
   ASSERT_EQ(marked.steps.size(), 2u);
@@ -106,13 +115,19 @@ TEST_P(CyclesOnBoard, EachInstructionIsCountedOnce) {
   double cycles = 0;
   for (size_t k = 0; k < calls.size(); ++k) {
     EXPECT_EQ(e->calls[k].name, calls[k]);
-    // The blocks with the marks are counted whole or not at all; the two pauses around a played NPU are further blocks.
-    EXPECT_NEAR(static_cast<double>(e->calls[k].instructions), static_cast<double>(plain.steps[0][k].instructions), 40) << k;
-    EXPECT_GE(e->calls[k].cycles, 0.4 * static_cast<double>(e->calls[k].instructions)) << "no core here starts three at once";
-    EXPECT_LE(e->calls[k].cycles, 6 * static_cast<double>(e->calls[k].instructions)) << "short calls are branches and loads";
+    // The blocks with the marks are counted whole or not at all; the two pauses around a played NPU
+    // are further blocks.
+    EXPECT_NEAR(static_cast<double>(e->calls[k].instructions),
+                static_cast<double>(plain.steps[0][k].instructions), 40)
+        << k;
+    EXPECT_GE(e->calls[k].cycles, 0.4 * static_cast<double>(e->calls[k].instructions))
+        << "no core here starts three at once";
+    EXPECT_LE(e->calls[k].cycles, 6 * static_cast<double>(e->calls[k].instructions))
+        << "short calls are branches and loads";
     instructions += e->calls[k].instructions, cycles += e->calls[k].cycles;
   }
-  EXPECT_NEAR(static_cast<double>(instructions), static_cast<double>(e->whole.instructions), static_cast<double>(calls.size()));
+  EXPECT_NEAR(static_cast<double>(instructions), static_cast<double>(e->whole.instructions),
+              static_cast<double>(calls.size()));
   EXPECT_NEAR(cycles, e->whole.cycles, 1e-6 * cycles);
   double of_functions = 0;
   for (const CycleCount& f : e->functions) of_functions += f.cycles;

@@ -24,10 +24,13 @@ struct BlockPrice {
 };
 
 // For each block, in order. `image`: an ELF file.
-std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const CodeBlock> blocks,
+std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core,
+                                                    std::span<const uint8_t> image,
+                                                    std::span<const CodeBlock> blocks,
                                                     Diagnostics& diagnostics);
 
-// One line of a disassembly: what llvm-mca does not know of it, and whether it stays among what llvm-mca prices.
+// One line of a disassembly: what llvm-mca does not know of it, and whether it stays among what
+// llvm-mca prices.
 struct InstructionPrice {
   double extra = 0;
   bool is_for_mca = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware projects on the emulated boards: exact counts, text and files by semihosting. What the board's own processor does to play the
-// NPU is counted apart.
+// Firmware projects on the emulated boards: exact counts, text and files by semihosting. What the
+// board's own processor does to play the NPU is counted apart.
 #include "runtime/ports/firmware_port.h"
 
 #include "runtime/ports/counter.h"
@@ -46,7 +46,9 @@ RunCost cost_of(void (*function)(void*), void* argument) {
   return {all - parts.instructions - parts.overhead, parts.instructions};
 }
 
-bool keep_output(const void* data, uint32_t bytes) { return outputs < 0 || write_all(outputs, data, bytes); }
+bool keep_output(const void* data, uint32_t bytes) {
+  return outputs < 0 || write_all(outputs, data, bytes);
+}
 
 BoardExit stop_board(BoardExit end) { return end; }
 

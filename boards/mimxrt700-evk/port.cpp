@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware projects on the MIMXRT700-EVK, over the MCUXpresso SDK's board files: power and clocks as its examples for the NPU set them,
-// text on the debug console, cycles of the processor.
+// Firmware projects on the MIMXRT700-EVK, over the MCUXpresso SDK's board files: power and clocks
+// as its examples for the NPU set them, text on the debug console, cycles of the processor.
 #include "runtime/ports/firmware_port.h"
 
 #include <cstring>
@@ -32,7 +32,8 @@ constexpr uintptr_t kDemcr = 0xe000edfc, kDwtControl = 0xe0001000, kCycles = 0xe
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
 [[gnu::noinline]] void paint_stack() {
-  const uint32_t* const here = static_cast<uint32_t*>(__builtin_frame_address(0)) - 64;  // what this function has below it
+  const uint32_t* const here =
+      static_cast<uint32_t*>(__builtin_frame_address(0)) - 64;  // what this function has below it
   for (volatile uint32_t* p = __StackLimit; p < here; p++) *p = kPaint;
 }
 
@@ -52,7 +53,8 @@ void start_board() {
   POWER_DisablePD(kPDRUNCFG_APD_NPU);
   POWER_DisablePD(kPDRUNCFG_PPD_NPU);
   POWER_ApplyPD();
-  std::memcpy(models_copied_begin, models_copied_from, static_cast<size_t>(models_copied_end - models_copied_begin));
+  std::memcpy(models_copied_begin, models_copied_from,
+              static_cast<size_t>(models_copied_end - models_copied_begin));
   at(kDemcr) |= 1u << 24;  // the unit as a whole, then its counter
   at(kDwtControl) |= 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: QEMU 7.2's hw/arm/mps2.c, as `info mtree` shows it (docs/firmware.md). QEMU has no Cortex-M0+ with room for a network. This board's
-// Cortex-M3 executes all of an M0+'s instructions, and the compiler emits no others.
+// Source: QEMU 7.2's hw/arm/mps2.c, as `info mtree` shows it (docs/firmware.md). QEMU has no
+// Cortex-M0+ with room for a network. This board's Cortex-M3 executes all of an M0+'s instructions,
+// and the compiler emits no others.
 #pragma once
 #include "runtime/ports/region.h"
 

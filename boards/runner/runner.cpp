@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that an emulated board runs: reads a job file, loads the program, runs every sample, writes outputs and counts.
-// Command line: JOB OUTPUT PROFILE. One image serves every program; nothing is compiled for a run. Without DEUTERON_TRACE it has no tracer.
+// The program that an emulated board runs: reads a job file, loads the program, runs every sample,
+// writes outputs and counts. Command line: JOB OUTPUT PROFILE. One image serves every program;
+// nothing is compiled for a run. Without DEUTERON_TRACE it has no tracer.
 #include <cstring>
 
 #ifdef DEUTERON_NEUTRON_DRIVER
@@ -60,7 +61,13 @@ BoardExit file_error(const char* what) {
 
 BoardExit does_not_fit(const char* what, uint32_t bytes, uint32_t program, const Needs& needs) {
   Line line("@memory ");
-  line.text(what).text(" ").number(bytes).text(" program ").number(program).text(" planned ").number(needs.planned_bytes);
+  line.text(what)
+      .text(" ")
+      .number(bytes)
+      .text(" program ")
+      .number(program)
+      .text(" planned ")
+      .number(needs.planned_bytes);
   line.text(" tables ").number(needs.tables_bytes).text(" board");
   for (const Region& r : kPool) line.text(" ").number(r.bytes);
   line.print();
@@ -73,7 +80,9 @@ BoardExit refused(const Status& s, BoardExit end) {
 }
 BoardExit load_failed(const Status& s) { return refused(s, BoardExit::load_failed); }
 
-uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
+uint32_t bytes_of(const Tensor& t) {
+  return static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+}
 
 struct Loading {
   Program* program;
@@ -159,7 +168,13 @@ Counts run_by_step(Running& r, Steps steps) {
     const char* op = r.program->step(r.k).op;
     Line("@enter ").number(static_cast<uint32_t>(r.k)).text(" ").text(op ? op : "-").print();
     const Counts n = count_apart(steps == Steps::marked ? run_marked_step : run_step, &r);
-    Line("@step ").number(static_cast<uint32_t>(r.k)).text(" ").number(n.own).text(" ").text(op ? op : "-").print();
+    Line("@step ")
+        .number(static_cast<uint32_t>(r.k))
+        .text(" ")
+        .number(n.own)
+        .text(" ")
+        .text(op ? op : "-")
+        .print();
     sum.own += n.own, sum.npu += n.npu;
   }
   return sum;
@@ -172,7 +187,8 @@ Status start_trace(const Job& job) {
 #ifdef DEUTERON_PROBE
   const uint64_t hz = deuteron_clock_hz;
 #else
-  constexpr uint64_t hz = 1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
+  constexpr uint64_t hz =
+      1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
 #endif
   const JobClock which = job.profile_clock;
   tracer = Trace(which == JobClock::dwt       ? dwt_clock(hz)
@@ -187,19 +203,24 @@ Status start_trace(const Job& job) {
 
 // As many events as are asked for, or fit into what everything else has left.
 void give_room(const Job& job) {
-  uint32_t count = job.profile_events < UINT32_MAX / sizeof(TraceEvent) ? job.profile_events : UINT32_MAX / sizeof(TraceEvent);
+  uint32_t count = job.profile_events < UINT32_MAX / sizeof(TraceEvent)
+                       ? job.profile_events
+                       : UINT32_MAX / sizeof(TraceEvent);
   for (; count > 0; count /= 2)
     if (void* memory = take(count * static_cast<uint32_t>(sizeof(TraceEvent))))
       return tracer.use({static_cast<TraceEvent*>(memory), count});
 }
 
-bool send(void* file, const void* bytes, uint32_t count) { return write_all(*static_cast<int*>(file), bytes, count); }
+bool send(void* file, const void* bytes, uint32_t count) {
+  return write_all(*static_cast<int*>(file), bytes, count);
+}
 
 BoardExit write_profile(const Program& program, File file, const char* path) {
   int out = open_to_write(path);
   DumpFacts facts;
   facts.npu_hz = neutron_clock_hz(program);
-  if (out < 0 || !write_etdump(program, file, tracer, {send, &out}, facts)) return file_error("the profile cannot be written");
+  if (out < 0 || !write_etdump(program, file, tracer, {send, &out}, facts))
+    return file_error("the profile cannot be written");
   Line("@profile ").number(tracer.count()).text(" ").number(tracer.dropped()).print();
   return BoardExit::done;
 }
@@ -210,7 +231,8 @@ struct Work {
   void (*function)(void*);
   void* argument;
 };
-[[maybe_unused]] bool clock_stands = false;  // with traces, while the NPU is played: it is not there on the board whose time is told
+[[maybe_unused]] bool clock_stands =
+    false;  // with traces, while the NPU is played: it is not there on the board whose time is told
 void play_npu(void (*function)(void*), void* argument) {
 #ifdef DEUTERON_TRACE
   if (clock_stands) {
@@ -247,7 +269,8 @@ void count_npu_apart([[maybe_unused]] const Program& program, [[maybe_unused]] c
 #endif
 }
 
-BoardExit run_samples(const Program& program, Program& writable, const Job& job, int in, int out, void* staging) {
+BoardExit run_samples(const Program& program, Program& writable, const Job& job, int in, int out,
+                      void* staging) {
   for (uint32_t k = 0; k < job.samples; k++) {
     for (int32_t i = 0; i < program.input_count(); i++) {
       const uint32_t bytes = bytes_of(program.input(i));
@@ -259,20 +282,23 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
 #ifdef DEUTERON_TRACE
     running.trace = job.profile_events ? &tracer : nullptr;
 #endif
-    const Counts n = job.steps != Steps::together ? run_by_step(running, job.steps) : count_apart(run, &running);
+    const Counts n =
+        job.steps != Steps::together ? run_by_step(running, job.steps) : count_apart(run, &running);
     if (!running.status.ok()) return refused(running.status, BoardExit::run_failed);
     if (stack_overflowed()) {
       Line("@stack overflowed ").number(stack_bytes()).print();
       return BoardExit::stack_overflow;
     }
     for (int32_t i = 0; i < program.output_count(); i++)
-      if (!write_all(out, program.output(i).data, bytes_of(program.output(i)))) return file_error("the outputs cannot be written");
+      if (!write_all(out, program.output(i).data, bytes_of(program.output(i))))
+        return file_error("the outputs cannot be written");
     Line("@sample ").number(k).text(" ").number(n.own).text(" npu ").number(n.npu).print();
   }
   return BoardExit::done;
 }
 
-BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_unused]] const char* profile_path) {
+BoardExit run_program(const Job& job, int in, const char* output_path,
+                      [[maybe_unused]] const char* profile_path) {
   uint32_t expected[64], largest = 0;
   if (job.inputs > 64) return bad_job("more than 64 inputs");
   const uint32_t header = sizeof job + 4 * job.inputs;
@@ -283,7 +309,8 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
   void* file = job.program_at != 0 ? reinterpret_cast<void*>(job.program_at) : take(program_bytes);
   Needs needs;
   if (!file) return does_not_fit("program", program_bytes, job.program_bytes, needs);
-  if (job.program_at == 0 && !read_all(in, file, program_bytes)) return file_error("the job file ends within the program");
+  if (job.program_at == 0 && !read_all(in, file, program_bytes))
+    return file_error("the job file ends within the program");
 
   static Program program;
   Status status = start_backends(kAllKernels);
@@ -298,31 +325,49 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
   if (job.profile_events) return bad_job("this runner was built without the tracer");
 #endif
   if (!status.ok()) return load_failed(status);
-  if (status = measure_counted({file, job.program_bytes}, &needs); !status.ok()) return load_failed(status);
+  if (status = measure_counted({file, job.program_bytes}, &needs); !status.ok())
+    return load_failed(status);
 #ifdef DEUTERON_TRACE
   if (job.profile_events) tracer.check = {began, tracer.now()};
 #endif
-  Line("@needs planned ").number(needs.planned_bytes).text(" tables ").number(needs.tables_bytes).print();
-  Loading loading{&program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};
+  Line("@needs planned ")
+      .number(needs.planned_bytes)
+      .text(" tables ")
+      .number(needs.tables_bytes)
+      .print();
+  Loading loading{
+      &program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};
 #ifdef DEUTERON_TRACE
   loading.trace = job.profile_events ? &tracer : nullptr;
 #endif
-  if (!loading.tables.data) return does_not_fit("tables", needs.tables_bytes, job.program_bytes, needs);
+  if (!loading.tables.data)
+    return does_not_fit("tables", needs.tables_bytes, job.program_bytes, needs);
   loading.planned = {take(needs.planned_bytes), needs.planned_bytes};
-  if (!loading.planned.data) return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
+  if (!loading.planned.data)
+    return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
   const uint64_t n = count_instructions(load, &loading);
   if (!loading.status.ok()) return load_failed(loading.status);
   Line("@load ").number(n).print();
 
   if (job.samples > 0 && static_cast<uint32_t>(program.input_count()) != job.inputs) {
-    Line("@job the program has ").signed_number(program.input_count()).text(" inputs, the job ").number(job.inputs).print();
+    Line("@job the program has ")
+        .signed_number(program.input_count())
+        .text(" inputs, the job ")
+        .number(job.inputs)
+        .print();
     return BoardExit::bad_job;
   }
   for (int32_t i = 0; i < program.input_count(); i++) {
     const uint32_t bytes = bytes_of(program.input(i));
     if (bytes > largest) largest = bytes;
     if (job.samples == 0 || bytes == expected[i]) continue;
-    Line("@job input ").signed_number(i).text(" has ").number(expected[i]).text(" bytes, the program takes ").number(bytes).print();
+    Line("@job input ")
+        .signed_number(i)
+        .text(" has ")
+        .number(expected[i])
+        .text(" bytes, the program takes ")
+        .number(bytes)
+        .print();
     return BoardExit::bad_job;
   }
   for (int32_t i = 0; i < program.output_count(); i++)
@@ -337,12 +382,14 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
   count_npu_apart(program, job);
   const BoardExit end = run_samples(program, program, job, in, out, staging);
 #ifdef DEUTERON_TRACE
-  if (end == BoardExit::done && job.profile_events) return write_profile(program, {file, job.program_bytes}, profile_path);
+  if (end == BoardExit::done && job.profile_events)
+    return write_profile(program, {file, job.program_bytes}, profile_path);
 #endif
   return end;
 }
 
-[[gnu::naked, gnu::noinline]] void loop_of_two(void*) {  // r0: turns, at least 1; 2 * turns + 1 instructions
+[[gnu::naked, gnu::noinline]] void loop_of_two(
+    void*) {  // r0: turns, at least 1; 2 * turns + 1 instructions
   asm volatile(
       "1: subs r0, #1\n"
       "bne 1b\n"
@@ -351,7 +398,9 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
 
 BoardExit count_loop(uint32_t turns) {
   if (turns == 0) return bad_job("a loop of no turns");
-  Line("@sample 0 ").number(count_instructions(loop_of_two, reinterpret_cast<void*>(turns))).print();
+  Line("@sample 0 ")
+      .number(count_instructions(loop_of_two, reinterpret_cast<void*>(turns)))
+      .print();
   return BoardExit::done;
 }
 
@@ -395,13 +444,15 @@ BoardExit echo(const Job& job, int in, const char* output_path) {
   if (!data) return does_not_fit("program", job.program_bytes, job.program_bytes, {});
   if (!read_all(in, data, job.program_bytes)) return file_error("the job file is too short");
   const int out = open_to_write(output_path);
-  if (out < 0 || !write_all(out, data, job.program_bytes)) return file_error("the output file cannot be written");
+  if (out < 0 || !write_all(out, data, job.program_bytes))
+    return file_error("the output file cannot be written");
   return BoardExit::done;
 }
 
 BoardExit run_job() {
   char line[512];
-  if (!command_line(line, sizeof line)) return bad_job("no command line: give JOB, OUTPUT and PROFILE as semihosting arguments");
+  if (!command_line(line, sizeof line))
+    return bad_job("no command line: give JOB, OUTPUT and PROFILE as semihosting arguments");
   char* output = line;
   while (*output && *output != ' ') output++;
   if (!*output) return bad_job("the command line must be JOB OUTPUT PROFILE");
@@ -413,7 +464,8 @@ BoardExit run_job() {
   if (in < 0) return file_error("the job file cannot be opened");
   Job job;
   if (!read_all(in, &job, sizeof job)) return file_error("the job file is too short");
-  if (job.magic != kJobMagic || job.version != kJobVersion) return bad_job("not a job file of this version");
+  if (job.magic != kJobMagic || job.version != kJobVersion)
+    return bad_job("not a job file of this version");
   switch (job.kind) {
     case JobKind::run:
       return run_program(job, in, output, profile);

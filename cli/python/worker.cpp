@@ -9,7 +9,8 @@ namespace deuteron {
 
 namespace nb = nanobind;
 
-static void ask_python(const std::string& what, int64_t done, int64_t total, bool has_news, const nb::object& progress) {
+static void ask_python(const std::string& what, int64_t done, int64_t total, bool has_news,
+                       const nb::object& progress) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   if (has_news && !progress.is_none()) progress(what, done, total);
 }
@@ -20,7 +21,9 @@ std::exception_ptr wait_for_worker(WorkerState& state, Watch& watch, nb::object 
   const nb::gil_scoped_release released;
   std::unique_lock lock(state.mutex);
   while (!state.is_done || (state.has_news && !raised)) {
-    if (!state.is_done) state.changed.wait_for(lock, kTick, [&] { return state.is_done || (state.has_news && !raised); });
+    if (!state.is_done)
+      state.changed.wait_for(lock, kTick,
+                             [&] { return state.is_done || (state.has_news && !raised); });
     const std::string what = state.what;
     const int64_t done = state.done, total = state.total;
     const bool has_news = std::exchange(state.has_news, false);

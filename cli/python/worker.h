@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs C++ work in a thread of its own while the caller's waits without the GIL, so that Ctrl-C and a progress callback get through.
+// Runs C++ work in a thread of its own while the caller's waits without the GIL, so that Ctrl-C and
+// a progress callback get through.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -24,12 +25,13 @@ struct WorkerState {
   int64_t done = 0, total = 0;
 };
 
-// Waits for the end of the work, asks Python for signals twenty times a second and hands progress to `progress` (what, done, total), or
-// None. The error that Python raised meanwhile, after it has told the work to stop.
+// Waits for the end of the work, asks Python for signals twenty times a second and hands progress
+// to `progress` (what, done, total), or None. The error that Python raised meanwhile, after it has
+// told the work to stop.
 std::exception_ptr wait_for_worker(WorkerState& state, Watch& watch, nanobind::object progress);
 
-// `work(watch)`: its result, or what it throws; KeyboardInterrupt and what `progress` raises end it early and come out here. With the GIL
-// held.
+// `work(watch)`: its result, or what it throws; KeyboardInterrupt and what `progress` raises end it
+// early and come out here. With the GIL held.
 template <class Work>
 auto in_worker(nanobind::object progress, Work work) {
   WorkerState state;

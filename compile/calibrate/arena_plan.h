@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the float values of a graph in one block of memory, so that running a sample allocates nothing and dead values are reused.
+// Places the float values of a graph in one block of memory, so that running a sample allocates
+// nothing and dead values are reused.
 #pragma once
 #include <map>
 
@@ -7,7 +8,8 @@
 
 namespace deuteron {
 
-// First fit over a growing block. Offsets and sizes are in floats, multiples of 16 (one cache line).
+// First fit over a growing block. Offsets and sizes are in floats, multiples of 16 (one cache
+// line).
 class ArenaPlan {
  public:
   i64 take(i64 count) {

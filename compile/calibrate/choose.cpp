@@ -11,7 +11,8 @@ namespace deuteron {
 
 namespace {
 
-// A value that is always zero is exact at any scale; this one keeps a bias behind it within int32 and fine enough.
+// A value that is always zero is exact at any scale; this one keeps a bias behind it within int32
+// and fine enough.
 constexpr float kScaleOfNothing = 0x1p-10f;
 
 struct Grid {
@@ -23,29 +24,37 @@ struct Grid {
 Grid grid_of(double low, double high, bool symmetric, i32 q_low, i32 q_high) {
   if (low == 0 && high == 0) return {kScaleOfNothing, symmetric ? 0 : std::clamp(0, q_low, q_high)};
   const float steps = static_cast<float>(q_high - q_low);
-  if (symmetric) return {std::max(static_cast<float>(std::max(-low, high)) / (steps / 2), kLeastScale), 0};
+  if (symmetric)
+    return {std::max(static_cast<float>(std::max(-low, high)) / (steps / 2), kLeastScale), 0};
   const float span = static_cast<float>(high) - static_cast<float>(low);
-  const float scale = std::max(std::isfinite(span) ? span / steps : static_cast<float>((high - low) / steps), kLeastScale);
+  const float scale = std::max(
+      std::isfinite(span) ? span / steps : static_cast<float>((high - low) / steps), kLeastScale);
   const float zero = static_cast<float>(q_low) - std::nearbyint(static_cast<float>(low) / scale);
-  return {scale, static_cast<i32>(std::clamp(zero, static_cast<float>(q_low), static_cast<float>(q_high)))};
+  return {scale, static_cast<i32>(
+                     std::clamp(zero, static_cast<float>(q_low), static_cast<float>(q_high)))};
 }
 
-// The density of a histogram, even within a bin, in units of bins: position p stands for low + p * width. Sums of p^0, p^1, p^2 up to
-// any position cost a look-up.
+// The density of a histogram, even within a bin, in units of bins: position p stands for low + p *
+// width. Sums of p^0, p^1, p^2 up to any position cost a look-up.
 class Density {
  public:
   Density(const Observation& o)
-      : low_(o.low), width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())), bins_(o.bins.counts()) {
+      : low_(o.low),
+        width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())),
+        bins_(o.bins.counts()) {
     sums_.resize(bins_.size() + 1);
-    for (size_t b = 0; b < bins_.size(); ++b) sums_[b + 1] = plus(sums_[b], part(b, static_cast<double>(b), static_cast<double>(b) + 1));
+    for (size_t b = 0; b < bins_.size(); ++b)
+      sums_[b + 1] = plus(sums_[b], part(b, static_cast<double>(b), static_cast<double>(b) + 1));
   }
   bool is_point() const { return !(width_ > 0); }
   double position_of(double x) const { return (x - low_) / width_; }
   double total() const { return sums_.back()[0]; }
 
-  // Mean squared error in real units. One that is not below `most` may be anything that is not either: most candidates for a range cut off
-  // so much at the first step that no other needs a look.
-  double error(const Grid& grid, i32 q_low, i32 q_high, double most = std::numeric_limits<double>::infinity()) const {
+  // Mean squared error in real units. One that is not below `most` may be anything that is not
+  // either: most candidates for a range cut off so much at the first step that no other needs a
+  // look.
+  double error(const Grid& grid, i32 q_low, i32 q_high,
+               double most = std::numeric_limits<double>::infinity()) const {
     const double step = grid.scale / width_, zero = position_of(0.0);
     const double last = static_cast<double>(bins_.size());
     double total_error = 0;
@@ -53,7 +62,8 @@ class Density {
     double level = zero + (q_low - grid.zero_point) * step;
     const auto in_real_units = [&] { return total_error * width_ * width_ / total(); };
     for (i32 q = q_low; q <= q_high; ++q, level += step) {
-      if ((q - q_low) % 8 == 1 && in_real_units() >= most) break;  // no step takes any of it away again
+      if ((q - q_low) % 8 == 1 && in_real_units() >= most)
+        break;  // no step takes any of it away again
       const double end = level + step / 2;
       const bool done = q == q_high || end >= last;
       if (!done && end <= 0) continue;
@@ -71,7 +81,8 @@ class Density {
   static Sums plus(const Sums& a, const Sums& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
   Sums part(size_t bin, double from, double to) const {
     const double n = static_cast<double>(bins_[bin]);
-    return {n * (to - from), n * (to * to - from * from) / 2, n * (to * to * to - from * from * from) / 3};
+    return {n * (to - from), n * (to * to - from * from) / 2,
+            n * (to * to * to - from * from * from) / 3};
   }
   Sums at(double p) const {
     const size_t bin = std::min(static_cast<size_t>(p), bins_.size() - 1);
@@ -89,7 +100,8 @@ double point_error(double x, const Grid& grid, i32 q_low, i32 q_high) {
   return (x - y) * (x - y);
 }
 
-// So many steps that cutting values off gains nothing, and the error is that of rounding what is even between two steps.
+// So many steps that cutting values off gains nothing, and the error is that of rounding what is
+// even between two steps.
 bool is_wide(i32 q_low, i32 q_high) { return q_high - q_low > 255; }
 double error_of_rounding(float scale) { return static_cast<double>(scale) * scale / 12; }
 
@@ -99,29 +111,37 @@ struct Candidate {
 
 }  // namespace
 
-ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, i32 q_low, i32 q_high) {
+ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, i32 q_low,
+                       i32 q_high) {
   const double low = std::min(0.0f, o.low), high = std::max(0.0f, o.high);
   const Grid all = grid_of(low, high, symmetric, q_low, q_high);
-  const auto chosen = [&](const Grid& g, double error) { return ActivationQuant{g.scale, g.zero_point, observer, error}; };
+  const auto chosen = [&](const Grid& g, double error) {
+    return ActivationQuant{g.scale, g.zero_point, observer, error};
+  };
   if (o.bins.empty()) return chosen(all, 0);
   const Density density(o);
-  if (density.is_point() || density.total() <= 0) return chosen(all, point_error(o.low, all, q_low, q_high));
+  if (density.is_point() || density.total() <= 0)
+    return chosen(all, point_error(o.low, all, q_low, q_high));
   if (is_wide(q_low, q_high)) return chosen(all, error_of_rounding(all.scale));
-  Candidate best{low, high, density.error(grid_of(low, high, symmetric, q_low, q_high), q_low, q_high)};
+  Candidate best{low, high,
+                 density.error(grid_of(low, high, symmetric, q_low, q_high), q_low, q_high)};
   if (observer == Observer::min_max) return chosen(all, best.error);
 
-  // Both ends are fractions of what was seen. A coarse grid first, then ever finer ones around the best.
+  // Both ends are fractions of what was seen. A coarse grid first, then ever finer ones around the
+  // best.
   constexpr int kCoarse = 16, kFine = 2, kRounds = 5;
   const bool lower = low < 0 && !symmetric, upper = high > 0 && !symmetric;
   const auto try_range = [&](double a, double b) {
     a = std::clamp(a, low, 0.0);
     b = std::clamp(b, 0.0, high);
     if (a == 0 && b == 0) return;
-    const double error = density.error(grid_of(a, b, symmetric, q_low, q_high), q_low, q_high, best.error);
+    const double error =
+        density.error(grid_of(a, b, symmetric, q_low, q_high), q_low, q_high, best.error);
     if (error < best.error) best = {a, b, error};
   };
   if (symmetric) {
-    for (int i = 1; i <= 4 * kCoarse; ++i) try_range(low * i / (4 * kCoarse), high * i / (4 * kCoarse));
+    for (int i = 1; i <= 4 * kCoarse; ++i)
+      try_range(low * i / (4 * kCoarse), high * i / (4 * kCoarse));
     double step = 1.0 / (4 * kCoarse);
     for (int round = 0; round < kRounds; ++round, step /= 2) {
       const Candidate around = best;
@@ -133,8 +153,10 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   }
   const int low_steps = lower ? kCoarse : 0, high_steps = upper ? kCoarse : 0;
   for (int i = 0; i <= low_steps; ++i)
-    for (int j = 0; j <= high_steps; ++j) try_range(lower ? low * i / kCoarse : low, upper ? high * j / kCoarse : high);
-  double low_step = lower ? low / kCoarse / kFine : 0, high_step = upper ? high / kCoarse / kFine : 0;
+    for (int j = 0; j <= high_steps; ++j)
+      try_range(lower ? low * i / kCoarse : low, upper ? high * j / kCoarse : high);
+  double low_step = lower ? low / kCoarse / kFine : 0,
+         high_step = upper ? high / kCoarse / kFine : 0;
   for (int round = 0; round < kRounds; ++round, low_step /= kFine, high_step /= kFine) {
     const Candidate around = best;
     for (int i = lower ? -kFine : 0; i <= (lower ? kFine : 0); ++i)
@@ -150,21 +172,28 @@ std::optional<ActivationQuant> choose(const ByteGrid& grid, bool symmetric, i32 
   return ActivationQuant{grid.step, zero_point, Observer::min_max, 0};
 }
 
-ActivationQuant widened(const ActivationQuant& q, const RangeFactors& factors, bool symmetric, i32 q_low, i32 q_high) {
-  constexpr double kMost = std::numeric_limits<float>::max();  // a range that is widened may leave float32
+ActivationQuant widened(const ActivationQuant& q, const RangeFactors& factors, bool symmetric,
+                        i32 q_low, i32 q_high) {
+  constexpr double kMost =
+      std::numeric_limits<float>::max();  // a range that is widened may leave float32
   const auto end = [&](i32 step, double factor) {
     return std::clamp(static_cast<double>(q.scale) * (step - q.zero_point) * factor, -kMost, kMost);
   };
-  const double low = std::min(0.0, end(q_low, factors.low)), high = std::max(0.0, end(q_high, factors.high));
-  const Grid grid = grid_of(static_cast<float>(low), static_cast<float>(high), symmetric, q_low, q_high);
+  const double low = std::min(0.0, end(q_low, factors.low)),
+               high = std::max(0.0, end(q_high, factors.high));
+  const Grid grid =
+      grid_of(static_cast<float>(low), static_cast<float>(high), symmetric, q_low, q_high);
   return {grid.scale, grid.zero_point, q.observer, q.mean_squared_error};
 }
 
-double mean_squared_error(const Observation& o, float scale, i32 zero_point, i32 q_low, i32 q_high) {
+double mean_squared_error(const Observation& o, float scale, i32 zero_point, i32 q_low,
+                          i32 q_high) {
   if (o.bins.empty()) return 0;
   const Density density(o);
-  if (density.is_point() || density.total() <= 0) return point_error(o.low, {scale, zero_point}, q_low, q_high);
-  return is_wide(q_low, q_high) ? error_of_rounding(scale) : density.error({scale, zero_point}, q_low, q_high);
+  if (density.is_point() || density.total() <= 0)
+    return point_error(o.low, {scale, zero_point}, q_low, q_high);
+  return is_wide(q_low, q_high) ? error_of_rounding(scale)
+                                : density.error({scale, zero_point}, q_low, q_high);
 }
 
 double sqnr_db(std::span<const float> reference, std::span<const float> value) {

@@ -24,17 +24,21 @@ Observation observation_of(std::span<const float> data) {
   o.low = *std::ranges::min_element(data), o.high = *std::ranges::max_element(data), o.seen = true;
   std::vector<i64> bins(kHistogramBins);
   for (const float x : data) {
-    const double p = o.high > o.low ? (static_cast<double>(x) - o.low) / (static_cast<double>(o.high) - o.low) * kHistogramBins : 0;
+    const double p = o.high > o.low ? (static_cast<double>(x) - o.low) /
+                                          (static_cast<double>(o.high) - o.low) * kHistogramBins
+                                    : 0;
     ++bins[std::min(static_cast<size_t>(p), bins.size() - 1)];
   }
   o.bins = Histogram(bins);
   return o;
 }
 
-double error_of(std::span<const float> data, const ActivationQuant& q, i32 low = -128, i32 high = 127) {
+double error_of(std::span<const float> data, const ActivationQuant& q, i32 low = -128,
+                i32 high = 127) {
   double sum = 0;
   for (const float x : data) {
-    const double e = x - static_cast<double>(q.scale) * (quantize_value(x, q.scale, q.zero_point, low, high) - q.zero_point);
+    const double e = x - static_cast<double>(q.scale) *
+                             (quantize_value(x, q.scale, q.zero_point, low, high) - q.zero_point);
     sum += e * e;
   }
   return sum / static_cast<double>(data.size());
@@ -61,7 +65,8 @@ TEST(Choose, MinMaxIsPt2e) {
   };
   for (const Row& row : rows) {
     const std::vector<float> data{static_cast<float>(row.low), static_cast<float>(row.high)};
-    const ActivationQuant q = choose(observation_of(data), Observer::min_max, row.symmetric, -128, 127);
+    const ActivationQuant q =
+        choose(observation_of(data), Observer::min_max, row.symmetric, -128, 127);
     EXPECT_EQ(q.scale, row.scale) << row.low << " .. " << row.high;
     EXPECT_EQ(q.zero_point, row.zero_point) << row.low << " .. " << row.high;
   }
@@ -88,10 +93,14 @@ TEST(Choose, ErrorIsWhatQuantizingCosts) {
         const Observation o = observation_of(data);
         for (const Observer observer : {Observer::min_max, Observer::histogram}) {
           const ActivationQuant q = choose(o, observer, symmetric, -128, 127);
-          EXPECT_DOUBLE_EQ(mean_squared_error(o, q.scale, q.zero_point, -128, 127), q.mean_squared_error);
-          // Zeros of a relu are spread over the lowest bin; that costs at most the square of half a bin for each.
-          const double bin = (static_cast<double>(o.high) - o.low) / kHistogramBins, real = error_of(data, q);
-          EXPECT_NEAR(q.mean_squared_error, real, real * 0.02 + (relu ? bin * bin : 0.0)) << relu << " " << outlier << " " << symmetric;
+          EXPECT_DOUBLE_EQ(mean_squared_error(o, q.scale, q.zero_point, -128, 127),
+                           q.mean_squared_error);
+          // Zeros of a relu are spread over the lowest bin; that costs at most the square of half a
+          // bin for each.
+          const double bin = (static_cast<double>(o.high) - o.low) / kHistogramBins,
+                       real = error_of(data, q);
+          EXPECT_NEAR(q.mean_squared_error, real, real * 0.02 + (relu ? bin * bin : 0.0))
+              << relu << " " << outlier << " " << symmetric;
         }
       }
 }
@@ -99,17 +108,21 @@ TEST(Choose, ErrorIsWhatQuantizingCosts) {
 // No range on a grid of 24 x 24 is better by more than 1 %.
 TEST(Choose, HistogramFindsTheBestRange) {
   unsigned seed = 40;
-  for (const auto& [outlier, relu] : {std::pair{8.0f, false}, {100.0f, false}, {60.0f, true}, {-25.0f, false}}) {
+  for (const auto& [outlier, relu] :
+       {std::pair{8.0f, false}, {100.0f, false}, {60.0f, true}, {-25.0f, false}}) {
     const std::vector<float> data = bell(20000, ++seed, outlier, relu);
     const Observation o = observation_of(data);
-    const ActivationQuant q = choose(o, Observer::histogram, false, -128, 127), all = choose(o, Observer::min_max, false, -128, 127);
+    const ActivationQuant q = choose(o, Observer::histogram, false, -128, 127),
+                          all = choose(o, Observer::min_max, false, -128, 127);
     EXPECT_LT(q.mean_squared_error, all.mean_squared_error) << outlier;
     double best = all.mean_squared_error;
     for (int i = 0; i <= 24; ++i)
       for (int j = 0; j <= 24; ++j) {
-        const float low = std::min(0.0f, o.low) * static_cast<float>(i) / 24, high = std::max(0.0f, o.high) * static_cast<float>(j) / 24;
+        const float low = std::min(0.0f, o.low) * static_cast<float>(i) / 24,
+                    high = std::max(0.0f, o.high) * static_cast<float>(j) / 24;
         if (high - low <= 0) continue;
-        best = std::min(best, error_of(data, choose(ranged(low, high), Observer::min_max, false, -128, 127)));
+        best = std::min(
+            best, error_of(data, choose(ranged(low, high), Observer::min_max, false, -128, 127)));
       }
     EXPECT_LE(error_of(data, q), best * 1.01) << outlier;
   }
@@ -142,22 +155,28 @@ TEST(Choose, DegenerateValuesGetSensibleParameters) {
                                              {-3.4e38f, -3.4e38f},
                                              {1e30f, 1e30f, 0, 1}}) {
         const ActivationQuant q = of(data, observer, symmetric);
-        EXPECT_TRUE(std::isfinite(q.scale) && q.scale >= 0x1p-23f && std::isfinite(1 / q.scale)) << data[0];
+        EXPECT_TRUE(std::isfinite(q.scale) && q.scale >= 0x1p-23f && std::isfinite(1 / q.scale))
+            << data[0];
         EXPECT_TRUE(q.zero_point >= -128 && q.zero_point <= 127);
         EXPECT_FALSE(std::isnan(q.mean_squared_error));
         EXPECT_TRUE(!symmetric || q.zero_point == 0);
       }
       // a constant is exact but for rounding of the scale
       const ActivationQuant three = of({3, 3}, observer, symmetric);
-      EXPECT_NEAR(three.scale * static_cast<float>(quantize_value(3, three.scale, three.zero_point, -128, 127) - three.zero_point), 3,
-                  symmetric ? 0.013 : 1e-6);
+      EXPECT_NEAR(three.scale * static_cast<float>(
+                                    quantize_value(3, three.scale, three.zero_point, -128, 127) -
+                                    three.zero_point),
+                  3, symmetric ? 0.013 : 1e-6);
     }
-  EXPECT_EQ(choose(Observation{}, Observer::histogram, false, -128, 127).zero_point, 0);  // nothing seen
+  EXPECT_EQ(choose(Observation{}, Observer::histogram, false, -128, 127).zero_point,
+            0);  // nothing seen
 }
 
 TEST(Observation, MergeKeepsEveryCount) {
-  const std::vector<float> a = random_floats(3000, 1, -1, 2), b = random_floats(5000, 2, 0.5f, 9), c(700, 0.0f);
-  const Observation parts[] = {observation_of(a), observation_of(b), observation_of(c), Observation{}};
+  const std::vector<float> a = random_floats(3000, 1, -1, 2), b = random_floats(5000, 2, 0.5f, 9),
+                           c(700, 0.0f);
+  const Observation parts[] = {observation_of(a), observation_of(b), observation_of(c),
+                               Observation{}};
   const Observation* pointers[] = {&parts[0], &parts[1], &parts[2], &parts[3]};
   const Observation all = merged(pointers);
   EXPECT_EQ(all.low, parts[0].low);
@@ -178,7 +197,8 @@ TEST(ByteGrid, IsFoundWhereEveryNumberOfAnInputLiesOnIt) {
     const size_t all[] = {0, 1};
     return byte_grid(samples, all, 0);
   };
-  for (const ByteGrid& grid : kByteGrids) EXPECT_EQ(grid_of_values(grid.step, grid.low, 0), grid) << grid.step;
+  for (const ByteGrid& grid : kByteGrids)
+    EXPECT_EQ(grid_of_values(grid.step, grid.low, 0), grid) << grid.step;
   EXPECT_FALSE(grid_of_values(1, 0, 0.5f));     // between the steps
   EXPECT_FALSE(grid_of_values(1, 100, 0));      // past the last one
   EXPECT_FALSE(grid_of_values(0.0123f, 0, 0));  // no grid of ours
@@ -211,13 +231,16 @@ TEST(WeightQuant, PerChannelAndPerTensor) {
   const std::vector<float> w{0.5f, -1, 0.25f, 0, 0, 0, 0, 0, 4, 2, -1, 0.5f};
   const Quant q = weight_quant(w, shape, 0, -127, 127);
   EXPECT_EQ(q.axis, 0);
-  EXPECT_EQ(q.scale, (std::vector<float>{1 / 127.0f, 1 / 127.0f, 4 / 127.0f}));  // zeros take the finest of the others
+  EXPECT_EQ(q.scale, (std::vector<float>{1 / 127.0f, 1 / 127.0f,
+                                         4 / 127.0f}));  // zeros take the finest of the others
   EXPECT_EQ(q.zero_point, (std::vector<i32>{0, 0, 0}));
   const Quant whole = weight_quant(w, shape, -1, -128, 127);
   EXPECT_FALSE(whole.per_channel());
   EXPECT_EQ(whole.scale, std::vector<float>{4 / 127.5f});
-  EXPECT_EQ(weight_quant(w, shape, 1, -127, 127).scale, (std::vector<float>{4 / 127.0f, 1 / 127.0f}));
-  EXPECT_EQ(weight_quant(std::vector<float>(4, 0.0f), {4}, 0, -127, 127).scale, std::vector<float>(4, 1 / 127.0f));
+  EXPECT_EQ(weight_quant(w, shape, 1, -127, 127).scale,
+            (std::vector<float>{4 / 127.0f, 1 / 127.0f}));
+  EXPECT_EQ(weight_quant(std::vector<float>(4, 0.0f), {4}, 0, -127, 127).scale,
+            std::vector<float>(4, 1 / 127.0f));
   EXPECT_EQ(weight_quant(std::vector<float>{1e-30f, 1}, {2}, 0, -127, 127).scale[0], 0x1p-23f);
 }
 

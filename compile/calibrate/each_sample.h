@@ -20,19 +20,22 @@ inline int thread_count(int threads) {
   return threads > 0 ? std::min(threads, most) : most;
 }
 
-// One for all calls of a thread: what oneTBB takes for an arena it does not always give back once the thread has ended, and a
-// compilation has hundreds of calls.
+// One for all calls of a thread: what oneTBB takes for an arena it does not always give back once
+// the thread has ended, and a compilation has hundreds of calls.
 inline tbb::task_arena& arena_of_thread(int workers) {
   thread_local std::unique_ptr<tbb::task_arena> arena;
-  if (!arena || arena->max_concurrency() != workers) arena = std::make_unique<tbb::task_arena>(workers);
+  if (!arena || arena->max_concurrency() != workers)
+    arena = std::make_unique<tbb::task_arena>(workers);
   return *arena;
 }
 
-// body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has. Ends early with Interrupted where the
-// thread's Watch says so, and gives that watch to the workers.
+// body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has.
+// Ends early with Interrupted where the thread's Watch says so, and gives that watch to the
+// workers.
 template <class Body>
 void for_each_sample(size_t count, int threads, const Body& body) {
-  const int workers = static_cast<int>(std::min<size_t>(static_cast<size_t>(thread_count(threads)), count));
+  const int workers =
+      static_cast<int>(std::min<size_t>(static_cast<size_t>(thread_count(threads)), count));
   Watch* const watch = watch_of_thread();
   if (workers <= 1) {
     for (size_t i = 0; i < count; ++i) {

@@ -35,8 +35,9 @@ struct FloatPlace {
 
 struct FloatExecutor::State {
   const Graph* graph = nullptr;
-  std::vector<FloatPlace> places;                      // by value
-  std::vector<std::vector<float>> computed;            // by value: constants that are not float32 in the graph, results of constant nodes
+  std::vector<FloatPlace> places;  // by value
+  std::vector<std::vector<float>>
+      computed;  // by value: constants that are not float32 in the graph, results of constant nodes
   std::vector<std::unique_ptr<PreparedLayer>> layers;  // by node; null: runs through execute()
   std::vector<NodeId> schedule;                        // nodes that are not constant
   i64 arena_floats = 0, scratch_at = 0;
@@ -55,7 +56,8 @@ struct FloatExecutor::State {
   bool prepare_layer(NodeId n);
   void plan();
 
-  void run_node(const Node& node, const PreparedLayer* layer, std::span<float* const> data, float* scratch) const {
+  void run_node(const Node& node, const PreparedLayer* layer, std::span<float* const> data,
+                float* scratch) const {
     if (layer) return layer->run(data[node.inputs[0]], data[node.outputs[0]], scratch);
     std::vector<HostTensor> in, out;
     for (const ValueId v : node.inputs) in.push_back({&graph->type(v), data[v]});
@@ -68,7 +70,8 @@ bool FloatExecutor::State::is_constant(ValueId v) {
   if (places[v].kind == FloatPlace::Kind::constant) return true;
   const GraphValue& value = graph->values[v];
   if (!value.constant) return false;
-  places[v] = {FloatPlace::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : nullptr, 0};
+  places[v] = {FloatPlace::Kind::constant,
+               value.type.dtype == DType::f32 ? value.constant->as<float>().data() : nullptr, 0};
   return true;
 }
 
@@ -80,7 +83,8 @@ const float* FloatExecutor::State::whole(ValueId v) {
   return places[v].data = numbers.data();
 }
 
-// Of an int8 constant that nothing has read as a whole, rows as they are packed: the layer's form of it is as large again.
+// Of an int8 constant that nothing has read as a whole, rows as they are packed: the layer's form
+// of it is as large again.
 LayerWeight FloatExecutor::State::weight_of(ValueId v) {
   const GraphValue& constant = graph->values[owner[v]];
   if (places[v].data || constant.type.shape != graph->type(v).shape) return whole(v);
@@ -88,8 +92,10 @@ LayerWeight FloatExecutor::State::weight_of(ValueId v) {
     Type rows = value.type;
     rows.shape[0] = count;
     if (Quant& q = rows.quant; q.axis == 0 && q.per_channel()) {
-      q.scale.assign(value.type.quant.scale.begin() + first, value.type.quant.scale.begin() + first + count);
-      q.zero_point.assign(value.type.quant.zero_point.begin() + first, value.type.quant.zero_point.begin() + first + count);
+      q.scale.assign(value.type.quant.scale.begin() + first,
+                     value.type.quant.scale.begin() + first + count);
+      q.zero_point.assign(value.type.quant.zero_point.begin() + first,
+                          value.type.quant.zero_point.begin() + first + count);
     }
     const i64 row_bytes = numel(std::span(rows.shape).subspan(1)) * bytes_of(rows.dtype);
     return numbers_of(value.constant->bytes.data() + first * row_bytes, rows);
@@ -97,10 +103,12 @@ LayerWeight FloatExecutor::State::weight_of(ValueId v) {
 }
 
 void FloatExecutor::State::release(ValueId v) {
-  if (--reads_left[owner[v]] == 0) computed[owner[v]] = std::vector<float>();  // = {} would keep the memory
+  if (--reads_left[owner[v]] == 0)
+    computed[owner[v]] = std::vector<float>();  // = {} would keep the memory
 }
 
-// A node whose operands are all constant (a weight that is dequantized or permuted) runs once, here.
+// A node whose operands are all constant (a weight that is dequantized or permuted) runs once,
+// here.
 void FloatExecutor::State::evaluate(const Node& node) {
   if (is_alias(node.op)) {
     const ValueId from = node.inputs[0], to = node.outputs[0];
@@ -127,11 +135,14 @@ bool FloatExecutor::State::prepare_layer(NodeId n) {
   if (!convolution && !std::holds_alternative<Linear>(node.op)) return false;
   for (size_t k = 1; k < node.inputs.size(); ++k)
     if (places[node.inputs[k]].kind != FloatPlace::Kind::constant) return false;
-  const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
+  const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape,
+              &y = graph->type(node.outputs[0]).shape;
   const LayerWeight weight = weight_of(node.inputs[1]);
   const float* bias = node.inputs.size() > 2 ? whole(node.inputs[2]) : nullptr;
-  layers[n] = convolution ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
-                          : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
+  layers[n] =
+      convolution
+          ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
+          : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
   return true;
 }
 
@@ -163,7 +174,8 @@ void FloatExecutor::State::prepare() {
     if (is_constant(port.value)) whole(port.value);
 }
 
-// Places every value that is made while running; a value's memory is free again after its last reader, aliases counted.
+// Places every value that is made while running; a value's memory is free again after its last
+// reader, aliases counted.
 void FloatExecutor::State::plan() {
   const Graph& g = *graph;
   std::vector<ValueId> root(g.values.size());
@@ -176,7 +188,8 @@ void FloatExecutor::State::plan() {
     for (const ValueId v : node.outputs) last[root[v]] = std::max(last[root[v]], i);
   }
   for (const Port& port : g.outputs) last[root[port.value]] = schedule.size();
-  for (size_t i = 0; i < g.inputs.size(); ++i) places[g.inputs[i].value] = {FloatPlace::Kind::input, nullptr, static_cast<i64>(i)};
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    places[g.inputs[i].value] = {FloatPlace::Kind::input, nullptr, static_cast<i64>(i)};
 
   ArenaPlan arena;
   for (size_t i = 0; i < schedule.size(); ++i) {
@@ -184,7 +197,8 @@ void FloatExecutor::State::plan() {
     if (is_alias(node.op)) {
       places[node.outputs[0]] = places[node.inputs[0]];
     } else {
-      for (const ValueId v : node.outputs) places[v] = {FloatPlace::Kind::arena, nullptr, arena.take(g.type(v).elements())};
+      for (const ValueId v : node.outputs)
+        places[v] = {FloatPlace::Kind::arena, nullptr, arena.take(g.type(v).elements())};
     }
     std::vector<ValueId> touched(node.inputs);
     touched.insert(touched.end(), node.outputs.begin(), node.outputs.end());
@@ -192,7 +206,8 @@ void FloatExecutor::State::plan() {
     std::ranges::sort(touched);
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const ValueId v : touched)
-      if (last[v] == i && places[v].kind == FloatPlace::Kind::arena) arena.give_back(places[v].at, g.type(v).elements());
+      if (last[v] == i && places[v].kind == FloatPlace::Kind::arena)
+        arena.give_back(places[v].at, g.type(v).elements());
   }
   size_t scratch_bytes = 0;
   for (const auto& layer : layers)
@@ -212,15 +227,19 @@ FloatExecutor::FloatExecutor(const Graph& graph) : state_(new State) {
 
 FloatExecutor::~FloatExecutor() {
   delete state_;
-#if defined(__GLIBC__) && !defined(DEUTERON_SANITIZED)  // AddressSanitizer has a heap of its own; glibc's is not even initialized
-  malloc_trim(0);  // large blocks that were freed would stay with the process, and the next executor's seldom fit into them
+#if defined(__GLIBC__) && !defined(DEUTERON_SANITIZED)  // AddressSanitizer has a heap of its own;
+                                                        // glibc's is not even initialized
+  malloc_trim(0);  // large blocks that were freed would stay with the process, and the next
+                   // executor's seldom fit into them
 #endif
 }
 
-std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<float>> inputs, const Observe& observe) const {
+std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<float>> inputs,
+                                                   const Observe& observe) const {
   const State& s = *state_;
   const Graph& g = *s.graph;
-  DEUTERON_CHECK(inputs.size() == g.inputs.size(), fmt::format("{} inputs, graph has {}", inputs.size(), g.inputs.size()));
+  DEUTERON_CHECK(inputs.size() == g.inputs.size(),
+                 fmt::format("{} inputs, graph has {}", inputs.size(), g.inputs.size()));
   use_one_thread_for_each_layer();
   Block block;
   {
@@ -230,21 +249,27 @@ std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<f
       s.blocks.pop_back();
     }
   }
-  if (!block) block.reset(static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(s.arena_floats + 16) * sizeof(float))));
+  if (!block)
+    block.reset(static_cast<float*>(
+        std::aligned_alloc(64, static_cast<size_t>(s.arena_floats + 16) * sizeof(float))));
   if (!block) throw std::bad_alloc();
 
   std::vector<float*> data(g.values.size());
   for (size_t v = 0; v < data.size(); ++v) {
     const FloatPlace& place = s.places[v];
     if (place.kind == FloatPlace::Kind::constant) data[v] = const_cast<float*>(place.data);
-    if (place.kind == FloatPlace::Kind::input) data[v] = const_cast<float*>(inputs[place.at].data());
+    if (place.kind == FloatPlace::Kind::input)
+      data[v] = const_cast<float*>(inputs[place.at].data());
     if (place.kind == FloatPlace::Kind::arena) data[v] = block.get() + place.at;
   }
-  const auto view = [&](ValueId v) { return std::span<const float>(data[v], static_cast<size_t>(g.type(v).elements())); };
+  const auto view = [&](ValueId v) {
+    return std::span<const float>(data[v], static_cast<size_t>(g.type(v).elements()));
+  };
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     const ValueId v = g.inputs[i].value;
     DEUTERON_CHECK(static_cast<i64>(inputs[i].size()) == g.type(v).elements(),
-                   fmt::format("{}: {} values, type {}", g.inputs[i].name, inputs[i].size(), to_text(g.type(v))));
+                   fmt::format("{}: {} values, type {}", g.inputs[i].name, inputs[i].size(),
+                               to_text(g.type(v))));
     if (observe) observe(v, view(v));
   }
   for (const NodeId n : s.schedule) {
@@ -254,7 +279,8 @@ std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<f
       for (const ValueId v : node.outputs) observe(v, view(v));
   }
   std::vector<std::vector<float>> outputs;
-  for (const Port& port : g.outputs) outputs.emplace_back(view(port.value).begin(), view(port.value).end());
+  for (const Port& port : g.outputs)
+    outputs.emplace_back(view(port.value).begin(), view(port.value).end());
   const std::lock_guard lock(s.mutex);
   s.blocks.push_back(std::move(block));
   return outputs;

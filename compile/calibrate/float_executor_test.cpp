@@ -11,21 +11,25 @@
 #include "compile/calibrate/calibrate.h"
 #include "compile/calibrate/test_graph.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-// conv -> relu -> (depthwise, itself) -> add -> max pool -> reshape -> linear -> softmax, with two outputs.
+// conv -> relu -> (depthwise, itself) -> add -> max pool -> reshape -> linear -> softmax, with two
+// outputs.
 TestGraph residual() {
   TestGraph t;
   const ValueId x = t.input("x", {2, 6, 5, 3});
-  const ValueId w = t.constant("w", {8, 3, 3, 3}, random_floats(216, 1)), b = t.constant("b", {8}, random_floats(8, 2));
+  const ValueId w = t.constant("w", {8, 3, 3, 3}, random_floats(216, 1)),
+                b = t.constant("b", {8}, random_floats(8, 2));
   const ValueId dw = t.constant("dw", {8, 3, 3, 1}, random_floats(72, 3));
   const ValueId fc = t.constant("fc", {4, 48}, random_floats(192, 4));
   const ValueId conv = t.node("conv", Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}}, {x, w, b});
   const ValueId relu = t.node("relu", Clamp{{.low = 0}}, {conv});
-  const ValueId depthwise = t.node("depthwise", Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 8}, {relu, dw});
+  const ValueId depthwise = t.node(
+      "depthwise", Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 8}, {relu, dw});
   const ValueId sum = t.node("sum", Add{}, {depthwise, relu});
   const ValueId pool = t.node("pool", MaxPool2d{.kernel = {2, 2}, .stride = {2, 2}}, {sum});
   const ValueId flat = t.node("flat", Reshape{{2, 48}}, {pool});
@@ -36,7 +40,8 @@ TestGraph residual() {
 }
 
 // The same, one operator at a time, nothing shared or reused.
-std::map<ValueId, std::vector<float>> one_by_one(const Graph& g, const std::vector<std::vector<float>>& inputs) {
+std::map<ValueId, std::vector<float>> one_by_one(const Graph& g,
+                                                 const std::vector<std::vector<float>>& inputs) {
   std::map<ValueId, std::vector<float>> data;
   for (size_t i = 0; i < inputs.size(); ++i) data[g.inputs[i].value] = inputs[i];
   for (size_t v = 0; v < g.values.size(); ++v)
@@ -77,13 +82,15 @@ TEST(FloatExecutor, ThreadsDoNotDisturbEachOther) {
   const TestGraph t = residual();
   const FloatExecutor executor(t.g);
   std::vector<std::vector<std::vector<float>>> expected;
-  for (unsigned s = 0; s < 8; ++s) expected.push_back(executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}));
+  for (unsigned s = 0; s < 8; ++s)
+    expected.push_back(executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}));
   std::vector<std::thread> threads;
   std::vector<int> equal(8);
   for (unsigned s = 0; s < 8; ++s)
     threads.emplace_back([&, s] {
       for (int repeat = 0; repeat < 20; ++repeat)
-        equal[s] += executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}) == expected[s];
+        equal[s] +=
+            executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}) == expected[s];
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(equal, std::vector<int>(8, 20));
@@ -93,16 +100,24 @@ TEST(FloatExecutor, DequantizesConstantsAndKeepsQuantizedValuesReal) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 3});
   const Quant per_row{{0.5f, 0.25f}, {0, 3}, 0, -128, 127};
-  const ValueId w = t.g.add_value("w", Type{DType::s8, {2, 3}, per_row}, constant_of(std::vector<int8_t>{1, -2, 3, 4, 5, -6}));
+  const ValueId w = t.g.add_value("w", Type{DType::s8, {2, 3}, per_row},
+                                  constant_of(std::vector<int8_t>{1, -2, 3, 4, 5, -6}));
   const ValueId b =
-      t.g.add_value("b", Type{DType::s32, {2}, {{0.125f}, {0}, -1, INT32_MIN, INT32_MAX}}, constant_of(std::vector<i32>{8, -1000}));
-  const ValueId q = t.node("q", Quantize{per_tensor(0.1f, 5)}, {x}), dq = t.node("dq", Dequantize{}, {q});
-  t.output(t.node("y", Linear{}, {dq, t.node("wf", Dequantize{}, {w}), t.node("bf", Dequantize{}, {b})}));
+      t.g.add_value("b", Type{DType::s32, {2}, {{0.125f}, {0}, -1, INT32_MIN, INT32_MAX}},
+                    constant_of(std::vector<i32>{8, -1000}));
+  const ValueId q = t.node("q", Quantize{per_tensor(0.1f, 5)}, {x}),
+                dq = t.node("dq", Dequantize{}, {q});
+  t.output(t.node("y", Linear{},
+                  {dq, t.node("wf", Dequantize{}, {w}), t.node("bf", Dequantize{}, {b})}));
   ASSERT_FALSE(find_fault(t.g)) << *find_fault(t.g);
-  const auto y = FloatExecutor(t.g).run(std::vector<std::vector<float>>{{0.12f, 0.26f, -0.31f, 100, -100, 0}}, {});
-  const float wf[2][3] = {{0.5f, -1, 1.5f}, {0.25f, 0.5f, -2.25f}}, bf[2] = {1, -125}, xf[2][3] = {{0.1f, 0.3f, -0.3f}, {12.2f, -13.3f, 0}};
+  const auto y = FloatExecutor(t.g).run(
+      std::vector<std::vector<float>>{{0.12f, 0.26f, -0.31f, 100, -100, 0}}, {});
+  const float wf[2][3] = {{0.5f, -1, 1.5f}, {0.25f, 0.5f, -2.25f}}, bf[2] = {1, -125},
+              xf[2][3] = {{0.1f, 0.3f, -0.3f}, {12.2f, -13.3f, 0}};
   for (int r = 0; r < 2; ++r)
-    for (int o = 0; o < 2; ++o) EXPECT_NEAR(y[0][r * 2 + o], xf[r][0] * wf[o][0] + xf[r][1] * wf[o][1] + xf[r][2] * wf[o][2] + bf[o], 2e-5);
+    for (int o = 0; o < 2; ++o)
+      EXPECT_NEAR(y[0][r * 2 + o],
+                  xf[r][0] * wf[o][0] + xf[r][1] * wf[o][1] + xf[r][2] * wf[o][2] + bf[o], 2e-5);
 }
 
 TEST(FloatExecutor, PassesInputsAndConstantsThrough) {
@@ -111,7 +126,8 @@ TEST(FloatExecutor, PassesInputsAndConstantsThrough) {
   t.output(x);
   t.output(t.constant("c", {2}, {4, 5}));
   t.output(t.node("r", Reshape{{1, 3}}, {x}));
-  const ValueId q = t.g.add_value("q", Type{DType::s8, {2}, per_tensor(0.5f, 1)}, constant_of(std::vector<int8_t>{3, -1}));
+  const ValueId q = t.g.add_value("q", Type{DType::s8, {2}, per_tensor(0.5f, 1)},
+                                  constant_of(std::vector<int8_t>{3, -1}));
   t.output(t.node("d", Dequantize{}, {q}));
   const auto y = FloatExecutor(t.g).run(std::vector<std::vector<float>>{{1, 2, 3}}, {});
   EXPECT_EQ(y, (std::vector<std::vector<float>>{{1, 2, 3}, {4, 5}, {1, 2, 3}, {1, -1}}));
@@ -133,7 +149,8 @@ TEST(ArenaPlan, LivePiecesNeverOverlap) {
     const i64 count = random() % 3 == 0 ? 0 : random() % 500;
     const i64 at = plan.take(count);
     ASSERT_EQ(at % 16, 0);
-    for (const auto& [other, size] : live) ASSERT_TRUE(count == 0 || size == 0 || at + count <= other || other + size <= at);
+    for (const auto& [other, size] : live)
+      ASSERT_TRUE(count == 0 || size == 0 || at + count <= other || other + size <= at);
     ASSERT_LE(at + count, plan.size());
     live.emplace_back(at, count);
     most = std::max(most, sum += count);
@@ -148,7 +165,8 @@ TEST(ArenaPlan, LivePiecesNeverOverlap) {
 
 Samples samples_for(size_t count) {
   Samples samples;
-  for (unsigned s = 0; s < count; ++s) samples.push_back({random_floats(180, 100 + s, -1 - 0.1f * static_cast<float>(s), 2)});
+  for (unsigned s = 0; s < count; ++s)
+    samples.push_back({random_floats(180, 100 + s, -1 - 0.1f * static_cast<float>(s), 2)});
   return samples;
 }
 
@@ -161,7 +179,9 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
   std::map<ValueId, std::vector<float>> all;
   const FloatExecutor executor(t.g);
   for (const auto& sample : samples)
-    executor.run(sample, [&](ValueId v, std::span<const float> d) { all[v].insert(all[v].end(), d.begin(), d.end()); });
+    executor.run(sample, [&](ValueId v, std::span<const float> d) {
+      all[v].insert(all[v].end(), d.begin(), d.end());
+    });
   for (const auto& [v, data] : all) {
     const Observation& o = (*one)[v];
     EXPECT_EQ(o.low, *std::ranges::min_element(data)) << t.g.values[v].name;
@@ -170,18 +190,22 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
     std::vector<i64> bins(kHistogramBins);
     const double width = (static_cast<double>(o.high) - o.low) / kHistogramBins;
     for (const float x : data)
-      ++bins[std::min<size_t>(static_cast<size_t>((static_cast<double>(x) - o.low) / width + 1e-9), kHistogramBins - 1)];
+      ++bins[std::min<size_t>(static_cast<size_t>((static_cast<double>(x) - o.low) / width + 1e-9),
+                              kHistogramBins - 1)];
     const size_t extent = static_cast<size_t>(t.g.type(v).shape.back());
     ASSERT_EQ(o.channel_mean.size(), extent);
     std::vector<double> mean(extent);
     std::vector<float> most(extent);
-    for (size_t i = 0; i < data.size(); ++i) mean[i % extent] += data[i], most[i % extent] = std::max(most[i % extent], std::abs(data[i]));
+    for (size_t i = 0; i < data.size(); ++i)
+      mean[i % extent] += data[i], most[i % extent] = std::max(most[i % extent], std::abs(data[i]));
     for (size_t c = 0; c < extent; ++c)
-      EXPECT_NEAR(o.channel_mean[c], mean[c] * static_cast<double>(extent) / static_cast<double>(data.size()), 1e-5);
+      EXPECT_NEAR(o.channel_mean[c],
+                  mean[c] * static_cast<double>(extent) / static_cast<double>(data.size()), 1e-5);
     EXPECT_EQ(channel_most(o), most);
     i64 different = 0, total = 0;
     const std::vector<i64> found = o.bins.counts();
-    for (size_t k = 0; k < bins.size(); ++k) different += std::abs(bins[k] - found[k]), total += found[k];
+    for (size_t k = 0; k < bins.size(); ++k)
+      different += std::abs(bins[k] - found[k]), total += found[k];
     EXPECT_EQ(total, static_cast<i64>(data.size()));
     EXPECT_LE(different, total / 200) << "values on an edge may go either way";
   }
@@ -200,7 +224,8 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
   EXPECT_TRUE(diagnostics.list().empty());
 }
 
-// A value that depends on no input has a range as any other: int8 values beside it are computed with that.
+// A value that depends on no input has a range as any other: int8 values beside it are computed
+// with that.
 TEST(Observe, SeesWhatIsComputedFromConstants) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 3});
@@ -221,7 +246,8 @@ TEST(Observe, SeesWhatIsComputedFromConstants) {
     EXPECT_EQ(o.high, 8);
     EXPECT_EQ(o.bins.total(), t.g.type(v).elements());
     EXPECT_THAT(o.channel_mean,
-                testing::ElementsAre(testing::FloatNear(-2, 1e-5f), testing::FloatNear(1, 1e-5f), testing::FloatNear(8, 1e-5f)));
+                testing::ElementsAre(testing::FloatNear(-2, 1e-5f), testing::FloatNear(1, 1e-5f),
+                                     testing::FloatNear(8, 1e-5f)));
     EXPECT_THAT(channel_most(o), testing::ElementsAre(2, 1, 8));
   }
 }
@@ -233,13 +259,18 @@ TEST(Observe, NamesOperatorAndSampleOfWhatIsNotFinite) {
   t.output(t.node("y", Clamp{{.low = 0}}, {root}));
   t.g.sources[0].module = "features.3.root";
   Diagnostics negative, broken, wrong_size, wrong_count, none;
-  EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}}, {{1, 2, 3, 4}}, {{1, -2, 3, -4}}, {{-1, 0, 0, 0}}}, 3, negative));
+  EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}}, {{1, 2, 3, 4}}, {{1, -2, 3, -4}}, {{-1, 0, 0, 0}}}, 3,
+                       negative));
   ASSERT_EQ(negative.list().size(), 1u);
   const std::string text = format_diagnostic(negative.list()[0]);
-  for (const char* part : {"features.3.root", "sample 2", "2 of 4 values", "2 of 4 samples", "calibrate.not_finite"})
+  for (const char* part :
+       {"features.3.root", "sample 2", "2 of 4 values", "2 of 4 samples", "calibrate.not_finite"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
-  EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}}, {{1, std::numeric_limits<float>::infinity(), 3, 4}}}, 1, broken));
-  EXPECT_NE(format_diagnostic(broken.list()[0]).find("input `x`: error: calibration sample 1 has 1 of 4"), std::string::npos)
+  EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}}, {{1, std::numeric_limits<float>::infinity(), 3, 4}}},
+                       1, broken));
+  EXPECT_NE(
+      format_diagnostic(broken.list()[0]).find("input `x`: error: calibration sample 1 has 1 of 4"),
+      std::string::npos)
       << format_diagnostic(broken.list()[0]);
   EXPECT_FALSE(observe(t.g, {{{1, 2, 3}}}, 1, wrong_size));
   EXPECT_EQ(wrong_size.list()[0].rule, "calibrate.elements");

@@ -14,7 +14,8 @@ void put(std::vector<u8>& bytes, uint64_t number) {
 
 uint64_t take(const std::vector<u8>& bytes, size_t& at) {
   uint64_t number = bytes[at] & 127u;
-  for (unsigned shift = 7; bytes[at++] & 128; shift += 7) number |= static_cast<uint64_t>(bytes[at] & 127u) << shift;
+  for (unsigned shift = 7; bytes[at++] & 128; shift += 7)
+    number |= static_cast<uint64_t>(bytes[at] & 127u) << shift;
   return number;
 }
 

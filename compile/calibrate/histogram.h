@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many numbers fell into each bin of a range, in little memory: there is one histogram for each value of a graph and each part
-// of the samples, and most of its bins are empty.
+// How many numbers fell into each bin of a range, in little memory: there is one histogram for each
+// value of a graph and each part of the samples, and most of its bins are empty.
 #pragma once
 #include <span>
 #include <vector>
@@ -24,7 +24,8 @@ class Histogram {
 
  private:
   size_t size_ = 0;
-  std::vector<u8> coded_;  // for each bin that is not empty: how many empty ones precede it, and its count; base 128, low digits first
+  std::vector<u8> coded_;  // for each bin that is not empty: how many empty ones precede it, and
+                           // its count; base 128, low digits first
 };
 
 // A histogram that is being counted: places of numbers while these are few, and bins from then on.

@@ -29,19 +29,24 @@ std::vector<Layer> layers_of(const Graph& g, size_t samples) {
   std::vector<Layer> layers;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    if (!is_layer(node.op) || node.inputs.size() < 2 || g.is_constant(node.inputs[0]) || !g.is_constant(node.inputs[1])) continue;
+    if (!is_layer(node.op) || node.inputs.size() < 2 || g.is_constant(node.inputs[0]) ||
+        !g.is_constant(node.inputs[1]))
+      continue;
     const Type *const x = &g.type(node.inputs[0]), *const weight = &g.type(node.inputs[1]);
     const Type* const types[] = {x, weight};
     const std::optional<ImageWindow> window = window_of(node.op, TypeView(types));
     if (!window && weight->shape.size() != 2) continue;  // a linear layer has no windows
-    const i64 inputs = weight->shape.back(), filters = weight->shape[0], outputs = g.type(node.outputs[0]).elements();
+    const i64 inputs = weight->shape.back(), filters = weight->shape[0],
+              outputs = g.type(node.outputs[0]).elements();
     if (filters == 0 || inputs == 0 || outputs == 0) continue;
     const i64 terms = weight->elements() / filters;
     if (terms > kMostTerms) continue;
-    const i64 wanted = std::max(kFewestWindows, kWindowsPerTerm * terms), places = outputs / filters;
+    const i64 wanted = std::max(kFewestWindows, kWindowsPerTerm * terms),
+              places = outputs / filters;
     const i64 each = (wanted + static_cast<i64>(samples) - 1) / static_cast<i64>(samples);
-    layers.push_back({static_cast<NodeId>(n), node.inputs[0], x->shape, weight->shape, g.type(node.outputs[0]).shape,
-                      window.value_or(ImageWindow{}), x->shape.back() / inputs, terms, std::min(each, places)});
+    layers.push_back({static_cast<NodeId>(n), node.inputs[0], x->shape, weight->shape,
+                      g.type(node.outputs[0]).shape, window.value_or(ImageWindow{}),
+                      x->shape.back() / inputs, terms, std::min(each, places)});
   }
   return layers;
 }
@@ -58,11 +63,13 @@ void read_window(const Layer& l, std::span<const float> x, i64 place, float* to)
   for (i64 kh = 0; kh < l.window.rows.kernel; ++kh)
     for (i64 kw = 0; kw < l.window.columns.kernel; ++kw) {
       const i64 h = oh * l.window.rows.stride - l.window.rows.pad + kh * l.window.rows.dilation;
-      const i64 w = ow * l.window.columns.stride - l.window.columns.pad + kw * l.window.columns.dilation;
+      const i64 w =
+          ow * l.window.columns.stride - l.window.columns.pad + kw * l.window.columns.dilation;
       const bool inside = h >= 0 && h < height && w >= 0 && w < width;
       const i64 tap = kh * l.window.columns.kernel + kw;
       for (i64 c = 0; c < channels; ++c)
-        to[c / inputs * l.terms + tap * inputs + c % inputs] = inside ? x[((n * height + h) * width + w) * channels + c] : 0;
+        to[c / inputs * l.terms + tap * inputs + c % inputs] =
+            inside ? x[((n * height + h) * width + w) * channels + c] : 0;
     }
 }
 
@@ -72,7 +79,10 @@ std::vector<float> draw_windows(const Layer& l, std::span<const float> x, size_t
   std::vector<float> drawn(static_cast<size_t>(l.windows * size));
   std::minstd_rand lot(static_cast<unsigned>(sample + 1));
   for (i64 k = 0; k < l.windows; ++k)
-    read_window(l, x, l.windows == places ? k : static_cast<i64>(lot() % static_cast<unsigned long>(places)), drawn.data() + k * size);
+    read_window(
+        l, x,
+        l.windows == places ? k : static_cast<i64>(lot() % static_cast<unsigned long>(places)),
+        drawn.data() + k * size);
   return drawn;
 }
 
@@ -127,13 +137,15 @@ void InputMoments::take_away(const InputMoments& part) {
   subtract(products, part.products);
 }
 
-std::vector<LayerMoments> input_moments(const Graph& g, std::span<const std::vector<std::vector<float>>> inputs,
+std::vector<LayerMoments> input_moments(const Graph& g,
+                                        std::span<const std::vector<std::vector<float>>> inputs,
                                         std::span<const i32> part_of, i32 parts, int threads) {
   const FloatExecutor executor(g);
   const std::vector<Layer> layers = layers_of(g, inputs.size());
   std::vector<LayerMoments> by_part(static_cast<size_t>(parts), LayerMoments(g.nodes.size()));
   std::vector<std::vector<float>> drawn(layers.size());
-  for (size_t s = 0; s < inputs.size(); ++s) {  // one after the other: sums of floats depend on their order
+  for (size_t s = 0; s < inputs.size();
+       ++s) {  // one after the other: sums of floats depend on their order
     if (part_of[s] < 0) continue;
     executor.run(inputs[s], [&](ValueId v, std::span<const float> data) {
       for (size_t l = 0; l < layers.size(); ++l)
@@ -144,7 +156,8 @@ std::vector<LayerMoments> input_moments(const Graph& g, std::span<const std::vec
       if (was_seen) add_windows(layers[l], drawn[l], by_part[part_of[s]][layers[l].node]);
     });
   }
-  for (LayerMoments& part : by_part) for_each_sample(part.size(), threads, [&](size_t n, int) { mirror(part[n]); });
+  for (LayerMoments& part : by_part)
+    for_each_sample(part.size(), threads, [&](size_t n, int) { mirror(part[n]); });
   return by_part;
 }
 

@@ -5,16 +5,19 @@
 
 #include "compile/calibrate/test_graph.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-// All windows of a small image are drawn, so that the moments are exact: a grouped, strided, dilated convolution with padding.
+// All windows of a small image are drawn, so that the moments are exact: a grouped, strided,
+// dilated convolution with padding.
 TEST(InputMoments, AreThoseOfAllWindowsOfAGroupedConvolution) {
   TestGraph t;
   const ValueId x = t.input("x", {1, 7, 6, 4});
-  const Conv2d conv{.stride = {2, 1}, .pad_before = {1, 2}, .pad_after = {1, 0}, .dilation = {1, 2}, .groups = 2};
+  const Conv2d conv{
+      .stride = {2, 1}, .pad_before = {1, 2}, .pad_after = {1, 0}, .dilation = {1, 2}, .groups = 2};
   const ValueId y = t.node("y", conv, {x, t.constant("w", {6, 3, 2, 2}, random_floats(72, 1))});
   t.output(y);
   const std::vector<float> image = random_floats(7 * 6 * 4, 2);
@@ -34,7 +37,8 @@ TEST(InputMoments, AreThoseOfAllWindowsOfAGroupedConvolution) {
           for (i64 kw = 0; kw < 2; ++kw)
             for (i64 c = 0; c < 2; ++c) {
               const i64 h = oh * 2 - 1 + kh, w = ow - 2 + kw * 2;
-              window.push_back(h >= 0 && h < 7 && w >= 0 && w < 6 ? image[(h * 6 + w) * 4 + group * 2 + c] : 0);
+              window.push_back(
+                  h >= 0 && h < 7 && w >= 0 && w < 6 ? image[(h * 6 + w) * 4 + group * 2 + c] : 0);
             }
         for (i64 i = 0; i < 12; ++i) {
           sum[i] += window[i];

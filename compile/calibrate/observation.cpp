@@ -8,16 +8,21 @@
 
 namespace deuteron {
 
-// Adds the counts of `from` to bins that span low..high evenly; what lies outside goes to the first or last bin.
+// Adds the counts of `from` to bins that span low..high evenly; what lies outside goes to the first
+// or last bin.
 static void add_counts(const Observation& from, double low, double high, std::vector<i64>& bins) {
   const double count = static_cast<double>(bins.size());
-  const auto bin_of = [&](double x) { return high > low ? std::clamp((x - low) / (high - low) * count, 0.0, count) : 0.0; };
+  const auto bin_of = [&](double x) {
+    return high > low ? std::clamp((x - low) / (high - low) * count, 0.0, count) : 0.0;
+  };
   const std::vector<i64> counts = from.bins.counts();
-  const double width = (static_cast<double>(from.high) - from.low) / static_cast<double>(counts.size());
+  const double width =
+      (static_cast<double>(from.high) - from.low) / static_cast<double>(counts.size());
   for (size_t b = 0; b < counts.size(); ++b) {
     const i64 n = counts[b];
     if (n == 0) continue;
-    const double begin = bin_of(from.low + width * static_cast<double>(b)), end = bin_of(from.low + width * static_cast<double>(b + 1));
+    const double begin = bin_of(from.low + width * static_cast<double>(b)),
+                 end = bin_of(from.low + width * static_cast<double>(b + 1));
     const size_t first = std::min(static_cast<size_t>(begin), bins.size() - 1);
     i64 given = 0;
     for (size_t to = first; given < n; ++to) {
@@ -31,7 +36,8 @@ static void add_counts(const Observation& from, double low, double high, std::ve
 }
 
 Observation observed_constant(std::span<const float> data) {
-  // Together with scores that it is added to, it must come out below all of them. Where 0 is the only other number, steps may be coarse.
+  // Together with scores that it is added to, it must come out below all of them. Where 0 is the
+  // only other number, steps may be coarse.
   constexpr float kFarBelow = 1e4f, kBelowOthers = 100;
   Observation o;
   bool masks = false, only_zero = true;
@@ -52,7 +58,8 @@ Observation observed_constant(std::span<const float> data) {
 
 std::vector<float> channel_most(const Observation& o) {
   std::vector<float> most;
-  for (size_t c = 0; c < o.channel_low.size(); ++c) most.push_back(std::max(std::abs(o.channel_low[c]), std::abs(o.channel_high[c])));
+  for (size_t c = 0; c < o.channel_low.size(); ++c)
+    most.push_back(std::max(std::abs(o.channel_low[c]), std::abs(o.channel_high[c])));
   return most;
 }
 
@@ -73,7 +80,8 @@ Observation merged(std::span<const Observation* const> parts) {
   return all;
 }
 
-std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t> which, size_t input) {
+std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t> which,
+                                  size_t input) {
   constexpr double kNear = 1e-3, kFewestSteps = 64;  // in steps
   for (const ByteGrid& grid : kByteGrids) {
     double least = 255, most = 0;
@@ -82,7 +90,8 @@ std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t
       least = std::min(least, at), most = std::max(most, at);
       return std::abs(at - std::round(at)) < kNear && at > -kNear && at < 255 + kNear;
     };
-    if (std::ranges::all_of(which, [&](size_t s) { return std::ranges::all_of(samples[s][input], lies_on_it); }) &&
+    if (std::ranges::all_of(
+            which, [&](size_t s) { return std::ranges::all_of(samples[s][input], lies_on_it); }) &&
         most - least >= kFewestSteps)
       return grid;
   }
@@ -98,7 +107,8 @@ Observation merged_parts(std::span<const Observation* const> parts, std::span<co
     const Observation& part = *parts[k];
     if (!part.seen) continue;
     all.bytes = count == 0 || all.bytes == part.bytes ? part.bytes : std::nullopt;
-    if (part.lowest_seen) all.lowest_seen = std::min(all.lowest_seen.value_or(*part.lowest_seen), *part.lowest_seen);
+    if (part.lowest_seen)
+      all.lowest_seen = std::min(all.lowest_seen.value_or(*part.lowest_seen), *part.lowest_seen);
     mean.resize(part.channel_mean.size());
     if (count == 0) all.channel_low = part.channel_low, all.channel_high = part.channel_high;
     for (size_t c = 0; c < mean.size(); ++c) {

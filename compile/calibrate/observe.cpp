@@ -19,7 +19,8 @@ namespace deuteron {
 namespace {
 
 struct Range {
-  float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
+  float low = std::numeric_limits<float>::infinity(),
+        high = -std::numeric_limits<float>::infinity();
   bool finite = true;
   bool masked = false;  // minus infinity was seen, which is no part of the range
   float lowest_seen = std::numeric_limits<float>::infinity();
@@ -29,7 +30,8 @@ struct Range {
     see_all(data);
     if (low >= kMaskedBelow || !finite) return;
     std::vector<float> counts;
-    std::ranges::copy_if(data, std::back_inserter(counts), [](float v) { return v >= kMaskedBelow; });
+    std::ranges::copy_if(data, std::back_inserter(counts),
+                         [](float v) { return v >= kMaskedBelow; });
     *this = {};
     masked = true;
     see_all(counts);
@@ -73,37 +75,47 @@ struct NotFinite {
 
 std::string where_made(const Graph& g, ValueId v) {
   for (const Node& node : g.nodes)
-    if (std::ranges::find(node.outputs, v) != node.outputs.end()) return fmt::format("{}: {}", g.name, describe(g, node));
+    if (std::ranges::find(node.outputs, v) != node.outputs.end())
+      return fmt::format("{}: {}", g.name, describe(g, node));
   for (const Port& port : g.inputs)
     if (port.value == v) return fmt::format("{}: input `{}`", g.name, port.name);
   return g.name;
 }
 
-void report(const Graph& g, const std::vector<NotFinite>& faults, size_t samples, Diagnostics& diagnostics) {
+void report(const Graph& g, const std::vector<NotFinite>& faults, size_t samples,
+            Diagnostics& diagnostics) {
   const NotFinite& first = *std::ranges::min_element(faults, {}, &NotFinite::sample);
-  const bool input = std::ranges::any_of(g.inputs, [&](const Port& port) { return port.value == first.value; });
+  const bool input =
+      std::ranges::any_of(g.inputs, [&](const Port& port) { return port.value == first.value; });
   diagnostics.add({Severity::error, where_made(g, first.value),
-                   fmt::format("calibration sample {} {} {} of {} values that are not finite (first: {}); {} of {} samples are affected",
-                               first.sample, input ? "has" : "makes", first.count, first.elements, first.first, faults.size(), samples),
+                   fmt::format("calibration sample {} {} {} of {} values that are not finite "
+                               "(first: {}); {} of {} samples are affected",
+                               first.sample, input ? "has" : "makes", first.count, first.elements,
+                               first.first, faults.size(), samples),
                    "", "", "calibrate.not_finite",
-                   input ? "remove the sample or repair it" : "check the model's weights and the scale of the calibration data"});
+                   input ? "remove the sample or repair it"
+                         : "check the model's weights and the scale of the calibration data"});
 }
 
 bool shapes_fit(const Graph& g, const Samples& samples, Diagnostics& diagnostics) {
   bool fit = true;
   for (size_t s = 0; s < samples.size() && fit; ++s) {
     if (samples[s].size() != g.inputs.size()) {
-      diagnostics.add({Severity::error, g.name, fmt::format("calibration sample {} has another number of inputs than the model", s),
-                       std::to_string(samples[s].size()), std::to_string(g.inputs.size()), "calibrate.inputs",
-                       "give one --calibrate for each input"});
+      diagnostics.add(
+          {Severity::error, g.name,
+           fmt::format("calibration sample {} has another number of inputs than the model", s),
+           std::to_string(samples[s].size()), std::to_string(g.inputs.size()), "calibrate.inputs",
+           "give one --calibrate for each input"});
       fit = false;
     }
     for (size_t i = 0; i < g.inputs.size() && fit; ++i) {
-      const i64 expected = g.type(g.inputs[i].value).elements(), found = static_cast<i64>(samples[s][i].size());
+      const i64 expected = g.type(g.inputs[i].value).elements(),
+                found = static_cast<i64>(samples[s][i].size());
       if (found == expected) continue;
-      diagnostics.add({Severity::error, fmt::format("{}: input `{}`", g.name, g.inputs[i].name),
-                       fmt::format("calibration sample {} has another number of elements than the input", s), std::to_string(found),
-                       std::to_string(expected), "calibrate.elements", ""});
+      diagnostics.add(
+          {Severity::error, fmt::format("{}: input `{}`", g.name, g.inputs[i].name),
+           fmt::format("calibration sample {} has another number of elements than the input", s),
+           std::to_string(found), std::to_string(expected), "calibrate.elements", ""});
       fit = false;
     }
   }
@@ -115,7 +127,8 @@ struct Parts {
   i32 count;
 };
 
-// Values that depend on no input of the model: the executor computes them once and shows them to nobody.
+// Values that depend on no input of the model: the executor computes them once and shows them to
+// nobody.
 template <class See>
 std::vector<bool> see_known_values(const Graph& g, const See& see) {
   std::vector<std::vector<float>> known(g.values.size());
@@ -125,7 +138,8 @@ std::vector<bool> see_known_values(const Graph& g, const See& see) {
     if (!std::ranges::all_of(node.inputs, is_fixed)) continue;
     std::vector<HostTensor> in, out;
     for (const ValueId v : node.inputs) {
-      if (!is_known[v] && known[v].empty()) known[v] = numbers_of(g.values[v].constant->bytes.data(), g.type(v));
+      if (!is_known[v] && known[v].empty())
+        known[v] = numbers_of(g.values[v].constant->bytes.data(), g.type(v));
       in.push_back({&g.type(v), known[v].data()});
     }
     for (const ValueId v : node.outputs) {
@@ -140,10 +154,13 @@ std::vector<bool> see_known_values(const Graph& g, const See& see) {
 }
 
 // By part, the ranges of all values; false once something is not finite.
-bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples, const Parts& parts, int threads,
-                    std::vector<std::vector<Range>>& ranges, Diagnostics& diagnostics) {
-  const std::vector<std::vector<Range>> nothing(static_cast<size_t>(parts.count), std::vector<Range>(g.values.size()));
-  std::vector<std::vector<std::vector<Range>>> by_worker(static_cast<size_t>(thread_count(threads)), nothing);
+bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples,
+                    const Parts& parts, int threads, std::vector<std::vector<Range>>& ranges,
+                    Diagnostics& diagnostics) {
+  const std::vector<std::vector<Range>> nothing(static_cast<size_t>(parts.count),
+                                                std::vector<Range>(g.values.size()));
+  std::vector<std::vector<std::vector<Range>>> by_worker(static_cast<size_t>(thread_count(threads)),
+                                                         nothing);
   std::vector<NotFinite> faults;
   std::mutex mutex;
   const RowsSharedOut shared_out(g);
@@ -157,7 +174,8 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
       if (!seen.finite) {
         const auto bad = [](float x) { return !std::isfinite(x); };
         const std::lock_guard lock(mutex);
-        faults.push_back({s, v, std::ranges::count_if(data, bad), static_cast<i64>(data.size()), *std::ranges::find_if(data, bad)});
+        faults.push_back({s, v, std::ranges::count_if(data, bad), static_cast<i64>(data.size()),
+                          *std::ranges::find_if(data, bad)});
         reported = true;
       }
       seen.lowest_seen = shared_out.lowest_seen(v, data);
@@ -172,7 +190,8 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
   for (size_t part = 0; part < ranges.size(); ++part) {
     for (const auto& worker : by_worker)
       for (size_t v = 0; v < g.values.size(); ++v) ranges[part][v].widen(worker[part][v]);
-    see_known_values(g, [&](ValueId v, std::span<const float> data) { ranges[part][v].widen(data); });
+    see_known_values(g,
+                     [&](ValueId v, std::span<const float> data) { ranges[part][v].widen(data); });
   }
   return true;
 }
@@ -181,13 +200,16 @@ void count(std::span<const float> data, double low, double high, HistogramCounte
   const double per_unit = high > low ? kHistogramBins / (high - low) : 0.0;
   const double shift = -low * per_unit;
   counter.count(data.size(), [&](size_t i) {
-    // What is masked counts as the least number there is: cutting off the range above it costs something.
-    return data[i] < kMaskedBelow ? 0 : std::clamp(static_cast<int>(data[i] * per_unit + shift), 0, kHistogramBins - 1);
+    // What is masked counts as the least number there is: cutting off the range above it costs
+    // something.
+    return data[i] < kMaskedBelow
+               ? 0
+               : std::clamp(static_cast<int>(data[i] * per_unit + shift), 0, kHistogramBins - 1);
   });
 }
 
-// By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of integers do not depend on the order of
-// samples.
+// By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of
+// integers do not depend on the order of samples.
 struct Channels {
   static constexpr double kSteps = 0x1p40;
   std::vector<i64> sum;
@@ -205,7 +227,8 @@ struct Channels {
         most[c] = std::max(most[c], x);
       }
     const double rows = static_cast<double>(data.size()) / static_cast<double>(extent);
-    for (size_t c = 0; c < total.size(); ++c) sum[c] += std::llround((total[c] / rows - low) / (high - low) * kSteps);
+    for (size_t c = 0; c < total.size(); ++c)
+      sum[c] += std::llround((total[c] / rows - low) / (high - low) * kSteps);
   }
   void add(const Channels& o) {
     if (o.sum.empty()) return;
@@ -232,8 +255,9 @@ struct Counts {
 };
 
 // The second pass, over the samples of one part, whose ranges are known.
-std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& executor, const Samples& samples,
-                                      const std::vector<size_t>& which, int threads, const std::vector<Range>& ranges) {
+std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& executor,
+                                      const Samples& samples, const std::vector<size_t>& which,
+                                      int threads, const std::vector<Range>& ranges) {
   std::vector<Observation> result(g.values.size());
   for (size_t v = 0; v < result.size(); ++v) {
     if (ranges[v].low > ranges[v].high) continue;  // a constant, or a value without elements
@@ -242,7 +266,8 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
     result[v].seen = true;
     if (std::isfinite(ranges[v].lowest_seen)) result[v].lowest_seen = ranges[v].lowest_seen;
   }
-  std::vector<std::vector<Counts>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Counts>(g.values.size()));
+  std::vector<std::vector<Counts>> by_worker(static_cast<size_t>(thread_count(threads)),
+                                             std::vector<Counts>(g.values.size()));
   const auto see = [&](ValueId v, std::span<const float> data, Counts& mine) {
     const Observation& o = result[v];
     count(data, o.low, o.high, mine.bins);
@@ -253,9 +278,10 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
       if (result[v].seen) see(v, data, by_worker[worker][v]);
     });
   });
-  const std::vector<bool> is_known = see_known_values(g, [&](ValueId v, std::span<const float> data) {
-    if (result[v].seen) see(v, data, by_worker[0][v]);
-  });
+  const std::vector<bool> is_known =
+      see_known_values(g, [&](ValueId v, std::span<const float> data) {
+        if (result[v].seen) see(v, data, by_worker[0][v]);
+      });
   for (size_t v = 0; v < result.size(); ++v) {
     Observation& o = result[v];
     if (!o.seen) continue;
@@ -267,14 +293,17 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
       channels.add(counts.channels);
     }
     o.bins = Histogram(bins);
-    const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(which.size());
+    const double span = static_cast<double>(o.high) - o.low,
+                 count = is_known[v] ? 1.0 : static_cast<double>(which.size());
     for (const i64 sum : channels.sum)
-      o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
+      o.channel_mean.push_back(
+          static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
     o.channel_low = std::move(channels.least);
     o.channel_high = std::move(channels.most);
     if (channels.sum.empty()) {  // one number everywhere
-      const size_t extent =
-          static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty() ? 1 : g.type(static_cast<ValueId>(v)).shape.back());
+      const size_t extent = static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty()
+                                                    ? 1
+                                                    : g.type(static_cast<ValueId>(v)).shape.back());
       o.channel_mean.assign(extent, o.low);
       o.channel_low = o.channel_high = o.channel_mean;
     }
@@ -286,8 +315,11 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
 
 }  // namespace
 
-std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& g, const Samples& samples, std::span<const i32> part_of,
-                                                                   i32 parts, int threads, Diagnostics& diagnostics) {
+std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& g,
+                                                                   const Samples& samples,
+                                                                   std::span<const i32> part_of,
+                                                                   i32 parts, int threads,
+                                                                   Diagnostics& diagnostics) {
   if (samples.empty()) {
     diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples",
                       "give --calibrate FILE once for each model input");
@@ -297,7 +329,8 @@ std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& 
   use_one_thread_for_each_layer();
   const FloatExecutor executor(g);
   std::vector<std::vector<Range>> ranges;
-  if (!observe_ranges(g, executor, samples, {part_of, parts}, threads, ranges, diagnostics)) return std::nullopt;
+  if (!observe_ranges(g, executor, samples, {part_of, parts}, threads, ranges, diagnostics))
+    return std::nullopt;
   std::vector<std::vector<size_t>> samples_of(static_cast<size_t>(parts));
   for (size_t s = 0; s < samples.size(); ++s) samples_of[part_of[s]].push_back(s);
   std::vector<std::vector<Observation>> result;
@@ -306,8 +339,10 @@ std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& 
   return result;
 }
 
-std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
-  auto parts = observe_parts(g, samples, std::vector<i32>(samples.size(), 0), 1, threads, diagnostics);
+std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads,
+                                                Diagnostics& diagnostics) {
+  auto parts =
+      observe_parts(g, samples, std::vector<i32>(samples.size(), 0), 1, threads, diagnostics);
   if (!parts) return std::nullopt;
   return std::move(parts->front());
 }

@@ -13,12 +13,15 @@ constexpr i64 kMostParts = 256;
 // From the largest to the smallest: three bits of eight.
 constexpr double kSizesDiffer = 8;
 
-// Of what is no image any axis may be that of channels; of images the second or the last one, as torch and as TFLite have it.
+// Of what is no image any axis may be that of channels; of images the second or the last one, as
+// torch and as TFLite have it.
 bool may_have_channels(i64 extent, size_t user_axis, size_t rank) {
-  return extent > 1 && extent <= kMostParts && (rank <= 3 || user_axis == 1 || user_axis + 1 == rank);
+  return extent > 1 && extent <= kMostParts &&
+         (rank <= 3 || user_axis == 1 || user_axis + 1 == rank);
 }
 
-// By index along an axis of a value of a float graph: what fixed steps reach there; 0: another operator made it.
+// By index along an axis of a value of a float graph: what fixed steps reach there; 0: another
+// operator made it.
 class FixedSizes {
  public:
   explicit FixedSizes(const Graph& g) : g_(g), uses_(g) {}
@@ -30,7 +33,8 @@ class FixedSizes {
     const Node& node = g_.nodes[n];
     if (joined_axis(g_, node) != static_cast<i64>(axis)) return sizes;
     sizes.clear();
-    for (const ValueId operand : node.inputs) std::ranges::copy(along(operand, axis), std::back_inserter(sizes));
+    for (const ValueId operand : node.inputs)
+      std::ranges::copy(along(operand, axis), std::back_inserter(sizes));
     return sizes;
   }
 
@@ -38,7 +42,8 @@ class FixedSizes {
   // Of all its numbers alike, behind views.
   float of(ValueId v) const {
     NodeId n = uses_.producer[v];
-    while (n >= 0 && (is_quantize_or_dequantize(g_.nodes[n].op) || facts_of(g_.nodes[n].op).values == Values::same))
+    while (n >= 0 && (is_quantize_or_dequantize(g_.nodes[n].op) ||
+                      facts_of(g_.nodes[n].op).values == Values::same))
       n = uses_.producer[g_.nodes[n].inputs[0]];
     if (n < 0 || !has_fixed_steps(g_.nodes[n].op)) return 0;
     const QuantSpec& fixed = quant_specs(g_.nodes[n].op).back();
@@ -93,17 +98,20 @@ void PartError::add(const PartError& o) {
 
 double PartError::mean_square() const {
   constexpr double kOfSize = 0.25;  // root mean square of numbers that use their range, about
-  return std::max(signal / static_cast<double>(std::max<i64>(count, 1)), kOfSize * size * kOfSize * size);
+  return std::max(signal / static_cast<double>(std::max<i64>(count, 1)),
+                  kOfSize * size * kOfSize * size);
 }
 
 double PartError::db() const {
   if (noise == 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(size == 0 ? signal / noise : mean_square() * static_cast<double>(count) / noise);
+  return 10 * std::log10(size == 0 ? signal / noise
+                                   : mean_square() * static_cast<double>(count) / noise);
 }
 
 bool PartError::is_constant() const {
   constexpr double kVaries = 0.1;
-  return count > 1 && found.span() == 0 && expected.span() > kVaries * std::max(expected.most(), size);
+  return count > 1 && found.span() == 0 &&
+         expected.span() > kVaries * std::max(expected.most(), size);
 }
 
 OutputError::OutputError(const Shape& shape, const Axes& order) {
@@ -124,7 +132,8 @@ void OutputError::add(const OutputError& o) {
   if (by_axis_.empty()) by_axis_ = o.by_axis_;
   else
     for (size_t a = 0; a < by_axis_.size(); ++a)
-      for (size_t p = 0; p < by_axis_[a].errors.size(); ++p) by_axis_[a].errors[p].add(o.by_axis_[a].errors[p]);
+      for (size_t p = 0; p < by_axis_[a].errors.size(); ++p)
+        by_axis_[a].errors[p].add(o.by_axis_[a].errors[p]);
   whole_.add(o.whole_);
 }
 
@@ -134,7 +143,8 @@ OutputError::Parts OutputError::parts(const Graph& g, const Port& port) const {
   double differ = kSizesDiffer;
   size_t constant = whole_.is_constant() ? 1 : 0;
   for (Parts parts : by_axis_) {
-    const auto stored = std::ranges::find(port.order, static_cast<i64>(parts.axis)) - port.order.begin();
+    const auto stored =
+        std::ranges::find(port.order, static_cast<i64>(parts.axis)) - port.order.begin();
     const std::vector<float> sizes = fixed.along(port.value, static_cast<size_t>(stored));
     double least = std::numeric_limits<double>::infinity(), most = 0;
     size_t stuck = 0;

@@ -15,10 +15,12 @@ TestGraph with_output(const auto& make) {
   return t;
 }
 TestGraph plain_output() {
-  return with_output([](TestGraph& t, ValueId x) { return t.node("y", Unary{UnaryFn::gelu}, {x}); });
+  return with_output(
+      [](TestGraph& t, ValueId x) { return t.node("y", Unary{UnaryFn::gelu}, {x}); });
 }
 
-OutputError output_error_of(const std::vector<std::vector<float>>& expected, const std::vector<std::vector<float>>& found) {
+OutputError output_error_of(const std::vector<std::vector<float>>& expected,
+                            const std::vector<std::vector<float>>& found) {
   OutputError error({1, 3}, {0, 1});
   for (size_t s = 0; s < expected.size(); ++s) error.see(expected[s], found[s]);
   return error;
@@ -29,7 +31,8 @@ TEST(OutputParts, AreThoseOfDifferentSize) {
   const OutputError alike = output_error_of({{1, 2, 3}, {-3, 1, -2}}, {{1, 2, 3}, {-3, 1, -2}});
   EXPECT_EQ(alike.parts(t.g, t.g.outputs[0]).axis, -1);
   EXPECT_TRUE(std::isinf(alike.whole().db()));
-  const OutputError differ = output_error_of({{100, 2, 0.01f}, {-90, 1, -0.02f}}, {{100, 2, 0}, {-90, 1, 0}});
+  const OutputError differ =
+      output_error_of({{100, 2, 0.01f}, {-90, 1, -0.02f}}, {{100, 2, 0}, {-90, 1, 0}});
   const OutputError::Parts parts = differ.parts(t.g, t.g.outputs[0]);
   ASSERT_EQ(parts.axis, 1);
   ASSERT_EQ(parts.errors.size(), 3u);
@@ -47,15 +50,18 @@ TEST(OutputParts, AreToldWhereOneIsConstantAmongOthersOfItsSize) {
 }
 
 TEST(OutputParts, HaveTheSizeOfFixedSteps) {
-  const TestGraph t = with_output([](TestGraph& g, ValueId x) { return g.node("y", Softmax{1}, {x}); });
-  const OutputError rare = output_error_of({{0.9f, 0.1f, 0.001f}, {0.2f, 0.8f, 0.002f}}, {{0.9f, 0.1f, 0}, {0.2f, 0.8f, 0}});
+  const TestGraph t =
+      with_output([](TestGraph& g, ValueId x) { return g.node("y", Softmax{1}, {x}); });
+  const OutputError rare = output_error_of({{0.9f, 0.1f, 0.001f}, {0.2f, 0.8f, 0.002f}},
+                                           {{0.9f, 0.1f, 0}, {0.2f, 0.8f, 0}});
   EXPECT_EQ(rare.parts(t.g, t.g.outputs[0]).axis, -1) << "a class that no sample belongs to";
   const TestGraph joined = with_output([](TestGraph& g, ValueId x) {
     const ValueId scores = g.node("scores", Softmax{1}, {x});
     return g.node("y", Concat{1}, {x, scores});
   });
   OutputError error({1, 6}, {0, 1});
-  error.see(std::vector<float>{100, -90, 80, 0.9f, 0.1f, 0.001f}, std::vector<float>{100, -90, 80, 1, 0, 0});
+  error.see(std::vector<float>{100, -90, 80, 0.9f, 0.1f, 0.001f},
+            std::vector<float>{100, -90, 80, 1, 0, 0});
   const OutputError::Parts parts = error.parts(joined.g, joined.g.outputs[0]);
   ASSERT_EQ(parts.axis, 1);
   EXPECT_EQ(parts.errors[0].size, 0);
@@ -64,9 +70,11 @@ TEST(OutputParts, HaveTheSizeOfFixedSteps) {
 }
 
 TEST(OutputParts, LieAlongTheUsersAxes) {
-  OutputError image({1, 4, 5, 2}, {0, 2, 3, 1});  // channels-last in memory, [1, 2, 4, 5] for the user
+  OutputError image({1, 4, 5, 2},
+                    {0, 2, 3, 1});  // channels-last in memory, [1, 2, 4, 5] for the user
   std::vector<float> numbers(40);
-  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = (k % 2 ? 0.01f : 10.0f) * (k % 3 ? 1.0f : -1.0f);
+  for (size_t k = 0; k < numbers.size(); ++k)
+    numbers[k] = (k % 2 ? 0.01f : 10.0f) * (k % 3 ? 1.0f : -1.0f);
   image.see(numbers, numbers);
   TestGraph t;
   t.output(t.node("y", Unary{UnaryFn::gelu}, {t.input("x", {1, 4, 5, 2})}));

@@ -12,7 +12,8 @@ static Axes user_steps(const Port& port, const Shape& storage) {
   return steps;
 }
 
-// Calls move(position in storage, position in the user's tensor) for each element, in storage order.
+// Calls move(position in storage, position in the user's tensor) for each element, in storage
+// order.
 template <class F>
 static void for_each_element(const Port& port, const Shape& storage, F move) {
   const Axes steps = user_steps(port, storage);
@@ -43,9 +44,11 @@ std::vector<float> to_user(const Port& port, const Shape& storage, std::span<con
   return user;
 }
 
-std::vector<std::vector<float>> stored_inputs(const Graph& g, std::span<const std::vector<float>> sample) {
+std::vector<std::vector<float>> stored_inputs(const Graph& g,
+                                              std::span<const std::vector<float>> sample) {
   std::vector<std::vector<float>> stored;
-  for (size_t i = 0; i < sample.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+  for (size_t i = 0; i < sample.size(); ++i)
+    stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
   return stored;
 }
 

@@ -27,11 +27,14 @@ i64 shared_axis(const Op& op) {
       op);
 }
 
-RowsAlong rows_along(const Shape& shape, i64 axis) { return {shape[axis], numel(std::span(shape).subspan(static_cast<size_t>(axis) + 1))}; }
+RowsAlong rows_along(const Shape& shape, i64 axis) {
+  return {shape[axis], numel(std::span(shape).subspan(static_cast<size_t>(axis) + 1))};
+}
 
 float lowest_seen(std::span<const float> data, RowsAlong rows) {
-  // No sample shows the row that is hardest to decide: the largest number of another may lie lower. Without room for that, samples that are
-  // held out lose more than finer steps give (bench/held_out.py: mnist_lstm 5.4 dB); from 6 to 10 mnist_lstm stays, cifarnet varies by 2.7
+  // No sample shows the row that is hardest to decide: the largest number of another may lie lower.
+  // Without room for that, samples that are held out lose more than finer steps give
+  // (bench/held_out.py: mnist_lstm 5.4 dB); from 6 to 10 mnist_lstm stays, cifarnet varies by 2.7
   // dB.
   constexpr float kLessCertain = 8;
   float low = std::numeric_limits<float>::infinity();
@@ -39,7 +42,8 @@ float lowest_seen(std::span<const float> data, RowsAlong rows) {
   for (i64 begin = 0; begin < size; begin += step)
     for (i64 k = begin; k < begin + rows.inner; ++k) {
       float most = data[k];
-      for (i64 at = k + rows.inner; at < begin + step; at += rows.inner) most = std::max(most, data[at]);
+      for (i64 at = k + rows.inner; at < begin + step; at += rows.inner)
+        most = std::max(most, data[at]);
       if (most >= kMaskedBelow) low = std::min(low, most);
     }
   return low - std::log(512.0f * static_cast<float>(rows.count)) - kLessCertain;
@@ -53,7 +57,8 @@ RowsSharedOut::RowsSharedOut(const Graph& g) : rows_(g.values.size()) {
 }
 
 float RowsSharedOut::lowest_seen(ValueId v, std::span<const float> data) const {
-  return rows_[v].count == 0 ? std::numeric_limits<float>::infinity() : deuteron::lowest_seen(data, rows_[v]);
+  return rows_[v].count == 0 ? std::numeric_limits<float>::infinity()
+                             : deuteron::lowest_seen(data, rows_[v]);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that share 1 out along an axis, as softmax does, and how far below the largest number of a row they see: what lies further down
-// shows in no int8 result.
+// Operators that share 1 out along an axis, as softmax does, and how far below the largest number
+// of a row they see: what lies further down shows in no int8 result.
 #pragma once
 #include <span>
 #include <vector>
@@ -21,15 +21,16 @@ struct RowsAlong {
 };
 RowsAlong rows_along(const Shape& shape, i64 axis);
 
-// What all rows can be cut off at, and rows that are less certain, too; infinity where all are masked.
-// Each number counts exp(x - largest): even if all but one lie log(512 count) below that one, together they take less than half a step,
-// 1/512, from its result.
+// What all rows can be cut off at, and rows that are less certain, too; infinity where all are
+// masked. Each number counts exp(x - largest): even if all but one lie log(512 count) below that
+// one, together they take less than half a step, 1/512, from its result.
 float lowest_seen(std::span<const float> data, RowsAlong rows);
 
 class RowsSharedOut {
  public:
   explicit RowsSharedOut(const Graph& graph);
-  float lowest_seen(ValueId v, std::span<const float> data) const;  // infinity where v is not shared out
+  float lowest_seen(ValueId v,
+                    std::span<const float> data) const;  // infinity where v is not shared out
 
  private:
   std::vector<RowsAlong> rows_;  // by value; count 0: not shared out

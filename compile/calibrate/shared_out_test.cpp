@@ -9,7 +9,8 @@
 #include "compile/calibrate/float_executor.h"
 #include "compile/calibrate/test_graph.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
@@ -19,13 +20,19 @@ constexpr float kLessCertain = 8;  // as in lowest_seen()
 
 TEST(SharedOut, RowsAreSeenDownToADistanceFromTheirLargestNumber) {
   const float distance = std::log(512.0f * 3) + kLessCertain;
-  EXPECT_FLOAT_EQ(lowest_seen(std::vector<float>{1, 5, -90, 7, 2, 3}, {3, 1}), 5 - distance);  // largest: 5, 7
-  EXPECT_FLOAT_EQ(lowest_seen(std::vector<float>{1, 5, -90, 7, 2, 3}, {3, 2}), 2 - distance);  // rows 1, -90, 2 and 5, 7, 3
-  EXPECT_FLOAT_EQ(lowest_seen(std::vector<float>{1, 5, 0, kMinusInfinity, kMinusInfinity, kMinusInfinity}, {3, 1}), 5 - distance);
+  EXPECT_FLOAT_EQ(lowest_seen(std::vector<float>{1, 5, -90, 7, 2, 3}, {3, 1}),
+                  5 - distance);  // largest: 5, 7
+  EXPECT_FLOAT_EQ(lowest_seen(std::vector<float>{1, 5, -90, 7, 2, 3}, {3, 2}),
+                  2 - distance);  // rows 1, -90, 2 and 5, 7, 3
+  EXPECT_FLOAT_EQ(
+      lowest_seen(std::vector<float>{1, 5, 0, kMinusInfinity, kMinusInfinity, kMinusInfinity},
+                  {3, 1}),
+      5 - distance);
   EXPECT_EQ(lowest_seen(std::vector<float>(3, kMinusInfinity), {3, 1}), kInfinity);
 }
 
-// All but one at the lowest place: the result of that one loses less than half a step, and a number half as far below shows.
+// All but one at the lowest place: the result of that one loses less than half a step, and a number
+// half as far below shows.
 TEST(SharedOut, WhatLiesLowerShowsInNoInt8Result) {
   for (const i64 count : {2, 10, 1000}) {
     TestGraph t;
@@ -36,7 +43,8 @@ TEST(SharedOut, WhatLiesLowerShowsInNoInt8Result) {
       const std::vector<std::vector<float>> inputs{x};
       return FloatExecutor(t.g).run(inputs, {})[0][0];
     };
-    const float low = lowest_seen(std::vector<float>(static_cast<size_t>(count), 0), {count, 1}) + kLessCertain;
+    const float low =
+        lowest_seen(std::vector<float>(static_cast<size_t>(count), 0), {count, 1}) + kLessCertain;
     EXPECT_GT(largest(-low), 1 - 1.0f / 512) << count;
     EXPECT_LT(largest(-low / 2), 1 - 1.0f / 512) << count;
   }

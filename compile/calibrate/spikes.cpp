@@ -12,10 +12,11 @@ namespace deuteron {
 
 namespace {
 
-constexpr size_t kFewestSamples = 8;  // to say what is usual
-constexpr size_t kMostOfSamples = 20; // one of so many may have a spike
+constexpr size_t kFewestSamples = 8;   // to say what is usual
+constexpr size_t kMostOfSamples = 20;  // one of so many may have a spike
 constexpr i64 kMostColumns = 64;
-constexpr double kUnlike = 8;  // samples whose farthest numbers differ by more among themselves have no usual size
+constexpr double kUnlike =
+    8;  // samples whose farthest numbers differ by more among themselves have no usual size
 
 // Numbers that should be alike: at one index of an axis, or all of an input.
 struct Column {
@@ -26,7 +27,8 @@ struct Column {
 std::vector<Column> columns_of(const Shape& shape) {
   std::vector<Column> columns{{1, 1, 0}};
   for (size_t axis = 0; axis < shape.size(); ++axis)
-    for (i64 index = 0; shape[axis] > 1 && shape[axis] <= kMostColumns && index < shape[axis]; ++index)
+    for (i64 index = 0; shape[axis] > 1 && shape[axis] <= kMostColumns && index < shape[axis];
+         ++index)
       columns.push_back({numel(std::span(shape).subspan(axis + 1)), shape[axis], index});
   return columns;
 }
@@ -55,15 +57,20 @@ std::vector<Far> farthest(const Samples& samples, size_t input, const Column& co
   std::vector<Far> far(samples.size());
   for (size_t s = 0; s < samples.size(); ++s)
     for (size_t k = 0; k < samples[s][input].size(); ++k)
-      if (const double d = std::abs(samples[s][input][k] - middle); column.has(k) && d > far[s].distance) far[s] = {d, k};
+      if (const double d = std::abs(samples[s][input][k] - middle);
+          column.has(k) && d > far[s].distance)
+        far[s] = {d, k};
   return far;
 }
 
-// The samples whose farthest number lies kLeastSpike times as far as that of any other; 0: none do. `order`: the farthest first.
+// The samples whose farthest number lies kLeastSpike times as far as that of any other; 0: none do.
+// `order`: the farthest first.
 size_t count_of_spikes(const std::vector<Far>& far, const std::vector<size_t>& order) {
   size_t spikes = 0;
   for (size_t k = 1; k <= std::max<size_t>(1, far.size() / kMostOfSamples); ++k)
-    if (far[order[k - 1]].distance >= kLeastSpike * far[order[k]].distance && far[order[k]].distance > 0) spikes = k;
+    if (far[order[k - 1]].distance >= kLeastSpike * far[order[k]].distance &&
+        far[order[k]].distance > 0)
+      spikes = k;
   if (spikes == 0) return 0;
   std::vector<double> others;
   for (size_t k = spikes; k < order.size(); ++k) others.push_back(far[order[k]].distance);
@@ -90,7 +97,8 @@ std::vector<Spike> find_spikes(const Graph& g, const Samples& samples) {
       const size_t spikes = count_of_spikes(far, order);
       for (size_t k = 0; k < spikes; ++k) {
         const Far& at = far[order[k]];
-        const Spike spike{order[k], i, at.element, samples[order[k]][i][at.element], at.distance / far[order[spikes]].distance};
+        const Spike spike{order[k], i, at.element, samples[order[k]][i][at.element],
+                          at.distance / far[order[spikes]].distance};
         const auto [known, is_new] = found.emplace(spike.sample, spike);
         if (!is_new && spike.ratio > known->second.ratio) known->second = spike;
       }
@@ -112,15 +120,20 @@ static Samples chosen(const Samples& samples, const std::vector<Spike>& spikes, 
     if (has_spike(spikes, s) == with_spikes) kept.push_back(samples[s]);
   return kept;
 }
-Samples without_spikes(const Samples& samples, const std::vector<Spike>& spikes) { return chosen(samples, spikes, false); }
-Samples only_spikes(const Samples& samples, const std::vector<Spike>& spikes) { return chosen(samples, spikes, true); }
+Samples without_spikes(const Samples& samples, const std::vector<Spike>& spikes) {
+  return chosen(samples, spikes, false);
+}
+Samples only_spikes(const Samples& samples, const std::vector<Spike>& spikes) {
+  return chosen(samples, spikes, true);
+}
 
 std::string place_of(const Graph& g, const Spike& spike) {
   const Port& port = g.inputs[spike.input];
   const Shape shape = logical_shape(port, g.type(port.value).shape);
   std::vector<i64> index(shape.size());
   i64 rest = static_cast<i64>(spike.element);
-  for (size_t k = shape.size(); k > 0; --k) index[k - 1] = rest % shape[k - 1], rest /= shape[k - 1];
+  for (size_t k = shape.size(); k > 0; --k)
+    index[k - 1] = rest % shape[k - 1], rest /= shape[k - 1];
   return fmt::format("`{}`[{}]", port.name, fmt::join(index, ", "));
 }
 

@@ -42,7 +42,8 @@ TEST(Spikes, AreLookedForInEachColumn) {
   const TestGraph t = spiky_network();
   Samples samples = spiky_samples(24);
   for (auto& sample : samples)
-    for (size_t k = 0; k < 3; ++k) sample[0][k] = 101325 + 800 * sample[0][k];  // beside pressures nobody sees 300
+    for (size_t k = 0; k < 3; ++k)
+      sample[0][k] = 101325 + 800 * sample[0][k];  // beside pressures nobody sees 300
   samples[3][0][5] = 300;
   ASSERT_EQ(find_spikes(t.g, samples).size(), 1u);
   EXPECT_EQ(find_spikes(t.g, samples)[0].sample, 3u);

@@ -12,11 +12,13 @@ namespace deuteron {
 Samples with_states(const Graph& g, const Samples& samples, Sequence sequence) {
   const size_t users = g.user_inputs().size();
   const auto has_users_alone = [&](const auto& sample) { return sample.size() == users; };
-  if (g.states.empty() || !std::all_of(samples.begin(), samples.end(), has_users_alone)) return samples;
+  if (g.states.empty() || !std::all_of(samples.begin(), samples.end(), has_users_alone))
+    return samples;
   use_one_thread_for_each_layer();
   const FloatExecutor executor(g);
   std::vector<std::vector<float>> stored;
-  for (const State& state : g.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
+  for (const State& state : g.states)
+    stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   Samples whole = samples;
   for (std::vector<std::vector<float>>& sample : whole) {
     std::vector<std::vector<float>> inputs = stored_inputs(g, sample);
@@ -27,7 +29,8 @@ Samples with_states(const Graph& g, const Samples& samples, Sequence sequence) {
     }
     if (sequence == Sequence::each_new) continue;
     std::vector<std::vector<float>> outputs = executor.run(inputs, {});
-    for (size_t k = 0; k < stored.size(); ++k) stored[k] = std::move(outputs[outputs.size() - stored.size() + k]);
+    for (size_t k = 0; k < stored.size(); ++k)
+      stored[k] = std::move(outputs[outputs.size() - stored.size() + k]);
   }
   return whole;
 }

@@ -38,7 +38,8 @@ struct TestGraph {
     auto types = infer(op, g.types(operands, storage));
     EXPECT_TRUE(types) << name << ": " << types.why.what;
     g.sources.push_back({name, std::string(name_of(op)), name, ""});
-    return g.add_node(std::move(op), std::move(operands), *types, name, {static_cast<i32>(g.sources.size()) - 1});
+    return g.add_node(std::move(op), std::move(operands), *types, name,
+                      {static_cast<i32>(g.sources.size()) - 1});
   }
   void output(ValueId v) {
     Axes order(g.type(v).shape.size());
@@ -62,7 +63,8 @@ size_t count_nodes(const Graph& g) {
 }
 
 // Runs one operator on data of the given shapes.
-inline std::vector<float> run_op(const Op& op, const std::vector<std::pair<Shape, std::vector<float>>>& operands) {
+inline std::vector<float> run_op(
+    const Op& op, const std::vector<std::pair<Shape, std::vector<float>>>& operands) {
   std::vector<Type> types;
   for (const auto& [shape, data] : operands) types.push_back({DType::f32, shape, {}});
   std::vector<const Type*> pointers;
@@ -70,9 +72,11 @@ inline std::vector<float> run_op(const Op& op, const std::vector<std::pair<Shape
   const auto result = infer(op, TypeView(pointers));
   EXPECT_TRUE(result) << result.why.what << " " << result.why.measured << " " << result.why.limit;
   if (!result) return {};
-  std::vector<float> y(static_cast<size_t>((*result)[0].elements()), std::nanf(""));  // every element must be written
+  std::vector<float> y(static_cast<size_t>((*result)[0].elements()),
+                       std::nanf(""));  // every element must be written
   std::vector<HostTensor> in, out{{&(*result)[0], y.data()}};
-  for (size_t k = 0; k < operands.size(); ++k) in.push_back({&types[k], const_cast<float*>(operands[k].second.data())});
+  for (size_t k = 0; k < operands.size(); ++k)
+    in.push_back({&types[k], const_cast<float*>(operands[k].second.data())});
   execute(op, in, out);
   return y;
 }

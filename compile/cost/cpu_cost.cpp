@@ -17,12 +17,14 @@ static std::vector<i64> window_of(const KernelCall& call) {
   return {};
 }
 
-// Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel. Packed
-// for MVE, windows of several taps in a row are met where they lie.
+// Elements of the windows. A convolution gathers a window for all of its output channels at once; a
+// pool walks it for each channel. Packed for MVE, windows of several taps in a row are met where
+// they lie.
 static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
   const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
   const std::vector<i64> window = window_of(call);
-  if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1) return 0;
+  if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1)
+    return 0;
   if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
   if (!has("pool2d") || window.empty()) return 0;
   i64 elements = results;
@@ -54,8 +56,8 @@ CpuWork cpu_work_of(const Graph& g, const Node& node, const Lowered& instead, i6
 std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   const std::string& name = std::get<KernelCall>(node.op).name;
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
-  const bool floats =
-      std::any_of(node.inputs.begin(), node.inputs.end(), is_float) || std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
+  const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
+                      std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
   return {name, "*"};
 }
@@ -70,12 +72,14 @@ static const Line* find_line(const std::vector<Line>& all, const std::vector<std
   return nullptr;
 }
 
-std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work,
+                                    const Target& target) {
   const CpuKernelCost* cost = find_line(target.cpu_cost, lines);
   return cost ? std::optional(cost->instructions(work)) : std::nullopt;
 }
 
-std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work,
+                              const Target& target) {
   const std::optional<i64> instructions = cpu_instructions(lines, work, target);
   const CpuKernelCycles* cycles = find_line(target.cpu_cycles, lines);
   return instructions && cycles ? std::optional(cycles->cycles(*instructions)) : instructions;
@@ -87,6 +91,8 @@ std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& ta
   return cpu_cycles(cost_lines(g, node), cpu_work(g, node), target);
 }
 
-const char* kind_of_cpu_cycles(const Target& target) { return target.cpu_cycles.empty() ? "instructions at one a cycle" : "estimated"; }
+const char* kind_of_cpu_cycles(const Target& target) {
+  return target.cpu_cycles.empty() ? "instructions at one a cycle" : "estimated";
+}
 
 }  // namespace deuteron

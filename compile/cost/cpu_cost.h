@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] and [cpu.cycles] of the target file.
-// docs/cpu-cost.md
+// The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] and
+// [cpu.cycles] of the target file. docs/cpu-cost.md
 #pragma once
 #include <optional>
 #include <string>
@@ -15,17 +15,23 @@ struct Target;  // targets/target.h
 
 CpuWork cpu_work(const Graph& graph, const Node& call);
 // Of a call that takes its place, and reads so many bytes of constants.
-CpuWork cpu_work_of(const Graph& graph, const Node& call, const Lowered& instead, i64 constant_bytes);
+CpuWork cpu_work_of(const Graph& graph, const Node& call, const Lowered& instead,
+                    i64 constant_bytes);
 
-// The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches floats, "aten::add", "*.f32", "*".
+// The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches
+// floats, "aten::add", "*.f32", "*".
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call);
 
 // By the first of `lines` that the target's [cpu.cost] has; nothing: it has none.
-std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work, const Target& target);
-// The same in cycles: by the first of them that its [cpu.cycles] has, else at one instruction a cycle.
-std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work, const Target& target);
+std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work,
+                                    const Target& target);
+// The same in cycles: by the first of them that its [cpu.cycles] has, else at one instruction a
+// cycle.
+std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work,
+                              const Target& target);
 
-// Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a delegate.
+// Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a
+// delegate.
 std::optional<i64> cpu_cycles(const Graph& graph, const Node& call, const Target& target);
 
 // What the target's cycles of the CPU are, in words.

@@ -17,7 +17,8 @@ i64 crossing_cycles(const NpuCrossing& crossing, i64 bytes);
 // Of a transpose that the CPU does inside a delegate's call; nothing without [cpu.cost].
 std::optional<i64> border_transpose_cycles(const Target& target, i64 bytes);
 
-// Operands and results of a delegate's call that the CPU transposes: the flags of the payload say so.
+// Operands and results of a delegate's call that the CPU transposes: the flags of the payload say
+// so.
 std::vector<ValueId> transposed_by_cpu(const Node& call);
 
 }  // namespace deuteron

@@ -14,7 +14,8 @@ std::optional<i64> npu_cycles(Graph body, const Npu& npu, bool fetch_constants_t
   options.machine = npu.machine;
   options.fetch_constants_to_sram = fetch_constants_to_sram;
   Diagnostics ignored;
-  const std::optional<neutron::Converted> converted = neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
+  const std::optional<neutron::Converted> converted =
+      neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
   if (!converted) return std::nullopt;
   i64 cycles = 0;
   for (const neutron::KernelUse& use : converted->kernels) cycles += use.cost.total();

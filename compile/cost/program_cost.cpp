@@ -8,14 +8,18 @@
 
 namespace deuteron {
 
-// Of the memory where the constants of the CPU lie: one for constants alone, if there is one. 0: it does not wait.
+// Of the memory where the constants of the CPU lie: one for constants alone, if there is one. 0: it
+// does not wait.
 static i64 speed_of_constants(const Target& target) {
   for (const MemoryRegion& m : target.memories)
-    if (m.does_hold("constants") && !m.does_hold("activations") && m.is_reached_by("cpu")) return m.bytes_per_cycle_q8;
+    if (m.does_hold("constants") && !m.does_hold("activations") && m.is_reached_by("cpu"))
+      return m.bytes_per_cycle_q8;
   return 0;
 }
 
-static bool is_transpose(const KernelCall& call) { return call.name == "cortex_m::transpose" || call.name == "aten::permute_copy"; }
+static bool is_transpose(const KernelCall& call) {
+  return call.name == "cortex_m::transpose" || call.name == "aten::permute_copy";
+}
 
 ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
   ProgramCost cost;
@@ -31,7 +35,8 @@ ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
       cost.cpu += cycles.value_or(0);
       cost.not_known += cycles ? 0 : 1;
       for (const ValueId v : node.inputs)
-        if (speed > 0 && g.is_constant(v)) cost.wait += (g.type(v).bytes() * 256 + speed - 1) / speed;
+        if (speed > 0 && g.is_constant(v))
+          cost.wait += (g.type(v).bytes() * 256 + speed - 1) / speed;
       cost.transposes += is_transpose(*call) ? 1 : 0;
       continue;
     }

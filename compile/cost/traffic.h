@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel call reads and writes of each of its tensors, in bytes: the model by which tensors are given a memory.
-// docs/memory-planner.md, "Traffic".
+// What a kernel call reads and writes of each of its tensors, in bytes: the model by which tensors
+// are given a memory. docs/memory-planner.md, "Traffic".
 #pragma once
 #include <vector>
 

@@ -8,8 +8,10 @@ namespace deuteron {
 Node call_node(Graph& g, const Node& node, Lowered lowered) {
   Node call{std::move(lowered.call), node.inputs, node.outputs, node.origin};
   const std::string base = g.values[node.outputs[0]].name;
-  for (NewConstant& c : lowered.constants) call.inputs.push_back(g.add_value(base + ".constant", std::move(c.type), std::move(c.data)));
-  for (Type& type : lowered.scratch) call.outputs.push_back(g.add_value(base + ".scratch", std::move(type)));
+  for (NewConstant& c : lowered.constants)
+    call.inputs.push_back(g.add_value(base + ".constant", std::move(c.type), std::move(c.data)));
+  for (Type& type : lowered.scratch)
+    call.outputs.push_back(g.add_value(base + ".scratch", std::move(type)));
   auto& op = *call_of(call.op);
   std::vector<i64> renumbered(call.inputs.size(), -1);
   std::vector<ValueId> used;

@@ -17,7 +17,8 @@ void choose_kernels(PassContext& pass) {
   rules.insert(rules.end(), recurrent_rules().begin(), recurrent_rules().end());
   rules.insert(rules.end(), {linear_to_conv, linear_to_matmul});
   if (pass.target.options.is_for_stock()) rules.push_back(bilinear_in_float);
-  rules.push_back(kernel_form({pass.target.isa, pass.target.npu.has_value(), pass.target.cmsis_nn, pass.target.options.is_for_stock()}));
+  rules.push_back(kernel_form({pass.target.isa, pass.target.npu.has_value(), pass.target.cmsis_nn,
+                               pass.target.options.is_for_stock()}));
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
   rewrite(pass.graph, rules, pass.rules());
   static constexpr Rule kLast[] = {last_form};

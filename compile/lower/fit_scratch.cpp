@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan needs the tensors that are alive and the scratch of the call that runs. The stock dialect fixes how much scratch a call has. In a
-// program that only our runtime takes, a call gets what its kernel uses, but no more than lies free under the peak: scratch alone never
-// makes a program larger. Kernels that want more work in smaller pieces, with the same bits.
+// A plan needs the tensors that are alive and the scratch of the call that runs. The stock dialect
+// fixes how much scratch a call has. In a program that only our runtime takes, a call gets what its
+// kernel uses, but no more than lies free under the peak: scratch alone never makes a program
+// larger. Kernels that want more work in smaller pieces, with the same bits.
 #include "compile/lower/fit_scratch.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ void set_scratch(Graph& g, Node& node, size_t k, i64 bytes) {
   const size_t output = node.outputs.size() - call.own_scratch.size() + k;
   g.values[node.outputs[output]].type.shape = {bytes};
   for (KernelArg& arg : call.args)
-    if (arg.kind == KernelArg::Kind::output && arg.integer == static_cast<i64>(output)) arg.face = plain_face({bytes});
+    if (arg.kind == KernelArg::Kind::output && arg.integer == static_cast<i64>(output))
+      arg.face = plain_face({bytes});
 }
 
 void fit(Graph& g) {
@@ -34,9 +36,11 @@ void fit(Graph& g) {
     i64 room = peak - alive[n];
     for (size_t k = 0; k < call->own_scratch.size(); ++k) {
       const OwnScratch own = call->own_scratch[k];
-      const i64 least = (own.least + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;  // of the plan
+      const i64 least =
+          (own.least + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;  // of the plan
       const i64 bytes = std::clamp(least + room, own.least, own.most);
-      room -= std::max<i64>((bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment - least, 0);
+      room -=
+          std::max<i64>((bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment - least, 0);
       set_scratch(g, g.nodes[n], k, bytes);
     }
     call->own_scratch.clear();
@@ -48,7 +52,8 @@ void fit(Graph& g) {
 void shrink_scratch(Graph& g) {
   for (Node& node : g.nodes)
     if (auto* call = call_of(node.op))
-      for (size_t k = 0; k < call->own_scratch.size(); ++k) set_scratch(g, node, k, call->own_scratch[k].least);
+      for (size_t k = 0; k < call->own_scratch.size(); ++k)
+        set_scratch(g, node, k, call->own_scratch[k].least);
 }
 
 void fit_scratch(PassContext& pass) {
@@ -56,7 +61,8 @@ void fit_scratch(PassContext& pass) {
     const auto* call = call_of(node.op);
     return call && is_own_dialect(*call);
   };
-  // Stock firmware refuses a program with a call of ours by name, before it runs anything. It would overrun the scratch of another.
+  // Stock firmware refuses a program with a call of ours by name, before it runs anything. It would
+  // overrun the scratch of another.
   if (std::any_of(pass.graph.nodes.begin(), pass.graph.nodes.end(), is_own)) fit(pass.graph);
 }
 

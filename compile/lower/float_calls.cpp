@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float form of every operator that has one: a kernel of ATen, for the operators that int8 has no kernel for.
+// The float form of every operator that has one: a kernel of ATen, for the operators that int8 has
+// no kernel for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,26 +16,31 @@ namespace {
 
 using Answer = Result<Lowered>;
 
-Refusal no_kernel(std::string_view name) { return {fmt::format("there is no portable kernel of {}", name), "", "", "portable.kernel"}; }
+Refusal no_kernel(std::string_view name) {
+  return {fmt::format("there is no portable kernel of {}", name), "", "", "portable.kernel"};
+}
 
 // [n,h,w,c] as torch's [n,c,h,w] that lies channels-last; everything else as it is stored.
 Face face_of(const Type& t) { return elementwise_face(t.shape); }
 
 Answer float_form(const Conv2d& a, const LowerContext& c) {
   if (a.pad_before != a.pad_after)
-    return Refusal{"the portable convolution pads both sides alike", to_text(Shape{a.pad_before.h, a.pad_before.w}),
+    return Refusal{"the portable convolution pads both sides alike",
+                   to_text(Shape{a.pad_before.h, a.pad_before.w}),
                    to_text(Shape{a.pad_after.h, a.pad_after.w}), "portable.conv2d.pad"};
   CallBuilder call("aten::convolution", c.in.size(), 1);
   call.in(0, channels_last_face(c.in[0].shape)).in(1, channels_last_face(c.in[1].shape));
   if (c.in.size() > 2) call.in(2, plain_face(c.in[2].shape));
   else call.none();
-  call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
+  call.integers({a.stride.h, a.stride.w})
+      .integers({a.pad_before.h, a.pad_before.w})
+      .integers({a.dilation.h, a.dilation.w});
   call.boolean(false).integers({0, 0}).integer(a.groups).out(0, channels_last_face(c.out[0].shape));
   return call.done();
 }
 
-// A transposed convolution, which alone pads its result: the weight [oc,kh,kw,ic] as torch's [ic,oc,kh,kw]. With groups torch's is no other
-// view of ours: their form has none.
+// A transposed convolution, which alone pads its result: the weight [oc,kh,kw,ic] as torch's
+// [ic,oc,kh,kw]. With groups torch's is no other view of ours: their form has none.
 template <class Transposed>
 requires requires(const Transposed& a) { a.output_pad; }
 Answer float_form(const Transposed& a, const LowerContext& c) {
@@ -44,8 +50,13 @@ Answer float_form(const Transposed& a, const LowerContext& c) {
   call.in(0, channels_last_face(c.in[0].shape)).in(1, {{w[3], w[0], w[1], w[2]}, {1, 2, 3, 0}});
   if (c.in.size() > 2) call.in(2, plain_face(c.in[2].shape));
   else call.none();
-  call.integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).integers({a.dilation.h, a.dilation.w});
-  call.boolean(true).integers({a.output_pad.h, a.output_pad.w}).integer(1).out(0, channels_last_face(c.out[0].shape));
+  call.integers({a.stride.h, a.stride.w})
+      .integers({a.pad.h, a.pad.w})
+      .integers({a.dilation.h, a.dilation.w});
+  call.boolean(true)
+      .integers({a.output_pad.h, a.output_pad.w})
+      .integer(1)
+      .out(0, channels_last_face(c.out[0].shape));
   return call.done();
 }
 
@@ -57,8 +68,13 @@ Answer float_form(const Linear&, const LowerContext& c) {
   call.in(0, channels_last_face({1, rows, 1, w[1]})).in(1, channels_last_face({w[0], 1, 1, w[1]}));
   if (c.in.size() > 2) call.in(2, plain_face(c.in[2].shape));
   else call.none();
-  call.integers({1, 1}).integers({0, 0}).integers({1, 1}).boolean(false).integers({0, 0}).integer(1).out(
-      0, channels_last_face({1, rows, 1, w[0]}));
+  call.integers({1, 1})
+      .integers({0, 0})
+      .integers({1, 1})
+      .boolean(false)
+      .integers({0, 0})
+      .integer(1)
+      .out(0, channels_last_face({1, rows, 1, w[0]}));
   return call.done();
 }
 
@@ -66,30 +82,49 @@ Answer float_form(const Linear&, const LowerContext& c) {
 Answer binary_call(const char* kernel, const LowerContext& c, std::optional<float> alpha) {
   CallBuilder call(kernel, c.in.size(), 1);
   call.in(0, plain_face(c.in[0].shape)).in(1, plain_face(c.in[1].shape));
-  if (alpha && *alpha == std::floor(*alpha) && std::abs(*alpha) < 1000) call.integer(static_cast<i64>(*alpha));
+  if (alpha && *alpha == std::floor(*alpha) && std::abs(*alpha) < 1000)
+    call.integer(static_cast<i64>(*alpha));
   else if (alpha) call.real(*alpha);
   call.out(0, plain_face(c.out[0].shape));
   return call.done();
 }
-Answer float_form(const Add& a, const LowerContext& c) { return binary_call("aten::add", c, a.alpha); }
-Answer float_form(const Mul&, const LowerContext& c) { return binary_call("aten::mul", c, std::nullopt); }
-Answer float_form(const Div&, const LowerContext& c) { return binary_call("aten::div", c, std::nullopt); }
-Answer float_form(const Minimum&, const LowerContext& c) { return binary_call("aten::minimum", c, std::nullopt); }
-Answer float_form(const Maximum&, const LowerContext& c) { return binary_call("aten::maximum", c, std::nullopt); }
+Answer float_form(const Add& a, const LowerContext& c) {
+  return binary_call("aten::add", c, a.alpha);
+}
+Answer float_form(const Mul&, const LowerContext& c) {
+  return binary_call("aten::mul", c, std::nullopt);
+}
+Answer float_form(const Div&, const LowerContext& c) {
+  return binary_call("aten::div", c, std::nullopt);
+}
+Answer float_form(const Minimum&, const LowerContext& c) {
+  return binary_call("aten::minimum", c, std::nullopt);
+}
+Answer float_form(const Maximum&, const LowerContext& c) {
+  return binary_call("aten::maximum", c, std::nullopt);
+}
 
 Answer float_form(const MaxPool2d& a, const LowerContext& c) {
   CallBuilder call("aten::max_pool2d_with_indices", c.in.size(), 1);
-  call.in(0, channels_last_face(c.in[0].shape)).integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w});
+  call.in(0, channels_last_face(c.in[0].shape))
+      .integers({a.kernel.h, a.kernel.w})
+      .integers({a.stride.h, a.stride.w});
   call.integers({a.pad.h, a.pad.w}).integers({a.dilation.h, a.dilation.w}).boolean(a.ceil_mode);
   call.out(0, channels_last_face(c.out[0].shape))
-      .scratch({DType::s64, c.out[0].shape, {}}, channels_last_face(c.out[0].shape));  // the indices
+      .scratch({DType::s64, c.out[0].shape, {}},
+               channels_last_face(c.out[0].shape));  // the indices
   return call.done();
 }
 
 Answer float_form(const Softmax& a, const LowerContext& c) {
-  if (a.beta != 1) return Refusal{"the portable kernel has no factor", fmt::format("{:g}", a.beta), "1", "portable.softmax.beta"};
+  if (a.beta != 1)
+    return Refusal{"the portable kernel has no factor", fmt::format("{:g}", a.beta), "1",
+                   "portable.softmax.beta"};
   CallBuilder call("aten::_softmax", c.in.size(), 1);
-  call.in(0, plain_face(c.in[0].shape)).integer(a.axis).boolean(false).out(0, plain_face(c.out[0].shape));
+  call.in(0, plain_face(c.in[0].shape))
+      .integer(a.axis)
+      .boolean(false)
+      .out(0, plain_face(c.out[0].shape));
   return call.done();
 }
 
@@ -115,19 +150,27 @@ Answer float_form(const Pad& a, const LowerContext& c) {
   std::vector<i64> pairs;
   for (size_t k = a.before.size(); k-- > 0;) pairs.insert(pairs.end(), {a.before[k], a.after[k]});
   CallBuilder call("aten::constant_pad_nd", c.in.size(), 1);
-  call.in(0, plain_face(c.in[0].shape)).integers(std::move(pairs)).real(a.value).out(0, plain_face(c.out[0].shape));
+  call.in(0, plain_face(c.in[0].shape))
+      .integers(std::move(pairs))
+      .real(a.value)
+      .out(0, plain_face(c.out[0].shape));
   return call.done();
 }
 
 Answer float_form(const Expand& a, const LowerContext& c) {
   CallBuilder call("aten::expand_copy", c.in.size(), 1);
-  call.in(0, plain_face(c.in[0].shape)).integers(a.shape).boolean(false).out(0, plain_face(c.out[0].shape));
+  call.in(0, plain_face(c.in[0].shape))
+      .integers(a.shape)
+      .boolean(false)
+      .out(0, plain_face(c.out[0].shape));
   return call.done();
 }
 
 Answer float_form(const Reduce& a, const LowerContext& c) {
-  static constexpr std::pair<const char*, const char*> kKernels[] = {
-      {"aten::mean", "out"}, {"aten::sum", "IntList_out"}, {"aten::amax", "out"}, {"aten::amin", "out"}};
+  static constexpr std::pair<const char*, const char*> kKernels[] = {{"aten::mean", "out"},
+                                                                     {"aten::sum", "IntList_out"},
+                                                                     {"aten::amax", "out"},
+                                                                     {"aten::amin", "out"}};
   const bool keeps = c.out[0].rank() == c.in[0].rank();
   CallBuilder call(kKernels[a.fn].first, c.in.size(), 1);
   call.overload(kKernels[a.fn].second);
@@ -138,9 +181,14 @@ Answer float_form(const Reduce& a, const LowerContext& c) {
 }
 
 Answer float_form(const Resize2d& a, const LowerContext& c) {
-  if (a.mode != Resize2d::kBilinear || (!a.align_corners && !a.half_pixel)) return no_kernel("resize2d with these positions");
+  if (a.mode != Resize2d::kBilinear || (!a.align_corners && !a.half_pixel))
+    return no_kernel("resize2d with these positions");
   CallBuilder call("aten::upsample_bilinear2d", c.in.size(), 1);
-  call.overload("vec_out").in(0, channels_last_face(c.in[0].shape)).integers({a.size.h, a.size.w}).boolean(a.align_corners).none();
+  call.overload("vec_out")
+      .in(0, channels_last_face(c.in[0].shape))
+      .integers({a.size.h, a.size.w})
+      .boolean(a.align_corners)
+      .none();
   call.out(0, channels_last_face(c.out[0].shape));
   return call.done();
 }
@@ -168,7 +216,8 @@ concept HasFloatForm = requires(const T& op, const LowerContext& c) {
 }  // namespace
 
 Result<Lowered> float_call(const Op& op, const LowerContext& c) {
-  if (has_bounds_beside(op)) return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
+  if (has_bounds_beside(op))
+    return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
   Answer answer = std::visit(
       [&]<class T>(const T& o) -> Answer {
         if constexpr (HasFloatForm<T>) return float_form(o, c);
@@ -183,7 +232,9 @@ Result<Lowered> float_call(const Op& op, const LowerContext& c) {
   for (size_t k = 0; k < c.out.size(); ++k) out.push_back(&c.out[k]);
   for (const Type& t : answer.value->scratch) out.push_back(&t);
   if (const auto fault = fault_of_call(answer.value->call, TypeView(in), TypeView(out)))
-    return Refusal{fmt::format("the portable kernel {} does not take it: {}", answer.value->call.name, *fault), "", "", "portable.call"};
+    return Refusal{
+        fmt::format("the portable kernel {} does not take it: {}", answer.value->call.name, *fault),
+        "", "", "portable.call"};
   return answer;
 }
 

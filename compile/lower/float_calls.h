@@ -5,8 +5,8 @@
 
 namespace deuteron {
 
-// The call of a portable kernel for float operands; what is missing, when there is none. Portable kernels have no
-// bounds: an operator with bounds has no such call.
+// The call of a portable kernel for float operands; what is missing, when there is none. Portable
+// kernels have no bounds: an operator with bounds has no such call.
 Result<Lowered> float_call(const Op&, const LowerContext&);
 
 }  // namespace deuteron

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution whose result nothing but an addition reads becomes one call with it. Its result is written over the addition's other
-// operand, so that two tensors are alive where there were three: the peak of a residual network.
-//   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y = deuteron::packed_conv2d_add(x, other)
+// A convolution whose result nothing but an addition reads becomes one call with it. Its result is
+// written over the addition's other operand, so that two tensors are alive where there were three:
+// the peak of a residual network.
+//   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y =
+//   deuteron::packed_conv2d_add(x, other)
 // and packed_conv2d_shifts becomes packed_conv2d_add_shifts.
-// Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is read again, the two calls stay.
+// Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is
+// read again, the two calls stay.
 #include <algorithm>
 #include <iterator>
 
@@ -59,7 +62,8 @@ std::optional<Graph> fused(const Graph& g, const Pair& pair) {
   Lowered lowered = packed_call(*numbers, 3, std::nullopt);
   lowered.call.macs = call_of(conv.op)->macs;
   Node both{conv.op, {conv.inputs[0], conv.inputs[1], pair.other}, add.outputs, {}};
-  std::set_union(conv.origin.begin(), conv.origin.end(), add.origin.begin(), add.origin.end(), std::back_inserter(both.origin));
+  std::set_union(conv.origin.begin(), conv.origin.end(), add.origin.begin(), add.origin.end(),
+                 std::back_inserter(both.origin));
   Graph result = g;
   result.nodes[pair.convolution] = call_node(result, both, std::move(lowered));
   result.nodes.erase(result.nodes.begin() + pair.add);

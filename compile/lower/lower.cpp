@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
+// Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in
+// one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,18 +35,20 @@ static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
   const bool renames = facts_of(node.op).values == Values::same;
   const bool view = lies_in_operand && (renames || !g.is_constant(homes.of(node.inputs[0]).root));
   if (view) homes.enter(g, node);
-  return view || call_of(node.op) != nullptr || (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
+  return view || call_of(node.op) != nullptr ||
+         (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
 }
 
 Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
   if (g.numerics != Numerics::tflite) return target.npu ? Rounding::tflite : Rounding::once;
   // The last of a node's operators makes its result; the others made or share its operands.
-  const bool once = !node.origin.empty() && g.sources[node.origin.back()].target == "FULLY_CONNECTED";
+  const bool once =
+      !node.origin.empty() && g.sources[node.origin.back()].target == "FULLY_CONNECTED";
   return once ? Rounding::reference_once : Rounding::reference;
 }
 
-// The last nodes write the states, in their order. Each goes up to the last node that reads the old value: what the new one is copied from
-// is free then.
+// The last nodes write the states, in their order. Each goes up to the last node that reads the old
+// value: what the new one is copied from is free then.
 static void write_early(Graph& g) {
   const Homes homes(g);
   for (size_t k = 0; k < g.states.size(); ++k) {
@@ -61,16 +64,20 @@ static void write_early(Graph& g) {
   }
 }
 
-// state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind everything that reads the state
-// What lies in another state's memory, or in this one at another place, is copied out before any state is written.
+// state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind
+// everything that reads the state What lies in another state's memory, or in this one at another
+// place, is copied out before any state is written.
 static void write_states(Graph& g, bool for_stock) {
   if (g.states.empty()) return;
-  if (g.sources.empty()) g.sources.push_back({g.state_inputs()[0].name, "state", "", ""});  // a model that only hands inputs on
+  if (g.sources.empty())
+    g.sources.push_back(
+        {g.state_inputs()[0].name, "state", "", ""});  // a model that only hands inputs on
   const size_t users = g.user_outputs().size();
   const Homes homes(g);
   const auto lies_in_state = [&](ValueId v) {
     const ValueId root = homes.of(v).root;
-    return std::any_of(g.state_inputs().begin(), g.state_inputs().end(), [&](const Port& p) { return p.value == root; });
+    return std::any_of(g.state_inputs().begin(), g.state_inputs().end(),
+                       [&](const Port& p) { return p.value == root; });
   };
   const auto origin_of = [&](size_t k) {
     if (g.states[k].source >= 0) return Origin{g.states[k].source};
@@ -82,28 +89,32 @@ static void write_states(Graph& g, bool for_stock) {
   for (const Port& port : g.outputs) values.push_back(port.value);
   for (size_t o = 0; o < values.size(); ++o)
     if (lies_in_state(values[o]))
-      values[o] = add_copy(g, values[o], for_stock, origin_of(o < users ? 0 : o - users), g.values[values[o]].name + ".copy");
+      values[o] = add_copy(g, values[o], for_stock, origin_of(o < users ? 0 : o - users),
+                           g.values[values[o]].name + ".copy");
   for (size_t o = 0; o < users; ++o) g.outputs[o].value = values[o];
   for (size_t k = 0; k < g.states.size(); ++k) {
     const Type type = g.type(values[users + k]);
     const Face face = plain_face(type.shape);
-    Lowered write = CallBuilder(kStateWrite, 1, 1).overload("").out(0, face).in(0, face).boolean(false).done();
+    Lowered write =
+        CallBuilder(kStateWrite, 1, 1).overload("").out(0, face).in(0, face).boolean(false).done();
     const Origin origin = origin_of(k);
-    g.outputs[users + k].value = g.add_node(std::move(write.call), {values[users + k]}, {type}, g.state_inputs()[k].name, origin);
+    g.outputs[users + k].value = g.add_node(std::move(write.call), {values[users + k]}, {type},
+                                            g.state_inputs()[k].name, origin);
   }
   write_early(g);
 }
 
 static bool has_own_numbers(const PassContext& pass) {
   const bool is_partitioned = !pass.result.partition.nodes.empty();
-  const bool is_kept_off = !pass.options.npu.exclude.empty() || pass.options.npu.min_macs > pass.target.options.min_macs;
+  const bool is_kept_off =
+      !pass.options.npu.exclude.empty() || pass.options.npu.min_macs > pass.target.options.min_macs;
   return is_partitioned && !is_kept_off && !pass.result.quantization.model_was_quantized;
 }
 
 // Beside an NPU our own numbers are rounded as the NPU does, so that they do not depend on the
 // side. A float model has none yet: where no part of it is on the NPU once it is partitioned, they
-// are rounded once, and so are sums along axes, of which TFLite's rounding makes too large ones (compile/place/mean_bias.h).
-// What an option keeps off the NPU keeps its numbers.
+// are rounded once, and so are sums along axes, of which TFLite's rounding makes too large ones
+// (compile/place/mean_bias.h). What an option keeps off the NPU keeps its numbers.
 static bool rounds_once_beside_npu(const PassContext& pass) {
   const bool has_delegate = std::ranges::any_of(pass.graph.nodes, [](const Node& node) {
     const KernelCall* call = call_of(node.op);
@@ -123,17 +134,21 @@ void lower(PassContext& pass) {
     std::vector<const Type*> in_types, out_types;
     std::vector<const Constant*> data;
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
-    for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
+    for (const ValueId v : node.inputs)
+      data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
     Rounding rounding = rounding_of(g, node, pass.target);
     const bool is_sum = facts_of(node.op).family == Family::slices && has_own_numbers(pass);
     if ((rounds_once || is_sum) && rounding == Rounding::tflite) rounding = Rounding::once;
     const i64 count = macs(node.op, in, out);
-    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
+    Result<Lowered> lowered = lower_to_cortex_m(
+        node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
     // Numbers without steps: float32, and the integers and masks that portable kernels move.
     const DType dtype = out[0].dtype;
     const bool is_plain =
-        (dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8) && !is_dequantize(node.op);
-    if (!lowered && is_plain && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
+        (dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8) &&
+        !is_dequantize(node.op);
+    if (!lowered && is_plain && state_results(node.op) == 0)
+      lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));
       continue;

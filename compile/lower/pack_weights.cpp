@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights become what the kernels of our runtime read: after lowering, so that every way to a dense call is served, with the numbers that
-// the plain call has.
+// Weights become what the kernels of our runtime read: after lowering, so that every way to a dense
+// call is served, with the numbers that the plain call has.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,9 @@ namespace {
 
 // Whether it reads units that were put in order.
 bool has_zeros(const UnitOrder& units, const Node& node) {
-  return std::ranges::any_of(node.origin, [&](i32 id) { return std::ranges::find(units.readers, id) != units.readers.end(); });
+  return std::ranges::any_of(node.origin, [&](i32 id) {
+    return std::ranges::find(units.readers, id) != units.readers.end();
+  });
 }
 
 struct Candidate {
@@ -31,7 +33,8 @@ struct Candidate {
   Lowered lowered;
 };
 
-std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass, LinearForms& additions) {
+std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass,
+                                   LinearForms& additions) {
   const Node& node = g.nodes[n];
   const auto* call = call_of(node.op);
   if (!call || !call->numbers) return std::nullopt;
@@ -40,14 +43,17 @@ std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass, 
   Result<Lowered> lowered =
       pack_call(*call, {pass.target.isa, node.inputs.size(), zeros, may_be_four_bits}, additions);
   if (!lowered) {
-    if (lowered.why.rule != kNoPacking) pass.result.plain.push_back({node.origin, call->name, lowered.why});
+    if (lowered.why.rule != kNoPacking)
+      pass.result.plain.push_back({node.origin, call->name, lowered.why});
     return std::nullopt;
   }
   lowered.value->call.macs = call->macs;
   return Candidate{n, std::move(*lowered.value)};
 }
 
-std::string_view content(const Constant& c) { return {reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size()}; }
+std::string_view content(const Constant& c) {
+  return {reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size()};
+}
 
 // How often the calls read each constant. The file has it once: bands of rows share their weights.
 using Readers = std::map<std::string_view, i64>;
@@ -60,8 +66,11 @@ void add_constants(const Graph& g, const Node& node, Readers& readers) {
 void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
   const std::vector<ValueId>& inputs = g.nodes[c.node].inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto is_read = [&](const KernelArg& a) { return a.kind == KernelArg::Kind::input && a.integer == static_cast<i64>(i); };
-    if (g.is_constant(inputs[i]) && std::ranges::none_of(c.lowered.call.args, is_read)) ++readers[content(*g.values[inputs[i]].constant)];
+    const auto is_read = [&](const KernelArg& a) {
+      return a.kind == KernelArg::Kind::input && a.integer == static_cast<i64>(i);
+    };
+    if (g.is_constant(inputs[i]) && std::ranges::none_of(c.lowered.call.args, is_read))
+      ++readers[content(*g.values[inputs[i]].constant)];
   }
 }
 
@@ -78,23 +87,27 @@ struct Group {
   }
   // Cycles for each byte; what takes no more bytes comes first.
   double worth() const {
-    return growth() <= 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(cycles) / static_cast<double>(growth());
+    return growth() <= 0 ? std::numeric_limits<double>::infinity()
+                         : static_cast<double>(cycles) / static_cast<double>(growth());
   }
 };
 
 i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Target& target) {
   const Node& node = g.nodes[c.node];
   const std::optional<i64> plain = cpu_cycles(g, node, target);
-  const std::optional<i64> packed = cpu_cycles({c.lowered.call.name}, cpu_work_of(g, node, c.lowered, packed_bytes), target);
+  const std::optional<i64> packed =
+      cpu_cycles({c.lowered.call.name}, cpu_work_of(g, node, c.lowered, packed_bytes), target);
   return plain && packed ? std::max<i64>(*plain - *packed, 0) : 0;
 }
 
-std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates, const Target& target) {
+std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates,
+                             const Target& target) {
   std::vector<Group> groups;
   std::map<std::string_view, size_t> group_of;  // by packed weights
   for (Candidate& c : candidates) {
     const auto& constants = c.lowered.constants;
-    const auto [at, is_new] = group_of.try_emplace(constants.empty() ? "" : content(constants[0].data), groups.size());
+    const auto [at, is_new] =
+        group_of.try_emplace(constants.empty() ? "" : content(constants[0].data), groups.size());
     if (is_new) groups.emplace_back();
     Group& group = groups[at->second];
     group.packed = constants.empty() ? 0 : constants[0].type.bytes();
@@ -111,8 +124,8 @@ struct Whole {
   i64 bytes = 0, cycles = 0;
 };
 
-// Whether the constants may grow by a group's bytes: all together by a few percent for what fills up blocks and tiles, or by as many percent as
-// the group saves of the time.
+// Whether the constants may grow by a group's bytes: all together by a few percent for what fills
+// up blocks and tiles, or by as many percent as the group saves of the time.
 bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent) {
   if (growth <= all.bytes * free_percent / 100) return true;
   return all.cycles > 0 && static_cast<double>(group.cycles) / static_cast<double>(all.cycles) >=
@@ -120,7 +133,8 @@ bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent
 }
 
 // Splits off those that stay plain.
-std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, const Whole& all, i64 free_percent) {
+std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, const Whole& all,
+                               i64 free_percent) {
   std::vector<Group> packed, plain;
   i64 growth = 0;
   for (Group& group : groups) {
@@ -140,9 +154,11 @@ std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, cons
 }
 
 std::string why_plain(const Group& group, const Whole& all) {
-  const auto percent = [](i64 part, i64 whole) { return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<i64>(whole, 1)); };
-  return fmt::format("packing would add {:.1f} % to the constants and save {:.1f} % of the cycles", percent(group.growth(), all.bytes),
-                     percent(group.cycles, all.cycles));
+  const auto percent = [](i64 part, i64 whole) {
+    return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<i64>(whole, 1));
+  };
+  return fmt::format("packing would add {:.1f} % to the constants and save {:.1f} % of the cycles",
+                     percent(group.growth(), all.bytes), percent(group.cycles, all.cycles));
 }
 
 }  // namespace
@@ -175,13 +191,19 @@ void pack_weights(PassContext& pass) {
   }
   for (const auto& [data, count] : readers) all.bytes += static_cast<i64>(data.size());
   std::vector<Group> groups = groups_of(g, std::move(candidates), pass.target);
-  for (const Group& group : leave_plain(groups, std::move(readers), all, pass.options.packed_growth_percent))
+  for (const Group& group :
+       leave_plain(groups, std::move(readers), all, pass.options.packed_growth_percent))
     for (const Candidate& c : group.calls)
-      pass.result.plain.push_back({g.nodes[c.node].origin, call_of(g.nodes[c.node].op)->name, {why_plain(group, all), "", "", ""}});
+      pass.result.plain.push_back({g.nodes[c.node].origin,
+                                   call_of(g.nodes[c.node].op)->name,
+                                   {why_plain(group, all), "", "", ""}});
   for (Group& group : groups)
     for (Candidate& c : group.calls) {
       Node& node = g.nodes[c.node];
-      const Node result{node.op, node.inputs, {node.outputs[0]}, node.origin};  // without the scratch of the plain kernel
+      const Node result{node.op,
+                        node.inputs,
+                        {node.outputs[0]},
+                        node.origin};  // without the scratch of the plain kernel
       node = call_node(g, result, std::move(c.lowered));
     }
 }

@@ -29,7 +29,8 @@ bool is_meant(std::span<const Origin> meant, const Origin& origin) {
   });
 }
 
-void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, std::span<const Origin> meant, Diagnostics& diagnostics) {
+void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target,
+                            std::span<const Origin> meant, Diagnostics& diagnostics) {
   struct Leftover {
     std::string name, operators;
     std::vector<std::string> kernels;
@@ -40,21 +41,28 @@ void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, std:
     const KernelCall* call = call_of(node.op);
     const i64 bytes = call ? portable_float_bytes(g, node) : 0;
     if (bytes == 0 || is_meant(meant, node.origin)) continue;
-    const std::string name = user_names(g, node.origin), operators = user_operators_text(g, node.origin);
-    auto at =
-        std::find_if(leftovers.begin(), leftovers.end(), [&](const Leftover& l) { return l.operators == operators && l.name == name; });
+    const std::string name = user_names(g, node.origin),
+                      operators = user_operators_text(g, node.origin);
+    auto at = std::find_if(leftovers.begin(), leftovers.end(), [&](const Leftover& l) {
+      return l.operators == operators && l.name == name;
+    });
     if (at == leftovers.end()) at = leftovers.insert(at, {name, operators, {}, 0, 0});
-    if (std::find(at->kernels.begin(), at->kernels.end(), call->name) == at->kernels.end()) at->kernels.push_back(call->name);
+    if (std::find(at->kernels.begin(), at->kernels.end(), call->name) == at->kernels.end())
+      at->kernels.push_back(call->name);
     at->macs += call->macs;
     at->bytes += bytes;
   }
   for (const Leftover& l : leftovers) {
-    const double share = macs > 0 ? 100.0 * static_cast<double>(l.macs) / static_cast<double>(macs) : 0;
+    const double share =
+        macs > 0 ? 100.0 * static_cast<double>(l.macs) / static_cast<double>(macs) : 0;
     diagnostics.warning(fmt::format("{}: `{}`, {}", g.name, l.name, l.operators),
-                        fmt::format("has no int8 form on {} and runs in float on the portable kernel{} {}: {:.1f} % of the multiply-adds, "
+                        fmt::format("has no int8 form on {} and runs in float on the portable "
+                                    "kernel{} {}: {:.1f} % of the multiply-adds, "
                                     "{} bytes of float tensors",
-                                    target.name, l.kernels.size() == 1 ? "" : "s", fmt::join(l.kernels, ", "), share, l.bytes),
-                        "target.portable", "replace the operator, or accept the cost; --strict makes this an error");
+                                    target.name, l.kernels.size() == 1 ? "" : "s",
+                                    fmt::join(l.kernels, ", "), share, l.bytes),
+                        "target.portable",
+                        "replace the operator, or accept the cost; --strict makes this an error");
   }
 }
 

@@ -12,7 +12,8 @@ void note(std::vector<i32>& list, i32 id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
 }
 
-// Where a value comes from: operators of the user, inputs of the graph. Quantizers are looked through, and remembered.
+// Where a value comes from: operators of the user, inputs of the graph. Quantizers are looked
+// through, and remembered.
 struct Makers {
   std::vector<i32> operators, graph_inputs, quantizers;
   void add(const Makers& other) {
@@ -24,9 +25,12 @@ struct Makers {
 
 }  // namespace
 
-bool only_moves(const Op& op) { return is_movement(op) && facts_of(op).values != Values::interpolated; }
+bool only_moves(const Op& op) {
+  return is_movement(op) && facts_of(op).values != Values::interpolated;
+}
 
-// The `inputs` of a quantizer are the operators that it serves: those that read through it, or at an output of the graph the one before it.
+// The `inputs` of a quantizer are the operators that it serves: those that read through it, or at
+// an output of the graph the one before it.
 std::vector<UserOperator> user_operators(const Graph& g) {
   std::vector<UserOperator> operators(g.sources.size());
   for (size_t s = 0; s < g.sources.size(); ++s) {
@@ -34,7 +38,8 @@ std::vector<UserOperator> user_operators(const Graph& g) {
     operators[s].is_move = true;
   }
   std::vector<Makers> makers(g.values.size());
-  for (size_t i = 0; i < g.inputs.size(); ++i) makers[g.inputs[i].value].graph_inputs = {static_cast<i32>(i)};
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    makers[g.inputs[i].value].graph_inputs = {static_cast<i32>(i)};
   for (const Node& node : g.nodes) {
     Makers read, made;
     for (const ValueId v : node.inputs) read.add(makers[v]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NPU computes some operators in several int8 steps: a layer norm, SiLU. It pools an image in
 // steps of the image's scale, its logarithm of zero is that of the smallest float, and its sigmoid
-// and tanh have fixed steps (compile/precision/fixed_steps.h). Where such a form costs accuracy that can be
-// measured, the operator keeps the form that it has without an NPU: one kernel or table on the CPU,
-// a mean with a scale of its own. `--prefer npu` asks for the NPU's forms everywhere.
+// and tanh have fixed steps (compile/precision/fixed_steps.h). Where such a form costs accuracy
+// that can be measured, the operator keeps the form that it has without an NPU: one kernel or table
+// on the CPU, a mean with a scale of its own. `--prefer npu` asks for the NPU's forms everywhere.
 #include "compile/place/choose_forms.h"
 
 #include <algorithm>
@@ -42,15 +42,19 @@ bool is_table(const FormDecision& forms, const Node& node) {
 
 namespace {
 
-constexpr double kWorthIt = 0.75;  // dB that the NPU's forms may cost: less is what a search gains or loses by chance
-constexpr double kOfOne = 0.25;    // dB that the form of one operator may cost, where those of all cost more
+constexpr double kWorthIt =
+    0.75;  // dB that the NPU's forms may cost: less is what a search gains or loses by chance
+constexpr double kOfOne =
+    0.25;  // dB that the form of one operator may cost, where those of all cost more
 constexpr size_t kMaxTableTries = 8;  // of one table less; of more tables, several at once
 
-// Of the graph in which every operator has its exact form: what the NPU would compute in another one.
+// Of the graph in which every operator has its exact form: what the NPU would compute in another
+// one.
 bool has_form_of_npu(const PassContext& pass, const Graph& g, const Node& node) {
   if (has_form(node.op, FormKind::parts)) return true;
   const bool taken = npu_takes(g, node, pass.target, pass.options.npu);
-  if (const auto* unary = std::get_if<Unary>(&node.op); unary && unary->fn == UnaryFn::log) return taken;
+  if (const auto* unary = std::get_if<Unary>(&node.op); unary && unary->fn == UnaryFn::log)
+    return taken;
   if (taken || !has_program(node.op) || bounds_of(node.op)) return false;
   const std::optional<PointProgram> program = in_builtins(node.op);
   return program && are_taken(*program, g.type(node.inputs[0]), pass.target.npu->limits);
@@ -189,9 +193,12 @@ class FormChooser {
     std::vector<std::string> found;
     if (!graph || !as_npu) return found;
     for (const Node& node : graph->nodes)
-      if (has_form_of_npu(pass_, *graph, node) && std::ranges::count(found, form_name(node.op)) == 0) found.push_back(form_name(node.op));
+      if (has_form_of_npu(pass_, *graph, node) &&
+          std::ranges::count(found, form_name(node.op)) == 0)
+        found.push_back(form_name(node.op));
     const auto pools = [](const Graph& g) {
-      return std::ranges::count_if(g.nodes, [](const Node& n) { return std::holds_alternative<AvgPool2d>(n.op); });
+      return std::ranges::count_if(
+          g.nodes, [](const Node& n) { return std::holds_alternative<AvgPool2d>(n.op); });
     };
     if (pools(*as_npu) > pools(*graph)) found.emplace_back("avg_pool2d");
     find_tables(*graph);
@@ -227,8 +234,11 @@ class FormChooser {
 }  // namespace
 
 void choose_forms(PassContext& pass) {
-  const bool has_choice = pass.target.npu && pass.target.has_backend("cortex_m") && !pass.target.options.is_for_stock();
-  if (!has_choice || pass.options.npu.prefer == "npu" || is_quantized(pass.graph) || pass.samples.size() < 2) return;
+  const bool has_choice =
+      pass.target.npu && pass.target.has_backend("cortex_m") && !pass.target.options.is_for_stock();
+  if (!has_choice || pass.options.npu.prefer == "npu" || is_quantized(pass.graph) ||
+      pass.samples.size() < 2)
+    return;
   FormChooser(pass).run();
 }
 

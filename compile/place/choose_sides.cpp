@@ -11,20 +11,28 @@
 namespace deuteron {
 namespace {
 
-// Whole programs that are compiled at most to look for a better one: the search ends early on large graphs.
+// Whole programs that are compiled at most to look for a better one: the search ends early on large
+// graphs.
 constexpr int kMostTries = 32;
 
 class Chooser {
  public:
-  Chooser(const Graph& g, const std::vector<bool>& supported, const std::vector<SideCosts>& costs, const NpuCrossing& crossing,
-          const Evaluate& evaluate)
-      : g_(g), uses_(g), supported_(supported), costs_(costs), crossing_(crossing), evaluate_(evaluate) {}
+  Chooser(const Graph& g, const std::vector<bool>& supported, const std::vector<SideCosts>& costs,
+          const NpuCrossing& crossing, const Evaluate& evaluate)
+      : g_(g),
+        uses_(g),
+        supported_(supported),
+        costs_(costs),
+        crossing_(crossing),
+        evaluate_(evaluate) {}
 
   std::optional<SideChoice> run() {
     choice_.all_npu = consider(supported_);
     choice_.all_cpu = consider(std::vector<bool>(supported_.size(), false));
-    // A call of the NPU is shared by the tensors that cross at it, so no price of a single tensor is right: none, half and all of a call.
-    for (const i64 share : {i64{0}, crossing_.call_cycles / 2, crossing_.call_cycles}) consider(cut(share));
+    // A call of the NPU is shared by the tensors that cross at it, so no price of a single tensor
+    // is right: none, half and all of a call.
+    for (const i64 share : {i64{0}, crossing_.call_cycles / 2, crossing_.call_cycles})
+      consider(cut(share));
     while (best_ && choice_.evaluated < kMostTries && improve()) {}
     if (!best_) return std::nullopt;
     choice_.chosen = *best_;
@@ -49,7 +57,8 @@ class Chooser {
       sides.there.push_back(!supported_[n] ? 0 : costs_[n].cpu >= 0 ? costs_[n].cpu : kNever);
       for (const ValueId v : g_.nodes[n].inputs)
         if (const NodeId above = uses_.producer[v]; above >= 0)
-          sides.pairs.push_back({above, static_cast<i32>(n), crossing_cycles(crossing_, g_.type(v).bytes()) + share_of_call});
+          sides.pairs.push_back({above, static_cast<i32>(n),
+                                 crossing_cycles(crossing_, g_.type(v).bytes()) + share_of_call});
     }
     return cheapest_sides(sides);
   }
@@ -66,12 +75,15 @@ class Chooser {
       for (const ValueId v : g_.nodes[n].inputs)
         if (const NodeId above = uses_.producer[v]; above >= 0 && on_npu[n] && on_npu[above])
           part[root(static_cast<NodeId>(n))] = root(above);
-    for (size_t n = 0; n < g_.nodes.size(); ++n) part[n] = on_npu[n] ? root(static_cast<NodeId>(n)) : -1;
+    for (size_t n = 0; n < g_.nodes.size(); ++n)
+      part[n] = on_npu[n] ? root(static_cast<NodeId>(n)) : -1;
     return part;
   }
   bool is_at_border(NodeId n, const std::vector<bool>& on_npu) const {
     for (const ValueId v : g_.nodes[n].inputs)
-      if (const NodeId above = uses_.producer[v]; !g_.is_constant(v) && (above < 0 || !on_npu[above])) return true;
+      if (const NodeId above = uses_.producer[v];
+          !g_.is_constant(v) && (above < 0 || !on_npu[above]))
+        return true;
     for (const ValueId v : g_.nodes[n].outputs) {
       if (uses_.output_uses[v] > 0) return true;
       for (const NodeId r : uses_.readers[v])
@@ -95,13 +107,16 @@ class Chooser {
       if (part[n] == id) {
         Move whole{2 * crossing_.call_cycles, {}};
         for (size_t k = 0; k < part.size(); ++k)
-          if (part[k] == id) whole.nodes.push_back(static_cast<NodeId>(k)), whole.gain += costs_[k].npu - costs_[k].cpu;
+          if (part[k] == id)
+            whole.nodes.push_back(static_cast<NodeId>(k)),
+                whole.gain += costs_[k].npu - costs_[k].cpu;
         moves.push_back(std::move(whole));
       }
       if (from[n] && is_at_border(id, from)) moves.push_back({costs_[n].npu - costs_[n].cpu, {id}});
       if (!from[n] && supported_[n]) moves.push_back({costs_[n].cpu - costs_[n].npu, {id}});
     }
-    std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.gain > b.gain; });
+    std::stable_sort(moves.begin(), moves.end(),
+                     [](const Move& a, const Move& b) { return a.gain > b.gain; });
     for (const Move& move : moves) {
       if (choice_.evaluated >= kMostTries || move.gain <= -2 * crossing_.call_cycles) break;
       std::vector<bool> to = from;
@@ -125,7 +140,8 @@ class Chooser {
 
 }  // namespace
 
-std::optional<SideChoice> choose_sides(const Graph& graph, const std::vector<bool>& supported, const std::vector<SideCosts>& costs,
+std::optional<SideChoice> choose_sides(const Graph& graph, const std::vector<bool>& supported,
+                                       const std::vector<SideCosts>& costs,
                                        const NpuCrossing& crossing, const Evaluate& evaluate) {
   return Chooser(graph, supported, costs, crossing, evaluate).run();
 }

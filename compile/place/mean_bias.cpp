@@ -12,7 +12,10 @@ namespace deuteron {
 namespace {
 
 bool is_never_negative(const Type& x) { return x.quant.zero_point[0] == x.quant.low; }
-bool keeps_order(const Node& node) { return node.inputs.size() == 1 && is_movement(node.op) && facts_of(node.op).values == Values::same; }
+bool keeps_order(const Node& node) {
+  return node.inputs.size() == 1 && is_movement(node.op) &&
+         facts_of(node.op).values == Values::same;
+}
 
 class Corrector {
  public:
@@ -20,7 +23,8 @@ class Corrector {
 
   int run() {
     for (const Node& node : g_.nodes)
-      if (const double excess = excess_of_sum(g_, node); excess > 0 && is_never_negative(g_.type(node.inputs[0])))
+      if (const double excess = excess_of_sum(g_, node);
+          excess > 0 && is_never_negative(g_.type(node.inputs[0])))
         correct_behind(node.outputs[0], excess);
     return changed_;
   }
@@ -34,12 +38,19 @@ class Corrector {
     }
   }
   void correct(const Node& layer, double excess) {
-    if (layer.inputs.size() < 3 || !g_.is_constant(layer.inputs[1]) || !g_.is_constant(layer.inputs[2])) return;
+    if (layer.inputs.size() < 3 || !g_.is_constant(layer.inputs[1]) ||
+        !g_.is_constant(layer.inputs[2]))
+      return;
     const ValueId b = layer.inputs[2];
-    const Type &x = g_.type(layer.inputs[0]), &w = g_.type(layer.inputs[1]), &y = g_.type(layer.outputs[0]);
+    const Type &x = g_.type(layer.inputs[0]), &w = g_.type(layer.inputs[1]),
+               &y = g_.type(layer.outputs[0]);
     const Shape &in = x.shape, &kernel = w.shape;
-    const bool sees_no_padding = kernel.size() == 2 || (in.size() == 4 && in[1] == 1 && in[2] == 1 && kernel[1] == 1 && kernel[2] == 1);
-    if (w.dtype != DType::s8 || y.dtype != DType::s8 || g_.type(b).dtype != DType::s32 || !sees_no_padding || !uses_.has_single_reader(b)) return;
+    const bool sees_no_padding =
+        kernel.size() == 2 ||
+        (in.size() == 4 && in[1] == 1 && in[2] == 1 && kernel[1] == 1 && kernel[2] == 1);
+    if (w.dtype != DType::s8 || y.dtype != DType::s8 || g_.type(b).dtype != DType::s32 ||
+        !sees_no_padding || !uses_.has_single_reader(b))
+      return;
     const std::span<const int8_t> weights = g_.values[layer.inputs[1]].constant->as<int8_t>();
     const std::span<const i32> bias = g_.values[b].constant->as<i32>();
     const size_t each = weights.size() / bias.size();

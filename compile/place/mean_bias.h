@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means and sums of the NPU are rounded as TFLite's (ops/reduce/rounding.h): of numbers that are never negative they are too large. The
-// layers that read them take it out of their biases.
+// Means and sums of the NPU are rounded as TFLite's (ops/reduce/rounding.h): of numbers that are
+// never negative they are too large. The layers that read them take it out of their biases.
 #pragma once
 #include "ir/graph.h"
 

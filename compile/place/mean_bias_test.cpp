@@ -22,10 +22,13 @@ struct MeanAndLayer {
     const auto value = [&](const char* name, Shape shape, float scale, i32 zero) {
       return g.add_value(name, Type{DType::s8, std::move(shape), per_tensor(scale, zero)});
     };
-    const ValueId x = value("x", {1, 6, 6, 2}, x_scale, x_zero), m = value("m", {1, 1, 1, 2}, 1, -128);
+    const ValueId x = value("x", {1, 6, 6, 2}, x_scale, x_zero),
+                  m = value("m", {1, 1, 1, 2}, 1, -128);
     const ValueId v = value("v", {1, 2}, 1, -128), y = value("y", {1, 2}, 1, 0);
-    const ValueId w = g.add_value("w", Type{DType::s8, {2, 2}, per_tensor(1, 0)}, constant_of(std::vector<int8_t>{100, 60, -40, -8}));
-    b = g.add_value("b", Type{DType::s32, {2}, per_tensor(1, 0)}, constant_of(std::vector<i32>{1000, 1000}));
+    const ValueId w = g.add_value("w", Type{DType::s8, {2, 2}, per_tensor(1, 0)},
+                                  constant_of(std::vector<int8_t>{100, 60, -40, -8}));
+    b = g.add_value("b", Type{DType::s32, {2}, per_tensor(1, 0)},
+                    constant_of(std::vector<i32>{1000, 1000}));
     g.inputs.push_back({x, "x", {0, 1, 2, 3}});
     g.nodes.push_back({Reduce{.fn = Reduce::kMean, .axes = {1, 2}}, {x}, {m}, {0}});
     g.nodes.push_back({Reshape{{1, 2}}, {m}, {v}, {0}});
@@ -38,7 +41,8 @@ struct MeanAndLayer {
   }
 };
 
-// Scale 2 / 1 over 36: TFLite's multiplier is 0.444 of 2^-3, so that one result in 16 is a step too large.
+// Scale 2 / 1 over 36: TFLite's multiplier is 0.444 of 2^-3, so that one result in 16 is a step too
+// large.
 TEST(MeanBias, TheLayerBehindTakesItOut) {
   MeanAndLayer f(-128);
   EXPECT_EQ(excess_of_sum(f.t.g, f.t.g.nodes[0]), 1.0 / 16);
@@ -52,17 +56,20 @@ TEST(MeanBias, NumbersOnBothSidesOfZeroCancelOut) {
   EXPECT_EQ(f.bias(), (std::vector<i32>{1000, 1000}));
 }
 
-// What the kernel gives in the mean of many sums. Scales are such that sums lie anywhere between two steps.
+// What the kernel gives in the mean of many sums. Scales are such that sums lie anywhere between
+// two steps.
 TEST(MeanBias, IsWhatTheRoundingMakes) {
   for (const i64 count : {3, 8, 36, 125})
     for (const float scale : {0.7071f, 2.1371f, 5.3311f}) {
       const Quant x = per_tensor(scale, -128), y = per_tensor(1, -128);
       const Op mean = Reduce{.fn = Reduce::kMean, .axes = {1}};
-      const double excess = excess_of_sum(mean, Type{DType::s8, {1, count}, x}, Type{DType::s8, {1, 1}, y});
+      const double excess =
+          excess_of_sum(mean, Type{DType::s8, {1, count}, x}, Type{DType::s8, {1, 1}, y});
       const auto m = *reduce_multiplier(x, y, count, Ties::away, "");
       double sum = 0, n = 0;
       for (i32 acc = 0; acc < 2000 * static_cast<i32>(count); ++acc) {
-        sum += requantize(acc, m.value, m.shift) - static_cast<double>(scale) * acc / static_cast<double>(count);
+        sum += requantize(acc, m.value, m.shift) -
+               static_cast<double>(scale) * acc / static_cast<double>(count);
         ++n;
       }
       EXPECT_NEAR(sum / n, excess, 0.01) << count << " " << scale;

@@ -6,7 +6,8 @@
 namespace deuteron {
 
 std::vector<bool> cheapest_sides(const TwoSides& s) {
-  // Source: here. Sink: there. A node that ends with the sink pays the edge from the source, its price there.
+  // Source: here. Sink: there. A node that ends with the sink pays the edge from the source, its
+  // price there.
   const auto n = static_cast<i32>(s.here.size());
   const i32 source = n, sink = n + 1;
   struct Edge {
@@ -34,13 +35,16 @@ std::vector<bool> cheapest_sides(const TwoSides& s) {
     std::vector<i32> queue{source};
     for (size_t head = 0; head < queue.size(); ++head)
       for (const i32 e : out[queue[head]])
-        if (const i32 to = edges[e].to; edges[e].left > 0 && to != source && by[to] < 0) by[to] = e, queue.push_back(to);
+        if (const i32 to = edges[e].to; edges[e].left > 0 && to != source && by[to] < 0)
+          by[to] = e, queue.push_back(to);
     return by[sink] >= 0;
   };
   while (reach()) {
     i64 least = edges[by[sink]].left;
-    for (i32 at = sink; at != source; at = edges[by[at] ^ 1].to) least = std::min(least, edges[by[at]].left);
-    for (i32 at = sink; at != source; at = edges[by[at] ^ 1].to) edges[by[at]].left -= least, edges[by[at] ^ 1].left += least;
+    for (i32 at = sink; at != source; at = edges[by[at] ^ 1].to)
+      least = std::min(least, edges[by[at]].left);
+    for (i32 at = sink; at != source; at = edges[by[at] ^ 1].to)
+      edges[by[at]].left -= least, edges[by[at] ^ 1].left += least;
   }
   std::vector<bool> here(static_cast<size_t>(n));
   for (i32 k = 0; k < n; ++k) here[k] = by[k] >= 0;

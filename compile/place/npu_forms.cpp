@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one element that the NPU has no builtin for become the builtins that they are made of: silu is a product with a sigmoid, the
-// square of x is x * x. Both targets with an NPU do so alike: a table on the CPU is one step and exact to half of one, but each crossing to
-// the CPU and back divides the model, and what an operator computes must not depend on what stands beside the NPU.
+// Functions of one element that the NPU has no builtin for become the builtins that they are made
+// of: silu is a product with a sigmoid, the square of x is x * x. Both targets with an NPU do so
+// alike: a table on the CPU is one step and exact to half of one, but each crossing to the CPU and
+// back divides the model, and what an operator computes must not depend on what stands beside the
+// NPU.
 #include "compile/place/npu_forms.h"
 
 #include <algorithm>
@@ -27,7 +29,8 @@ std::optional<PointProgram> in_builtins(const Op& op) {
   const auto value = [&](const PointOperand& o) { return o.from >= 0 ? values[o.from] : o; };
   for (const PointStep& s : given->steps) {
     PointOperand a = value(s.a), b = value(s.b);
-    if (is_number(a) && (s.fn == PointFn::add || s.fn == PointFn::mul || s.fn == PointFn::minimum || s.fn == PointFn::maximum))
+    if (is_number(a) && (s.fn == PointFn::add || s.fn == PointFn::mul || s.fn == PointFn::minimum ||
+                         s.fn == PointFn::maximum))
       std::swap(a, b);
     if (is_number(a) && s.fn != PointFn::sub) return std::nullopt;
     switch (s.fn) {
@@ -75,21 +78,28 @@ static bool is_taken(const PointStep& s, const Type& x, const NpuLimits& limits)
 }
 
 bool are_taken(const PointProgram& program, const Type& x, const NpuLimits& limits) {
-  return std::all_of(program.steps.begin(), program.steps.end(), [&](const PointStep& s) { return is_taken(s, x, limits); });
+  return std::all_of(program.steps.begin(), program.steps.end(),
+                     [&](const PointStep& s) { return is_taken(s, x, limits); });
 }
 
-static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
+static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root,
+                                     const RuleContext& context) {
   const Node& node = g.nodes[root];
   if (!has_program(node.op) || bounds_of(node.op)) return std::nullopt;
   if (keeps_exact_form(context, node)) return std::nullopt;
   if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::vector<NpuCheck> checks = npu_checks(g, node, *context.target, context.options->npu);
-  if (passed(checks) || checks.back().rule == "neutron.exclude" || checks.back().rule == "neutron.constant") return std::nullopt;
+  if (passed(checks) || checks.back().rule == "neutron.exclude" ||
+      checks.back().rule == "neutron.constant")
+    return std::nullopt;
   const std::optional<PointProgram> program = in_builtins(node.op);
-  if (!program || !are_taken(*program, g.type(node.inputs[0]), context.target->npu->limits)) return std::nullopt;
+  if (!program || !are_taken(*program, g.type(node.inputs[0]), context.target->npu->limits))
+    return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> values;
-  const auto value = [&](const PointOperand& o) { return o.from >= 0 ? values[o.from] : node.inputs[0]; };
+  const auto value = [&](const PointOperand& o) {
+    return o.from >= 0 ? values[o.from] : node.inputs[0];
+  };
   for (const PointStep& s : program->steps) {
     std::vector<ValueId> inputs{value(s.a)};
     if (takes_two(s)) inputs.push_back(value(s.b));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as the NPU computes them, for float models (npu_forms.cpp) and for quantized ones (npu_forms_quantized.cpp).
+// Functions as the NPU computes them, for float models (npu_forms.cpp) and for quantized ones
+// (npu_forms_quantized.cpp).
 #pragma once
 #include <optional>
 #include <span>
@@ -21,7 +22,8 @@ bool takes_two(const PointStep& s);
 // Whether the NPU takes every step, on values like x.
 bool are_taken(const PointProgram& program, const Type& x, const NpuLimits& limits);
 
-// Rules of quantized models: what stands between dequantize and quantize becomes the same in parts, with parameters for the values between.
+// Rules of quantized models: what stands between dequantize and quantize becomes the same in parts,
+// with parameters for the values between.
 std::span<const Rule> quantized_npu_rules();
 
 }  // namespace deuteron

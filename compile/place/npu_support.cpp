@@ -11,7 +11,8 @@
 
 namespace deuteron {
 
-static const std::string* exclusion_of(const Graph& g, const Node& node, const NpuOptions& options) {
+static const std::string* exclusion_of(const Graph& g, const Node& node,
+                                       const NpuOptions& options) {
   for (const std::string& wanted : options.exclude)
     if (is_named(g, node, wanted)) return &wanted;
   return nullptr;
@@ -26,16 +27,21 @@ static void tell_parts(const Graph& g, const Node& node, NpuCheck& check) {
     }
 }
 
-std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {
+std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target& target,
+                                 const NpuOptions& options) {
   if (!target.npu) return {{"neutron.target", "the target has no NPU", "", "", false}};
   if (const std::string* wanted = exclusion_of(g, node, options))
-    return {{"neutron.exclude", fmt::format("kept off the NPU by --layer {}=cpu", *wanted), "", "", false}};
-  const bool computed = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
+    return {{"neutron.exclude", fmt::format("kept off the NPU by --layer {}=cpu", *wanted), "", "",
+             false}};
+  const bool computed = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                    [&](ValueId v) { return !g.is_constant(v); });
   if (!computed) return {{"neutron.constant", "its result is known", "", "", false}};
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
-  for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  std::vector<NpuCheck> checks = npu_checks(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
+  for (const ValueId v : node.inputs)
+    data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
+  std::vector<NpuCheck> checks = npu_checks(
+      node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
   if (!passed(checks)) tell_parts(g, node, checks.back());
   return checks;
 }
@@ -45,7 +51,8 @@ bool npu_takes(const Graph& g, const Node& node, const Target& target, const Npu
 }
 
 void check_exclusions(const Graph& g, const NpuOptions& options, Diagnostics& diagnostics) {
-  for (const std::string& wanted : options.exclude) check_name(g, "--layer", wanted, "neutron.exclude", diagnostics);
+  for (const std::string& wanted : options.exclude)
+    check_name(g, "--layer", wanted, "neutron.exclude", diagnostics);
 }
 
 std::string to_text(const NpuCheck& c) {

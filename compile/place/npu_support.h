@@ -14,7 +14,9 @@ struct Target;
 
 // The checks of a node, in order; the last one is the one that failed, if any did.
 std::vector<NpuCheck> npu_checks(const Graph&, const Node&, const Target&, const NpuOptions&);
-inline bool passed(const std::vector<NpuCheck>& checks) { return checks.empty() || checks.back().passed; }
+inline bool passed(const std::vector<NpuCheck>& checks) {
+  return checks.empty() || checks.back().passed;
+}
 bool npu_takes(const Graph&, const Node&, const Target&, const NpuOptions&);
 
 // An exclusion that matches nothing is an error, with the nearest names.

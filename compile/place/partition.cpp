@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the NPU takes becomes delegates: as few and as large parts as there can be without a cycle.
 //
-// Every path through the graph is a row of stretches on the NPU and on the CPU in turn. The level of a node is the number of changes from
-// the CPU to the NPU up to it, on the path that has most. All nodes of the NPU on one level form one partition: a path that leaves it comes
-// back on a higher level, so there is no cycle; and a path with n changes needs n partitions, so fewer there cannot be.
+// Every path through the graph is a row of stretches on the NPU and on the CPU in turn. The level
+// of a node is the number of changes from the CPU to the NPU up to it, on the path that has most.
+// All nodes of the NPU on one level form one partition: a path that leaves it comes back on a
+// higher level, so there is no cycle; and a path with n changes needs n partitions, so fewer there
+// cannot be.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "ops/families.h"
-#include "ops/int16.h"
-#include "compile/place/choose_sides.h"
-#include "compile/place/choose_forms.h"
 #include "compile/compilation.h"
-#include "compile/place/mean_bias.h"
-#include "compile/place/npu_support.h"
 #include "compile/options.h"
 #include "compile/pass.h"
+#include "compile/place/choose_forms.h"
+#include "compile/place/choose_sides.h"
+#include "compile/place/mean_bias.h"
+#include "compile/place/npu_support.h"
 #include "compile/place/side_costs.h"
 #include "compile/place/subgraph.h"
 #include "compile/trial.h"
 #include "ir/rewrite/view_rules.h"
+#include "ops/families.h"
+#include "ops/int16.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -33,7 +35,8 @@ constexpr i64 kCallsOfSmallPart = 8;
 
 class Partitioner {
  public:
-  explicit Partitioner(PassContext& pass) : pass_(pass), decided_(pass.result.partition), g_(pass.graph), uses_(g_) {}
+  explicit Partitioner(PassContext& pass)
+      : pass_(pass), decided_(pass.result.partition), g_(pass.graph), uses_(g_) {}
 
   void run() {
     decided_.graph = g_;
@@ -59,7 +62,9 @@ class Partitioner {
   }
 
   bool makes_int8(const Node& node) const {
-    const auto is_int8 = [&](ValueId v) { return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty(); };
+    const auto is_int8 = [&](ValueId v) {
+      return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty();
+    };
     return std::all_of(node.outputs.begin(), node.outputs.end(), is_int8);
   }
 
@@ -73,7 +78,8 @@ class Partitioner {
       std::vector<NpuCheck>& checks = decided_.nodes[n].checks;
       checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
       if (is_table(pass_.result.forms, node)) keep_on_cpu(static_cast<NodeId>(n), exact_form());
-      else if (passed(checks) && has_coarse_sums(node)) keep_on_cpu(static_cast<NodeId>(n), coarse_sums(node));
+      else if (passed(checks) && has_coarse_sums(node))
+        keep_on_cpu(static_cast<NodeId>(n), coarse_sums(node));
       else if (passed(checks)) on_npu_[n] = makes_int8(node);
       else if (keeps_exact_form(pass_.rules(), node))
         keep_on_cpu(static_cast<NodeId>(n), exact_form());
@@ -84,19 +90,24 @@ class Partitioner {
   // The NPU's rounding would cost more than 1 dB: 2.4 for a quarter of a step. The CPU rounds once.
   bool has_coarse_sums(const Node& node) const {
     constexpr double kMost = 0.125;  // a power of two
-    const bool has_choice = pass_.target.has_backend("cortex_m") && pass_.options.npu.prefer == "auto";
-    return has_choice && !pass_.result.quantization.model_was_quantized && excess_of_sum(g_, node) > kMost;
+    const bool has_choice =
+        pass_.target.has_backend("cortex_m") && pass_.options.npu.prefer == "auto";
+    return has_choice && !pass_.result.quantization.model_was_quantized &&
+           excess_of_sum(g_, node) > kMost;
   }
   NpuCheck coarse_sums(const Node& node) const {
-    return {"neutron.partition.sums", "steps by which the NPU's sums are too far from zero (--prefer npu takes it)",
+    return {"neutron.partition.sums",
+            "steps by which the NPU's sums are too far from zero (--prefer npu takes it)",
             fmt::format("{}", excess_of_sum(g_, node)), "0.125", false};
   }
 
   // Why an operator is whole that the NPU could compute in parts.
   NpuCheck exact_form() const {
     const FormDecision& forms = pass_.result.forms;
-    return {"neutron.partition.accuracy", "signal to noise with its form on the NPU (dB; --prefer npu takes it)",
-            fmt::format("{:.1f}", *forms.npu_db), fmt::format("{:.1f} with the CPU's", *forms.exact_db), false};
+    return {"neutron.partition.accuracy",
+            "signal to noise with its form on the NPU (dB; --prefer npu takes it)",
+            fmt::format("{:.1f}", *forms.npu_db),
+            fmt::format("{:.1f} with the CPU's", *forms.exact_db), false};
   }
 
   // Both sides' cycles of each node alone, of those too that the user keeps off the NPU.
@@ -106,7 +117,9 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       if (is_quantize_or_dequantize(g_.nodes[n].op)) continue;
       if (has_choice)
-        costs_[n] = side_costs(pass_, g_.nodes[n], on_npu_[n] || (makes_int8(g_.nodes[n]) && npu_takes(g_, g_.nodes[n], pass_.target, {})));
+        costs_[n] = side_costs(pass_, g_.nodes[n],
+                               on_npu_[n] || (makes_int8(g_.nodes[n]) &&
+                                              npu_takes(g_, g_.nodes[n], pass_.target, {})));
       decided_.nodes[n].npu_cycles = costs_[n].npu;
       decided_.nodes[n].cpu_cycles = costs_[n].cpu;
     }
@@ -114,19 +127,23 @@ class Partitioner {
 
   void choose() {
     const std::vector<bool> supported = on_npu_;
-    const std::optional<SideChoice> choice = choose_sides(g_, supported, costs_, pass_.target.npu->crossing,
-                                                          [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
+    const std::optional<SideChoice> choice =
+        choose_sides(g_, supported, costs_, pass_.target.npu->crossing,
+                     [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
     if (!choice) return;
     Preference& report = decided_.preference;
     report.evaluated = choice->evaluated;
     report.chosen = choice->chosen.total();
     if (choice->all_npu) report.all_npu = choice->all_npu->total();
-    report.all_cpu = choice->all_cpu ? choice->all_cpu->total() : report.all_npu;  // nothing for the NPU: they are one
+    report.all_cpu = choice->all_cpu ? choice->all_cpu->total()
+                                     : report.all_npu;  // nothing for the NPU: they are one
     for (size_t n = 0; n < g_.nodes.size(); ++n)
       if (supported[n] && !choice->on_npu[n])
-        keep_on_cpu(static_cast<NodeId>(n),
-                    {"neutron.partition.cost", "cycles on the NPU, without its share of crossings (--prefer fastest)",
-                     std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
+        keep_on_cpu(
+            static_cast<NodeId>(n),
+            {"neutron.partition.cost",
+             "cycles on the NPU, without its share of crossings (--prefer fastest)",
+             std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
   }
 
   // The rest of the compiler on a copy.
@@ -144,14 +161,17 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       for (const ValueId v : g_.nodes[n].inputs) {
         const NodeId above = uses_.producer[v];
-        if (above >= 0) level_[n] = std::max(level_[n], level_[above] + (on_npu_[n] && !on_npu_[above] ? 1 : 0));
+        if (above >= 0)
+          level_[n] = std::max(level_[n], level_[above] + (on_npu_[n] && !on_npu_[above] ? 1 : 0));
       }
       if (on_npu_[n]) level_[n] = std::max(level_[n], 1);
     }
   }
 
   // Takes no time on the CPU either, or less than crossing to the NPU and back: a transpose alone.
-  bool computes_nothing(const Op& op) const { return is_same_storage(op) || (is_view(op) && pass_.target.has_backend("cortex_m")); }
+  bool computes_nothing(const Op& op) const {
+    return is_same_storage(op) || (is_view(op) && pass_.target.has_backend("cortex_m"));
+  }
 
   // Connected parts of each partition, by a node of theirs.
   std::vector<NodeId> find_parts() {
@@ -163,7 +183,8 @@ class Partitioner {
     };
     for (size_t n = 0; n < g_.nodes.size(); ++n)
       for (const ValueId v : g_.nodes[n].inputs)
-        if (const NodeId above = uses_.producer[v]; above >= 0 && on_npu_[n] && on_npu_[above] && level_[above] == level_[n])
+        if (const NodeId above = uses_.producer[v];
+            above >= 0 && on_npu_[n] && on_npu_[above] && level_[above] == level_[n])
           part[root(static_cast<NodeId>(n))] = root(above);
     for (size_t n = 0; n < g_.nodes.size(); ++n) part[n] = root(static_cast<NodeId>(n));
     return part;
@@ -188,10 +209,14 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       if (!on_npu_[n] || (computes[part[n]] && macs[part[n]] >= least)) continue;
       undone = true;
-      if (!computes[part[n]]) keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.empty", "its part computes nothing", "", "", false});
+      if (!computes[part[n]])
+        keep_on_cpu(static_cast<NodeId>(n),
+                    {"neutron.partition.empty", "its part computes nothing", "", "", false});
       else
-        keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.macs", "multiply-adds of its part (delegate_min_macs of the target)",
-                                             std::to_string(macs[part[n]]), fmt::format("at least {}", least), false});
+        keep_on_cpu(static_cast<NodeId>(n),
+                    {"neutron.partition.macs",
+                     "multiply-adds of its part (delegate_min_macs of the target)",
+                     std::to_string(macs[part[n]]), fmt::format("at least {}", least), false});
     }
     return undone || undo_small_parts(part) || undo_excess_ports();
   }
@@ -205,14 +230,20 @@ class Partitioner {
   }
   bool is_beside_cpu(NodeId n) const {
     const auto is_work = [&](NodeId k) { return is_work_of_cpu(k); };
-    return std::ranges::any_of(g_.nodes[n].inputs, is_work, [&](ValueId v) { return uses_.producer[v]; }) ||
-           std::ranges::any_of(g_.nodes[n].outputs, [&](ValueId v) { return std::ranges::any_of(uses_.readers[v], is_work); });
+    return std::ranges::any_of(g_.nodes[n].inputs, is_work,
+                               [&](ValueId v) { return uses_.producer[v]; }) ||
+           std::ranges::any_of(g_.nodes[n].outputs, [&](ValueId v) {
+             return std::ranges::any_of(uses_.readers[v], is_work);
+           });
   }
 
-  // --prefer auto: a small part beside what the CPU computes stays there, too, where its call costs more than it saves. A large part is not
-  // asked: there an estimate that is a little off would cost more than it could gain.
+  // --prefer auto: a small part beside what the CPU computes stays there, too, where its call costs
+  // more than it saves. A large part is not asked: there an estimate that is a little off would
+  // cost more than it could gain.
   bool undo_small_parts(const std::vector<NodeId>& part) {
-    if (pass_.options.npu.prefer != "auto" || pass_.target.cpu_cost.empty() || !pass_.target.has_backend("cortex_m")) return false;
+    if (pass_.options.npu.prefer != "auto" || pass_.target.cpu_cost.empty() ||
+        !pass_.target.has_backend("cortex_m"))
+      return false;
     const i64 call = pass_.target.npu->crossing.call_cycles, most = kCallsOfSmallPart * call;
     std::map<NodeId, std::vector<NodeId>> parts;
     std::map<i32, i64> on_level;  // parts, which share a call
@@ -223,13 +254,15 @@ class Partitioner {
     for (const auto& [root, nodes] : parts) {
       i64 alone = 0;
       for (const NodeId n : nodes) alone += std::max<i64>(costs_[n].cpu, 0);
-      if (alone > most || std::ranges::none_of(nodes, [&](NodeId n) { return is_beside_cpu(n); })) continue;
+      if (alone > most || std::ranges::none_of(nodes, [&](NodeId n) { return is_beside_cpu(n); }))
+        continue;
       const auto [sides, crossing] = part_costs(pass_, uses_, nodes);
       const i64 npu = sides.npu + crossing + call / on_level[level_[root]];
       if (sides.npu < 0 || sides.cpu < 0 || sides.cpu > std::min(npu, most)) continue;
       undone = true;
       for (const NodeId n : nodes)
-        keep_on_cpu(n, {"neutron.partition.small", "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
+        keep_on_cpu(n, {"neutron.partition.small",
+                        "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
                         std::to_string(npu), fmt::format("{} on the CPU", sides.cpu), false});
     }
     return undone;
@@ -251,25 +284,30 @@ class Partitioner {
         if (!g_.is_constant(v) && !inside(uses_.producer[v])) note(ports.in, v);
       for (const ValueId v : g_.nodes[n].outputs) {
         const auto& readers = uses_.readers[v];
-        if (uses_.output_uses[v] > 0 || std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return !inside(r); }))
+        if (uses_.output_uses[v] > 0 ||
+            std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return !inside(r); }))
           note(ports.out, v);
       }
     }
     return ports;
   }
 
-  // A partition with more ports than the payload can count loses its last node until it fits. One place among the inputs is its scratch's.
+  // A partition with more ports than the payload can count loses its last node until it fits. One
+  // place among the inputs is its scratch's.
   bool undo_excess_ports() {
     const i64 limit = pass_.target.npu->limits.ports;
     for (i32 level = 1; level <= levels(); ++level) {
       const Ports ports = ports_of(level);
-      const auto in = static_cast<i64>(ports.in.size()) + 1, out = static_cast<i64>(ports.out.size());
+      const auto in = static_cast<i64>(ports.in.size()) + 1,
+                 out = static_cast<i64>(ports.out.size());
       if (std::max(in, out) <= limit) continue;
-      const char* what = in > limit ? "inputs of its partition, and its scratch" : "outputs of its partition";
+      const char* what =
+          in > limit ? "inputs of its partition, and its scratch" : "outputs of its partition";
       for (size_t n = g_.nodes.size(); n-- > 0;)
         if (on_npu_[n] && level_[n] == level) {
           keep_on_cpu(static_cast<NodeId>(n),
-                      {"neutron.partition.ports", what, std::to_string(in > limit ? in : out), std::to_string(limit), false});
+                      {"neutron.partition.ports", what, std::to_string(in > limit ? in : out),
+                       std::to_string(limit), false});
           return true;
         }
     }
@@ -293,7 +331,8 @@ class Partitioner {
     return body.take();
   }
 
-  // The delegate of a level runs when the CPU has done all of the levels below; before that the CPU does what it can.
+  // The delegate of a level runs when the CPU has done all of the levels below; before that the CPU
+  // does what it can.
   void outline() {
     std::vector<Node> schedule;
     const i32 most = levels();
@@ -331,17 +370,23 @@ static void note_nodes(PassContext& pass) {
   decided.graph = pass.graph;
   decided.nodes.resize(pass.graph.nodes.size());
   for (size_t n = 0; n < pass.graph.nodes.size(); ++n)
-    if (!is_quantize_or_dequantize(pass.graph.nodes[n].op)) decided.nodes[n].cpu_cycles = side_costs(pass, pass.graph.nodes[n], false).cpu;
+    if (!is_quantize_or_dequantize(pass.graph.nodes[n].op))
+      decided.nodes[n].cpu_cycles = side_costs(pass, pass.graph.nodes[n], false).cpu;
 }
 
 void partition(PassContext& pass) {
   if (!pass.target.npu) return note_nodes(pass);
   const bool has_choice = pass.target.has_backend("cortex_m");
   if (pass.options.npu.prefer == "fastest" && !(has_choice && !pass.target.cpu_cost.empty())) {
-    pass.diagnostics.error(pass.graph.name,
-                           has_choice ? fmt::format("--prefer fastest needs the costs of the CPU, and {} has none", pass.target.name)
-                                      : fmt::format("--prefer fastest needs two sides, and {} has the NPU alone", pass.target.name),
-                           "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
+    pass.diagnostics.error(
+        pass.graph.name,
+        has_choice ? fmt::format("--prefer fastest needs the costs of the CPU, and {} has none",
+                                 pass.target.name)
+                   : fmt::format("--prefer fastest needs two sides, and {} has the NPU alone",
+                                 pass.target.name),
+        "target.cost",
+        has_choice ? "add a table [cpu.cost], or extend a base that has one"
+                   : "compile for imxrt700cm");
     return;
   }
   if (has_choice) pass.result.partition.preference.prefer = pass.options.npu.prefer;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes go to the NPU together: as many as can, never in a circle, and nothing that does not pay.
+// Which nodes go to the NPU together: as many as can, never in a circle, and nothing that does not
+// pay.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,8 @@ Partitioned partitioned(std::string lines, NpuOptions npu = {}) {
   for (size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, kQ);
   Partitioned p;
   std::optional<Graph> g = parse(text, "test", p.diagnostics);
-  EXPECT_TRUE(g) << (p.diagnostics.list().empty() ? "" : format_diagnostic(p.diagnostics.list()[0]));
+  EXPECT_TRUE(g) << (p.diagnostics.list().empty() ? ""
+                                                  : format_diagnostic(p.diagnostics.list()[0]));
   if (!g) return p;
   p.graph = std::move(*g);
   const Target target = *find_target("imxrt700cm", p.diagnostics);
@@ -72,7 +74,8 @@ TEST(Partition, AnOperatorThatStaysDividesIt) {
   EXPECT_EQ(p.result.partition.kept_on_cpu[0].why.rule, "neutron.unary.function");
 }
 
-// x -> a -> (gelu) -> sum, and a -> c -> sum: with c in the first part and the sum in a second there is no circle.
+// x -> a -> (gelu) -> sum, and a -> c -> sum: with c in the first part and the sum in a second
+// there is no circle.
 TEST(Partition, ADiamondWithABranchThatStaysHasNoCircle) {
   const Partitioned p = partitioned(
       "a = clamp(x) bounds=0,6 : s8[1,8,8,16] @\n"
@@ -148,7 +151,8 @@ TEST(Partition, SmallPartsStayWhenAsked) {
   const Partitioned p = partitioned(lines, npu);
   EXPECT_TRUE(delegates_of(p.graph).empty());
   EXPECT_EQ(to_text(p.result.partition.kept_on_cpu[0].why),
-            "multiply-adds of its part (delegate_min_macs of the target): 4096, limit at least 4097 [neutron.partition.macs]");
+            "multiply-adds of its part (delegate_min_macs of the target): 4096, limit at least "
+            "4097 [neutron.partition.macs]");
 }
 
 TEST(Partition, ExclusionsAreWholeNames) {
@@ -171,7 +175,8 @@ TEST(Partition, ExclusionsAreWholeNames) {
 
 TEST(Partition, MorePortsThanAPayloadCountsMakeItSmaller) {
   std::string lines;
-  for (int k = 0; k < 300; ++k) lines += "a" + std::to_string(k) + " = clamp(x) bounds=0,1 : s8[1,8,8,16] @\n";
+  for (int k = 0; k < 300; ++k)
+    lines += "a" + std::to_string(k) + " = clamp(x) bounds=0,1 : s8[1,8,8,16] @\n";
   for (int k = 0; k < 300; ++k) lines += "output a" + std::to_string(k) + "\n";
   const Partitioned p = partitioned(lines);
   ASSERT_EQ(delegates_of(p.graph).size(), 1u);

@@ -14,7 +14,8 @@
 
 namespace deuteron {
 
-// With the node's own sources: to copy all of them for each node would take the square of their number. A delegate's body names all.
+// With the node's own sources: to copy all of them for each node would take the square of their
+// number. A delegate's body names all.
 static Graph graph_of(const Graph& g, const Node& node) {
   const bool has_body = is_lowered(node.op);
   Subgraph alone(g, g.name, has_body ? Subgraph::Sources::same : Subgraph::Sources::none);
@@ -45,7 +46,8 @@ static i64 on_cpu(const PassContext& pass, Graph graph) {
 SideCosts side_costs(const PassContext& pass, const Node& node, bool takes) {
   SideCosts costs;
   Graph alone = graph_of(pass.graph, node);
-  if (takes && pass.target.npu) costs.npu = npu_cycles(alone, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
+  if (takes && pass.target.npu)
+    costs.npu = npu_cycles(alone, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
   if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, std::move(alone));
   return costs;
 }
@@ -55,16 +57,21 @@ PartCosts part_costs(const PassContext& pass, const Uses& uses, std::span<const 
   const auto is_inside = [&](NodeId n) { return std::ranges::binary_search(nodes, n); };
   Subgraph part(g, g.name, Subgraph::Sources::same);
   PartCosts costs;
-  const auto crosses = [&](ValueId v) { costs.crossing += crossing_cycles(pass.target.npu->crossing, g.type(v).bytes()); };
+  const auto crosses = [&](ValueId v) {
+    costs.crossing += crossing_cycles(pass.target.npu->crossing, g.type(v).bytes());
+  };
   for (const NodeId n : nodes)
     for (const ValueId v : g.nodes[n].inputs)
-      if (!g.is_constant(v) && !part.has(v) && !is_inside(uses.producer[v])) part.add_input(v), crosses(v);
+      if (!g.is_constant(v) && !part.has(v) && !is_inside(uses.producer[v]))
+        part.add_input(v), crosses(v);
   for (const NodeId n : nodes) part.add(g.nodes[n]);
   for (const NodeId n : nodes)
     for (const ValueId v : g.nodes[n].outputs)
-      if (uses.output_uses[v] > 0 || !std::ranges::all_of(uses.readers[v], is_inside)) part.add_output(v), crosses(v);
+      if (uses.output_uses[v] > 0 || !std::ranges::all_of(uses.readers[v], is_inside))
+        part.add_output(v), crosses(v);
   Graph graph = part.take();
-  costs.sides.npu = npu_cycles(graph, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
+  costs.sides.npu =
+      npu_cycles(graph, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
   if (!pass.target.cpu_cost.empty()) costs.sides.cpu = on_cpu(pass, std::move(graph));
   return costs;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one operator costs on either side when it stands alone. What neighbours share (fused bounds, one delegate's call) is not in it.
+// What one operator costs on either side when it stands alone. What neighbours share (fused bounds,
+// one delegate's call) is not in it.
 #pragma once
 #include <span>
 
@@ -8,11 +9,14 @@
 namespace deuteron {
 
 struct SideCosts {
-  i64 npu = -1, cpu = -1;  // cycles, waiting for constants included; -1: not known, or not possible there
+  i64 npu = -1,
+      cpu = -1;  // cycles, waiting for constants included; -1: not known, or not possible there
 };
-// `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators without kernels.
+// `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators
+// without kernels.
 SideCosts side_costs(const PassContext& pass, const Node& node, bool takes);
-// The same of several, all of which the NPU takes, as one part: what they share is in it. `crossing`: of the tensors that go in and come out.
+// The same of several, all of which the NPU takes, as one part: what they share is in it.
+// `crossing`: of the tensors that go in and come out.
 struct PartCosts {
   SideCosts sides;
   i64 crossing = 0;

@@ -9,10 +9,12 @@ namespace deuteron {
 
 class Subgraph {
  public:
-  // With the same sources; or without any, for whoever makes many graphs and says of each what it needs.
+  // With the same sources; or without any, for whoever makes many graphs and says of each what it
+  // needs.
   enum class Sources : u8 { same, none };
   Subgraph(const Graph& from, std::string name, Sources sources = Sources::same);
-  // Values of the whole graph become values here when they are first met; their order is that of the calls.
+  // Values of the whole graph become values here when they are first met; their order is that of
+  // the calls.
   void add_input(ValueId v) { graph_.inputs.push_back(port(v)); }
   void add_output(ValueId v) { graph_.outputs.push_back(port(v)); }
   void add(Node node);

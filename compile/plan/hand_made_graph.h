@@ -23,7 +23,8 @@ struct HandMadeGraph {
     return v;
   }
   void output(ValueId v, std::optional<Axes> order = {}) {
-    graph.outputs.push_back({v, graph.values[v].name, order.value_or(counting(graph.type(v).shape.size()))});
+    graph.outputs.push_back(
+        {v, graph.values[v].name, order.value_or(counting(graph.type(v).shape.size()))});
   }
   template <class T>
   ValueId constant(const std::string& name, DType dtype, Shape shape, std::vector<T> data) {
@@ -33,16 +34,22 @@ struct HandMadeGraph {
     graph.sources.push_back({name, "aten." + name + ".default", "body." + name, ""});
     return static_cast<i32>(graph.sources.size()) - 1;
   }
-  // A call that reads `in` and makes `types`; all tensors with their plain faces, outs last. Scratch: one more type that nobody reads.
+  // A call that reads `in` and makes `types`; all tensors with their plain faces, outs last.
+  // Scratch: one more type that nobody reads.
   ValueId call(const std::string& name, const std::vector<ValueId>& in, std::vector<Type> types,
                std::vector<std::pair<i64, i64>> in_place = {}) {
     KernelCall k;
     k.name = "cortex_m::" + name;
     k.overload = "out";
     for (size_t i = 0; i < in.size(); ++i)
-      k.args.push_back({KernelArg::Kind::input, static_cast<i64>(i), 0, {}, plain_face(graph.type(in[i]).shape)});
+      k.args.push_back({KernelArg::Kind::input,
+                        static_cast<i64>(i),
+                        0,
+                        {},
+                        plain_face(graph.type(in[i]).shape)});
     for (size_t i = types.size(); i-- > 0;)
-      k.args.push_back({KernelArg::Kind::output, static_cast<i64>(i), 0, {}, plain_face(types[i].shape)});
+      k.args.push_back(
+          {KernelArg::Kind::output, static_cast<i64>(i), 0, {}, plain_face(types[i].shape)});
     k.in_place = std::move(in_place);
     return call(std::move(k), in, std::move(types));
   }
@@ -54,7 +61,8 @@ struct HandMadeGraph {
   ValueId reshape(ValueId v, Shape shape) {
     Type type = graph.type(v);
     type.shape = shape;
-    return graph.add_node(Reshape{std::move(shape)}, {v}, {std::move(type)}, "view", {source("view")});
+    return graph.add_node(Reshape{std::move(shape)}, {v}, {std::move(type)}, "view",
+                          {source("view")});
   }
   ValueId slice(ValueId v, i64 start, i64 count) {
     const Type type{graph.type(v).dtype, {count}, {}};
@@ -71,8 +79,13 @@ struct HandMadeGraph {
     k.name = "aten::" + name;
     k.overload = "out";
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      k.args.push_back({KernelArg::Kind::input, static_cast<i64>(i), 0, {}, plain_face(graph.type(node.inputs[i]).shape)});
-    k.args.push_back({KernelArg::Kind::output, 0, 0, {}, plain_face(graph.type(node.outputs[0]).shape)});
+      k.args.push_back({KernelArg::Kind::input,
+                        static_cast<i64>(i),
+                        0,
+                        {},
+                        plain_face(graph.type(node.inputs[i]).shape)});
+    k.args.push_back(
+        {KernelArg::Kind::output, 0, 0, {}, plain_face(graph.type(node.outputs[0]).shape)});
     return k;
   }
 };

@@ -15,7 +15,8 @@ Homes::Homes(const Graph& g) {
   for (const Node& node : g.nodes)
     if (is_state_write(node.op)) is_written[node.outputs[0]] = true;
   for (size_t k = 0; k < g.states.size(); ++k)
-    if (const ValueId after = g.state_outputs()[k].value; is_written[after]) parent_[after] = {g.state_inputs()[k].value, 0};
+    if (const ValueId after = g.state_outputs()[k].value; is_written[after])
+      parent_[after] = {g.state_inputs()[k].value, 0};
 }
 
 void Homes::resize(size_t values) {
@@ -45,9 +46,11 @@ bool Homes::move_in(const Graph& g, const Node& node) {
     if (!may_begin_at(g.type(v).dtype, begin)) return false;
     begin += g.type(v).bytes();
     const Place place = of(v);
-    const bool is_input = std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Port& p) { return p.value == place.root; });
+    const bool is_input = std::any_of(g.inputs.begin(), g.inputs.end(),
+                                      [&](const Port& p) { return p.value == place.root; });
     const bool is_twice = std::find(roots.begin(), roots.end(), place.root) != roots.end();
-    if (place.offset != 0 || is_input || is_twice || g.is_constant(place.root) || g.type(place.root).bytes() != g.type(v).bytes())
+    if (place.offset != 0 || is_input || is_twice || g.is_constant(place.root) ||
+        g.type(place.root).bytes() != g.type(v).bytes())
       return false;
     roots.push_back(place.root);
   }

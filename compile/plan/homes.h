@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values of a lowered graph need no memory of their own: views of another value, and parts that are written straight into the whole.
+// Which values of a lowered graph need no memory of their own: views of another value, and parts
+// that are written straight into the whole.
 #pragma once
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace deuteron {
 // Says where values lie and is no call; in a graph that is lowered.
 inline bool takes_no_time(const Op& op) { return facts_of(op).storage != Storage::own; }
 
-// Where each value lies. Nodes that are no kernel calls take no time and only say this: a Reshape and a contiguous Slice lie inside their
-// operand, the operands of a Concat inside its result.
+// Where each value lies. Nodes that are no kernel calls take no time and only say this: a Reshape
+// and a contiguous Slice lie inside their operand, the operands of a Concat inside its result.
 class Homes {
  public:
   explicit Homes(const Graph& g);
@@ -23,7 +24,8 @@ class Homes {
   };
   Place of(ValueId v) const;
 
-  // Whether a Concat can stay without a copy when everything before it lies as it does now; if so its operands move in.
+  // Whether a Concat can stay without a copy when everything before it lies as it does now; if so
+  // its operands move in.
   bool move_in(const Graph& g, const Node& concat);
   // Enters a node: called once for each, in execution order.
   void enter(const Graph& g, const Node& node);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The placing as a whole: ways for what begins and ends to live, the knapsack for what lives always, and the packer's word on both.
+// The placing as a whole: ways for what begins and ends to live, the knapsack for what lives
+// always, and the packer's word on both.
 #include "compile/plan/place.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace deuteron {
 namespace {
 
-// Packings of one placing, and the budget of each: they repeat the search for a memory plan on parts of it.
+// Packings of one placing, and the budget of each: they repeat the search for a memory plan on
+// parts of it.
 constexpr int kMostPackings = 200;
 constexpr int64_t kPackingBudget = 2'000'000;
 
@@ -19,7 +21,8 @@ struct Layout {
 };
 
 // Where the items lie that do not live always, in the memories that are given.
-Layout lay_out(std::span<const PlaceItem> items, const std::vector<int32_t>& memory, size_t memories, int64_t alignment, int64_t* steps) {
+Layout lay_out(std::span<const PlaceItem> items, const std::vector<int32_t>& memory,
+               size_t memories, int64_t alignment, int64_t* steps) {
   Layout l{std::vector<int64_t>(items.size(), 0), {}};
   for (size_t m = 0; m < memories; ++m) {
     std::vector<PackItem> here;
@@ -37,7 +40,8 @@ Layout lay_out(std::span<const PlaceItem> items, const std::vector<int32_t>& mem
   return l;
 }
 
-Placing placed(std::span<const PlaceItem> items, std::vector<int32_t> memory, Layout layout, int64_t alignment) {
+Placing placed(std::span<const PlaceItem> items, std::vector<int32_t> memory, Layout layout,
+               int64_t alignment) {
   Placing p;
   p.possible = true;
   p.memory = std::move(memory);
@@ -53,7 +57,9 @@ Placing placed(std::span<const PlaceItem> items, std::vector<int32_t> memory, La
   return p;
 }
 
-int64_t dearest(const PlaceItem& item) { return *std::max_element(item.cost.begin(), item.cost.end()); }
+int64_t dearest(const PlaceItem& item) {
+  return *std::max_element(item.cost.begin(), item.cost.end());
+}
 int64_t cheapest(const PlaceItem& item) {
   int64_t least = kNoPlace;
   for (const int64_t cost : item.cost)
@@ -64,12 +70,14 @@ int64_t cheapest(const PlaceItem& item) {
 // Sums of what is alive, by memory and moment.
 class Sums {
  public:
-  Sums(std::span<const PlaceItem> items, size_t memories, int64_t alignment) : alignment_(alignment) {
+  Sums(std::span<const PlaceItem> items, size_t memories, int64_t alignment)
+      : alignment_(alignment) {
     for (const PlaceItem& item : items) moments_ = std::max(moments_, item.last + 1);
     sums_.assign(memories, std::vector<int64_t>(static_cast<size_t>(moments_), 0));
   }
   int64_t bytes_at(const PlaceItem& item, int32_t moment) const {
-    return item.pieces.empty() ? rounded_up(item.bytes, alignment_) : bytes_alive_at(item.pieces, moment, alignment_);
+    return item.pieces.empty() ? rounded_up(item.bytes, alignment_)
+                               : bytes_alive_at(item.pieces, moment, alignment_);
   }
   bool has_room(const PlaceItem& item, size_t m, int64_t room) const {
     for (int32_t t = first(item); t <= last(item) && room != kEndless; ++t)
@@ -77,7 +85,8 @@ class Sums {
     return true;
   }
   void add(const PlaceItem& item, size_t m) {
-    for (int32_t t = first(item); t <= last(item); ++t) sums_[m][static_cast<size_t>(t)] += bytes_at(item, t);
+    for (int32_t t = first(item); t <= last(item); ++t)
+      sums_[m][static_cast<size_t>(t)] += bytes_at(item, t);
   }
 
  private:
@@ -88,20 +97,24 @@ class Sums {
   std::vector<std::vector<int64_t>> sums_;
 };
 
-std::vector<int32_t> choose_greedily(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment) {
+std::vector<int32_t> choose_greedily(std::span<const PlaceItem> items,
+                                     std::span<const int64_t> room, int64_t alignment) {
   std::vector<size_t> order(items.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto density = [&](size_t i) {
-    return static_cast<double>(dearest(items[i]) - cheapest(items[i])) / static_cast<double>(std::max<int64_t>(items[i].bytes, 1));
+    return static_cast<double>(dearest(items[i]) - cheapest(items[i])) /
+           static_cast<double>(std::max<int64_t>(items[i].bytes, 1));
   };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return density(a) > density(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return density(a) > density(b); });
   Sums sums(items, room.size(), alignment);
   std::vector<int32_t> memory(items.size(), -1);
   for (const size_t i : order) {
     int32_t best = -1;
     for (size_t m = 0; m < room.size(); ++m) {
       if (items[i].cost[m] == kNotThere || !sums.has_room(items[i], m, room[m])) continue;
-      if (best < 0 || items[i].cost[m] < items[i].cost[static_cast<size_t>(best)]) best = static_cast<int32_t>(m);
+      if (best < 0 || items[i].cost[m] < items[i].cost[static_cast<size_t>(best)])
+        best = static_cast<int32_t>(m);
     }
     if (best < 0) return {};
     memory[i] = best;
@@ -120,7 +133,8 @@ std::vector<int64_t> rest_of(std::span<const int64_t> room, const std::vector<in
 // Ways from the one that promises most, until none promises less than what is found.
 class PlaceSearch {
  public:
-  PlaceSearch(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment, int64_t budget)
+  PlaceSearch(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment,
+              int64_t budget)
       : items_(items), room_(room.begin(), room.end()), alignment_(alignment), budget_(budget) {
     for (auto& r : room_)
       if (r != kEndless) r = r / alignment * alignment;
@@ -131,11 +145,13 @@ class PlaceSearch {
     Knapsack knapsack(pointers(always_), room_, alignment_, &steps_, budget_);
     best_ = place_greedily(items_, room_, alignment_);
     int64_t limit = best_.possible ? best_.cost : kNoPlace;
-    Ways ways = ways_through(pointers(others_), room_, alignment_, knapsack, limit, &steps_, budget_);
+    Ways ways =
+        ways_through(pointers(others_), room_, alignment_, knapsack, limit, &steps_, budget_);
     bound_ = std::min(limit, ways.dropped);
     std::vector<std::pair<int64_t, size_t>> order;
     for (size_t w = 0; w < ways.found.size(); ++w)
-      order.emplace_back(ways.found[w].cost + knapsack.bound(rest_of(room_, ways.found[w].height)), w);
+      order.emplace_back(ways.found[w].cost + knapsack.bound(rest_of(room_, ways.found[w].height)),
+                         w);
     std::stable_sort(order.begin(), order.end());
     int tries = 0;
     for (const auto& [promise, w] : order) {
@@ -146,7 +162,8 @@ class PlaceSearch {
       }
       try_way(ways.found[w], promise, knapsack);
     }
-    if (best_.possible) best_.bound = std::min(bound_, best_.cost), best_.optimal = best_.bound == best_.cost;
+    if (best_.possible)
+      best_.bound = std::min(bound_, best_.cost), best_.optimal = best_.bound == best_.cost;
     best_.steps = steps_;
     return best_;
   }
@@ -164,8 +181,11 @@ class PlaceSearch {
     Layout layout = lay_out(items_, memory, room_.size(), alignment_, &steps_);
     const Knapsack::Answer answer = knapsack.solve(rest_of(room_, layout.height));
     bool is_as_high = true;  // the packing needs no more than the sums
-    for (size_t m = 0; m < room_.size(); ++m) is_as_high = is_as_high && (room_[m] == kEndless || layout.height[m] <= way.height[m]);
-    if (!is_as_high) bound_ = std::min(bound_, promise);  // of a way that was beaten by this one nobody knows how high it is
+    for (size_t m = 0; m < room_.size(); ++m)
+      is_as_high = is_as_high && (room_[m] == kEndless || layout.height[m] <= way.height[m]);
+    if (!is_as_high)
+      bound_ = std::min(
+          bound_, promise);  // of a way that was beaten by this one nobody knows how high it is
     else if (answer.bound < kNoPlace) bound_ = std::min(bound_, way.cost + answer.bound);
     if (answer.memory.size() != always_.size() || answer.cost >= kNoPlace) return;
     if (best_.possible && way.cost + answer.cost >= best_.cost) return;
@@ -183,7 +203,8 @@ class PlaceSearch {
 
 }  // namespace
 
-Placing place_greedily(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment) {
+Placing place_greedily(std::span<const PlaceItem> items, std::span<const int64_t> room,
+                       int64_t alignment) {
   constexpr int kTries = 16;
   std::vector<int64_t> aim(room.begin(), room.end());
   Placing result;
@@ -196,13 +217,15 @@ Placing place_greedily(std::span<const PlaceItem> items, std::span<const int64_t
     bool fits = true;
     // Where the packing needs more than the sums say, the sums aim lower.
     for (size_t m = 0; m < room.size(); ++m)
-      if (room[m] != kEndless && result.bytes[m] > room[m]) aim[m] -= result.bytes[m] - room[m], fits = false;
+      if (room[m] != kEndless && result.bytes[m] > room[m])
+        aim[m] -= result.bytes[m] - room[m], fits = false;
     if (fits) return result;
   }
   return {};
 }
 
-Placing place(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment, int64_t budget) {
+Placing place(std::span<const PlaceItem> items, std::span<const int64_t> room, int64_t alignment,
+              int64_t budget) {
   return PlaceSearch(items, room, alignment, budget).run();
 }
 

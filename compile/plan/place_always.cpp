@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The things that live always, of which each takes its bytes from one memory for good. With one memory that ends a table over its room is
-// exact for every room at once; with several, branch and bound.
+// The things that live always, of which each takes its bytes from one memory for good. With one
+// memory that ends a table over its room is exact for every room at once; with several, branch and
+// bound.
 #include <algorithm>
 #include <numeric>
 
@@ -8,17 +9,25 @@
 
 namespace deuteron {
 
-Knapsack::Knapsack(std::vector<const PlaceItem*> items, std::vector<int64_t> most, int64_t alignment, int64_t* steps, int64_t budget)
-    : most_(std::move(most)), alignment_(alignment), steps_(steps), budget_(budget), share_(most_.size(), 0), item_count_(items.size()) {
+Knapsack::Knapsack(std::vector<const PlaceItem*> items, std::vector<int64_t> most,
+                   int64_t alignment, int64_t* steps, int64_t budget)
+    : most_(std::move(most)),
+      alignment_(alignment),
+      steps_(steps),
+      budget_(budget),
+      share_(most_.size(), 0),
+      item_count_(items.size()) {
   for (size_t m = 0; m < most_.size(); ++m)
     if (most_[m] != kEndless) limited_.push_back(static_cast<int32_t>(m));
   for (size_t i = 0; i < items.size(); ++i) {
-    Choice c{static_cast<int32_t>(i), rounded_up(items[i]->bytes, alignment_), 0, items[i]->cost, -1};
+    Choice c{static_cast<int32_t>(i), rounded_up(items[i]->bytes, alignment_), 0, items[i]->cost,
+             -1};
     int64_t cheapest = kNoPlace, at_home = kNoPlace;
     for (size_t m = 0; m < most_.size(); ++m) {
       if (c.cost[m] == kNotThere) continue;
       cheapest = std::min(cheapest, c.cost[m]);
-      if (most_[m] == kEndless && c.cost[m] < at_home) at_home = c.cost[m], c.home = static_cast<int32_t>(m);
+      if (most_[m] == kEndless && c.cost[m] < at_home)
+        at_home = c.cost[m], c.home = static_cast<int32_t>(m);
     }
     c.gain = c.home < 0 ? 0 : at_home - cheapest;
     home_cost_ += c.home < 0 ? cheapest : at_home;
@@ -34,10 +43,14 @@ Knapsack::Knapsack(std::vector<const PlaceItem*> items, std::vector<int64_t> mos
   for (const Choice& c : choices_)
     for (const int32_t m : limited_)
       if (c.home >= 0 && c.gain > 0 && c.cost[m] != kNotThere)
-        share_[m] = std::max(share_[m], static_cast<double>(c.cost[c.home] - c.cost[m]) / static_cast<double>(c.gain));
-  std::sort(limited_.begin(), limited_.end(), [&](int32_t a, int32_t b) { return share_[a] != share_[b] ? share_[a] > share_[b] : a < b; });
+        share_[m] = std::max(share_[m], static_cast<double>(c.cost[c.home] - c.cost[m]) /
+                                            static_cast<double>(c.gain));
+  std::sort(limited_.begin(), limited_.end(), [&](int32_t a, int32_t b) {
+    return share_[a] != share_[b] ? share_[a] > share_[b] : a < b;
+  });
   constexpr int64_t kMostCells = 30'000'000;
-  const bool all_have_homes = std::all_of(choices_.begin(), choices_.end(), [](const Choice& c) { return c.home >= 0; });
+  const bool all_have_homes =
+      std::all_of(choices_.begin(), choices_.end(), [](const Choice& c) { return c.home >= 0; });
   if (limited_.size() != 1 || !all_have_homes) return;
   int64_t sum = 0;
   for (const Choice& c : choices_) sum += c.bytes;
@@ -73,7 +86,8 @@ Knapsack::Answer Knapsack::look_up(int64_t room) const {
   return a;
 }
 
-// The most that choices from `from` on can gain: each in parts, the densest into the memory that gives most.
+// The most that choices from `from` on can gain: each in parts, the densest into the memory that
+// gives most.
 int64_t Knapsack::gain_bound(size_t from, std::vector<int64_t> room) const {
   double gain = 0;
   size_t m = 0;
@@ -87,7 +101,8 @@ int64_t Knapsack::gain_bound(size_t from, std::vector<int64_t> room) const {
     int64_t left = c.bytes;
     while (left > 0 && m < limited_.size()) {
       const int64_t part = std::min(left, room[limited_[m]]);
-      gain += share_[limited_[m]] * static_cast<double>(c.gain) * static_cast<double>(part) / static_cast<double>(c.bytes);
+      gain += share_[limited_[m]] * static_cast<double>(c.gain) * static_cast<double>(part) /
+              static_cast<double>(c.bytes);
       left -= part, room[limited_[m]] -= part;
       if (room[limited_[m]] == 0) ++m;
     }
@@ -99,7 +114,8 @@ int64_t Knapsack::gain_bound(size_t from, std::vector<int64_t> room) const {
 int64_t Knapsack::bound(const std::vector<int64_t>& room) const {
   for (const int32_t m : limited_)
     if (room[m] < 0) return kNoPlace;
-  if (only_ >= 0) return table_[static_cast<size_t>(std::min(room[only_], most_[only_]) / alignment_)];
+  if (only_ >= 0)
+    return table_[static_cast<size_t>(std::min(room[only_], most_[only_]) / alignment_)];
   return std::max<int64_t>(home_cost_ - gain_bound(0, room), 0);
 }
 
@@ -115,8 +131,10 @@ void Knapsack::descend(size_t at, int64_t cost, std::vector<int64_t>& room) {
   const Choice& c = choices_[at];
   std::vector<int32_t> order;
   for (size_t m = 0; m < most_.size(); ++m)
-    if (c.cost[m] != kNotThere && (static_cast<int32_t>(m) == c.home || most_[m] != kEndless)) order.push_back(static_cast<int32_t>(m));
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return c.cost[a] < c.cost[b]; });
+    if (c.cost[m] != kNotThere && (static_cast<int32_t>(m) == c.home || most_[m] != kEndless))
+      order.push_back(static_cast<int32_t>(m));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return c.cost[a] < c.cost[b]; });
   int64_t counted = kNoPlace;  // in `cost`
   for (const int32_t m : order) counted = std::min(counted, c.cost[m]);
   if (c.home >= 0) counted = c.cost[c.home];

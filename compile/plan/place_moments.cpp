@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The things that begin and end to live, moment by moment. A state is where those lie that are alive now, how high each memory has been
-// filled so far, and what that has cost. Of two states with the same things in the same memories the one that is as high and as dear or
-// more is dropped. A network has few things alive at once, so that few states are left; a budget cuts where that is not so.
+// The things that begin and end to live, moment by moment. A state is where those lie that are
+// alive now, how high each memory has been filled so far, and what that has cost. Of two states
+// with the same things in the same memories the one that is as high and as dear or more is dropped.
+// A network has few things alive at once, so that few states are left; a budget cuts where that is
+// not so.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -26,9 +28,15 @@ using States = std::map<std::string, std::vector<State>>;  // by the memories of
 
 class Walk {
  public:
-  Walk(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, const Knapsack& beside, int64_t limit,
-       int64_t* steps, int64_t budget)
-      : items_(items), room_(room), alignment_(alignment), beside_(beside), limit_(limit), steps_(steps), budget_(budget) {
+  Walk(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment,
+       const Knapsack& beside, int64_t limit, int64_t* steps, int64_t budget)
+      : items_(items),
+        room_(room),
+        alignment_(alignment),
+        beside_(beside),
+        limit_(limit),
+        steps_(steps),
+        budget_(budget) {
     for (size_t i = 0; i < items.size(); ++i) {
       begins_.emplace_back(items[i]->first, static_cast<int32_t>(i));
       end_ = std::max(end_, items[i]->last + 1);
@@ -38,7 +46,8 @@ class Walk {
       cheapest_.push_back(cheapest);
       still_to_come_ += cheapest;
     }
-    std::stable_sort(begins_.begin(), begins_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(begins_.begin(), begins_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
   }
 
   Ways run() {
@@ -48,8 +57,10 @@ class Walk {
     size_t next = 0;
     for (int32_t moment = 0; moment < end_; ++moment) {
       states = without_ended(states, moment);
-      bool changed = std::any_of(alive_.begin(), alive_.end(), [&](int32_t i) { return !items_[i]->pieces.empty(); });
-      for (; next < begins_.size() && begins_[next].first == moment; ++next, changed = true) states = with(states, begins_[next].second);
+      bool changed = std::any_of(alive_.begin(), alive_.end(),
+                                 [&](int32_t i) { return !items_[i]->pieces.empty(); });
+      for (; next < begins_.size() && begins_[next].first == moment; ++next, changed = true)
+        states = with(states, begins_[next].second);
       if (changed) states = measured(states, moment);
     }
     Ways ways;
@@ -62,7 +73,8 @@ class Walk {
  private:
   Way way_of(const State& s) const {
     Way way{s.height, s.cost, std::vector<int32_t>(items_.size(), -1)};
-    for (int32_t t = s.trail; t >= 0; t = trails_[t].before) way.memory[trails_[t].item] = trails_[t].memory;
+    for (int32_t t = s.trail; t >= 0; t = trails_[t].before)
+      way.memory[trails_[t].item] = trails_[t].memory;
     return way;
   }
 
@@ -118,7 +130,8 @@ class Walk {
         for (const State& s : list) {
           if (s.cost + cost + still_to_come_ + s.beside >= limit_) continue;
           trails_.push_back({s.trail, item, static_cast<int32_t>(m)});
-          into.push_back({s.height, s.cost + cost, s.beside, static_cast<int32_t>(trails_.size()) - 1});
+          into.push_back(
+              {s.height, s.cost + cost, s.beside, static_cast<int32_t>(trails_.size()) - 1});
         }
         *steps_ += static_cast<int64_t>(list.size());
         if (!into.empty()) more.emplace(key + static_cast<char>('0' + m), std::move(into));
@@ -131,8 +144,9 @@ class Walk {
   States measured(const States& states, int32_t moment) {
     std::vector<int64_t> bytes;
     for (const int32_t i : alive_)
-      bytes.push_back(items_[i]->pieces.empty() ? rounded_up(items_[i]->bytes, alignment_)
-                                                : bytes_alive_at(items_[i]->pieces, moment, alignment_));
+      bytes.push_back(items_[i]->pieces.empty()
+                          ? rounded_up(items_[i]->bytes, alignment_)
+                          : bytes_alive_at(items_[i]->pieces, moment, alignment_));
     States fit;
     for (const auto& [key, list] : states) {
       std::vector<int64_t> sum(room_.size(), 0);
@@ -165,7 +179,8 @@ class Walk {
     std::nth_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(most), costs.end());
     const int64_t dearest = costs[most];
     dropped_ = std::min(dropped_, dearest + still_to_come_);
-    auto equal = most - static_cast<size_t>(std::count_if(costs.begin(), costs.end(), [&](int64_t c) { return c < dearest; }));
+    auto equal = most - static_cast<size_t>(std::count_if(costs.begin(), costs.end(),
+                                                          [&](int64_t c) { return c < dearest; }));
     const auto is_cut = [&](const State& s) {
       const int64_t promise = s.cost + s.beside;
       return promise > dearest || (promise == dearest && (equal == 0 || equal-- == 0));
@@ -191,8 +206,9 @@ class Walk {
 
 }  // namespace
 
-Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, const Knapsack& beside,
-                  int64_t limit, int64_t* steps, int64_t budget) {
+Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room,
+                  int64_t alignment, const Knapsack& beside, int64_t limit, int64_t* steps,
+                  int64_t budget) {
   return Walk(items, room, alignment, beside, limit, steps, budget).run();
 }
 

@@ -13,8 +13,9 @@ namespace {
 
 i64 aligned(i64 bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
 
-// A value with everything that lies where it lies under another shape. Moment 0: inputs are set; moment i+1: node i runs; the last moment
-// but one is the last node's, the last is when the caller reads the outputs.
+// A value with everything that lies where it lies under another shape. Moment 0: inputs are set;
+// moment i+1: node i runs; the last moment but one is the last node's, the last is when the caller
+// reads the outputs.
 struct Life {
   i64 bytes = 0;
   i32 first = -1, last = -1;  // -1: nobody touches it
@@ -26,13 +27,14 @@ struct Lives {
   std::vector<ValueId> root;  // by value: whose bytes it lies in
   std::vector<i64> shift;     // by value: from the root's first byte
   std::vector<Life> tensor;   // by root
-  // By root, for those whose bytes begin or end to live at several moments: the parts of a whole that are written one after the other, the
-  // rows that are read for the last time. Else empty.
+  // By root, for those whose bytes begin or end to live at several moments: the parts of a whole
+  // that are written one after the other, the rows that are read for the last time. Else empty.
   std::vector<std::vector<PackPiece>> pieces;
   i32 moments = 0;
 };
 
-// From what touches a root's bytes, each from `first` to `last`: when each byte is touched first and last.
+// From what touches a root's bytes, each from `first` to `last`: when each byte is touched first
+// and last.
 std::vector<PackPiece> pieces_of(const std::vector<PackPiece>& touches) {
   std::vector<i64> cuts;
   for (const PackPiece& t : touches) cuts.push_back(t.begin), cuts.push_back(t.end);
@@ -45,8 +47,8 @@ std::vector<PackPiece> pieces_of(const std::vector<PackPiece>& touches) {
       if (t.begin <= piece.begin && piece.end <= t.end)
         piece.first = std::min(piece.first, t.first), piece.last = std::max(piece.last, t.last);
     if (piece.last < 0) continue;  // bytes that nobody touches
-    const bool goes_on =
-        !pieces.empty() && pieces.back().end == piece.begin && pieces.back().first == piece.first && pieces.back().last == piece.last;
+    const bool goes_on = !pieces.empty() && pieces.back().end == piece.begin &&
+                         pieces.back().first == piece.first && pieces.back().last == piece.last;
     if (goes_on) pieces.back().end = piece.end;
     else pieces.push_back(piece);
   }
@@ -72,7 +74,8 @@ Lives find_lives(const Graph& g) {
     Life& t = l.tensor[l.root[v]];
     t.first = t.first < 0 ? moment : std::min(t.first, moment);
     t.last = std::max(t.last, moment);
-    if (const i64 bytes = g.type(v).bytes(); bytes > 0) touches[l.root[v]].push_back({l.shift[v], l.shift[v] + bytes, moment, moment});
+    if (const i64 bytes = g.type(v).bytes(); bytes > 0)
+      touches[l.root[v]].push_back({l.shift[v], l.shift[v] + bytes, moment, moment});
   };
   for (const Port& p : g.inputs) {
     touch(p.value, 0);
@@ -81,23 +84,32 @@ Lives find_lives(const Graph& g) {
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& node = g.nodes[i];
     if (!call_of(node.op)) continue;  // no instruction: takes no time
-    for (const ValueId v : node.inputs) touch(v, static_cast<i32>(i) + 1), l.tensor[l.root[v]].read = true;
+    for (const ValueId v : node.inputs)
+      touch(v, static_cast<i32>(i) + 1), l.tensor[l.root[v]].read = true;
     for (const ValueId v : node.outputs) touch(v, static_cast<i32>(i) + 1);
   }
-  for (const Port& p : g.outputs) touch(p.value, l.moments - 1), l.tensor[l.root[p.value]].read = true;
+  for (const Port& p : g.outputs)
+    touch(p.value, l.moments - 1), l.tensor[l.root[p.value]].read = true;
   l.pieces.resize(n);
   for (ValueId v = 0; v < n; ++v) {
-    const auto is_part = [&](const PackPiece& t) { return t.begin > 0 || t.end < l.tensor[v].bytes; };
-    if (!g.is_constant(v) && std::any_of(touches[v].begin(), touches[v].end(), is_part)) l.pieces[v] = pieces_of(touches[v]);
-    if (l.pieces[v].size() == 1 && l.pieces[v][0].end - l.pieces[v][0].begin == l.tensor[v].bytes) l.pieces[v].clear();
+    const auto is_part = [&](const PackPiece& t) {
+      return t.begin > 0 || t.end < l.tensor[v].bytes;
+    };
+    if (!g.is_constant(v) && std::any_of(touches[v].begin(), touches[v].end(), is_part))
+      l.pieces[v] = pieces_of(touches[v]);
+    if (l.pieces[v].size() == 1 && l.pieces[v][0].end - l.pieces[v][0].begin == l.tensor[v].bytes)
+      l.pieces[v].clear();
   }
   return l;
 }
 
-bool is_planned(const Graph& g, const Lives& l, ValueId root) { return l.tensor[root].first >= 0 && !g.is_constant(root); }
+bool is_planned(const Graph& g, const Lives& l, ValueId root) {
+  return l.tensor[root].first >= 0 && !g.is_constant(root);
+}
 
-// A result that may take the place of an operand: the operand dies there, is no constant and no input of the caller's (who may run again
-// without setting it), and has as many elements that are at least as wide. Every use of the operand by the node must allow it.
+// A result that may take the place of an operand: the operand dies there, is no constant and no
+// input of the caller's (who may run again without setting it), and has as many elements that are
+// at least as wide. Every use of the operand by the node must allow it.
 struct InPlace {
   i32 moment;
   ValueId result, operand;  // roots
@@ -114,25 +126,31 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       const ValueId result = node.outputs[out], operand = l.root[node.inputs[in]];
       const Type &to = g.type(result), &from = g.type(node.inputs[in]);
       const Life& t = l.tensor[operand];
-      if (l.root[result] != result || from.bytes() != t.bytes) continue;  // parts of something larger stay where they are
-      if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype))
+      if (l.root[result] != result || from.bytes() != t.bytes)
+        continue;  // parts of something larger stay where they are
+      if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() ||
+          bytes_of(to.dtype) > bytes_of(from.dtype))
         continue;
       bool allowed = t.bytes > 0;
       for (size_t k = 0; k < node.inputs.size(); ++k)
         if (l.root[node.inputs[k]] == operand)
-          allowed &= std::find(call->in_place.begin(), call->in_place.end(), std::pair(out, static_cast<i64>(k))) != call->in_place.end();
-      const bool known = !pairs.empty() && pairs.back().result == result && pairs.back().operand == operand;
+          allowed &= std::find(call->in_place.begin(), call->in_place.end(),
+                               std::pair(out, static_cast<i64>(k))) != call->in_place.end();
+      const bool known =
+          !pairs.empty() && pairs.back().result == result && pairs.back().operand == operand;
       if (allowed && !known) pairs.push_back({moment, result, operand});
     }
   }
   return pairs;
 }
 
-// Tensors that share bytes, by the pairs that are taken: group[root] is the first of them; its size is enough for all.
+// Tensors that share bytes, by the pairs that are taken: group[root] is the first of them; its size
+// is enough for all.
 struct Groups {
   std::vector<ValueId> group;
-  std::vector<Life> tensor;                    // by group
-  std::vector<std::vector<PackPiece>> pieces;  // by group: of all its tensors, if one of them has pieces
+  std::vector<Life> tensor;  // by group
+  std::vector<std::vector<PackPiece>>
+      pieces;  // by group: of all its tensors, if one of them has pieces
 };
 Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector<bool>& taken) {
   Groups g{l.root, l.tensor, l.pieces};
@@ -145,11 +163,14 @@ Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector
   for (size_t k = 0; k < pairs.size(); ++k) {
     if (!taken[k] || joined[pairs[k].result] || overwritten[pairs[k].operand]) continue;
     joined[pairs[k].result] = overwritten[pairs[k].operand] = true;
-    const ValueId home = g.group[pairs[k].operand];  // pairs are in execution order, so the operand's home is final
+    const ValueId home =
+        g.group[pairs[k].operand];  // pairs are in execution order, so the operand's home is final
     g.group[pairs[k].result] = home;
     if (const bool known = !g.pieces[home].empty(); known || !l.pieces[pairs[k].result].empty()) {
       // Until now the group was one tensor, or several one after the other, alive as a whole.
-      if (!known) g.pieces[home].push_back({0, g.tensor[home].bytes, g.tensor[home].first, g.tensor[home].last});
+      if (!known)
+        g.pieces[home].push_back(
+            {0, g.tensor[home].bytes, g.tensor[home].first, g.tensor[home].last});
       append(home, pairs[k].result);
     }
     g.tensor[home].last = l.tensor[pairs[k].result].last;
@@ -178,12 +199,18 @@ std::vector<i64> profile(const Graph& graph, const Lives& l, const Groups& g) {
   sum.resize(l.moments);
   return sum;
 }
-i64 largest(const std::vector<i64>& sums) { return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()); }
+i64 largest(const std::vector<i64>& sums) {
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
 
-// Which pairs to take: all that keep the size, then those with a narrower result that lower the largest sum (they hold the wide operand's
-// bytes for longer): added one at a time to none, and removed one at a time from all.
-std::vector<bool> choose_pairs(const Graph& graph, const Lives& l, const std::vector<InPlace>& pairs) {
-  const auto cost = [&](const std::vector<bool>& taken) { return largest(profile(graph, l, join(l, pairs, taken))); };
+// Which pairs to take: all that keep the size, then those with a narrower result that lower the
+// largest sum (they hold the wide operand's bytes for longer): added one at a time to none, and
+// removed one at a time from all.
+std::vector<bool> choose_pairs(const Graph& graph, const Lives& l,
+                               const std::vector<InPlace>& pairs) {
+  const auto cost = [&](const std::vector<bool>& taken) {
+    return largest(profile(graph, l, join(l, pairs, taken)));
+  };
   std::vector<bool> same(pairs.size()), all(pairs.size(), true);
   std::vector<size_t> narrower;
   for (size_t k = 0; k < pairs.size(); ++k) {
@@ -202,8 +229,10 @@ std::vector<bool> choose_pairs(const Graph& graph, const Lives& l, const std::ve
   return best_same <= best_all ? same : all;
 }
 
-// No choice of pairs and no placement can do with less: at each node all of its pairs save their result's bytes.
-std::vector<i64> least_sums(const Lives& l, const std::vector<InPlace>& pairs, std::vector<i64> sums) {
+// No choice of pairs and no placement can do with less: at each node all of its pairs save their
+// result's bytes.
+std::vector<i64> least_sums(const Lives& l, const std::vector<InPlace>& pairs,
+                            std::vector<i64> sums) {
   ValueId seen = -1;
   for (const InPlace& p : pairs) {
     if (p.result != seen) sums[p.moment] -= aligned(l.tensor[p.result].bytes);
@@ -217,7 +246,8 @@ PackResult pack_groups(const Graph& graph, const Lives& l, const Groups& g) {
   for (size_t v = 0; v < items.size(); ++v) {
     const auto root = static_cast<ValueId>(v);
     if (l.root[v] != root || g.group[v] != root || !is_planned(graph, l, root)) continue;
-    items[v] = {g.tensor[v].bytes, g.tensor[v].first, g.tensor[v].last, kPlanAlignment, g.pieces[v]};
+    items[v] = {g.tensor[v].bytes, g.tensor[v].first, g.tensor[v].last, kPlanAlignment,
+                g.pieces[v]};
   }
   for (PackItem& item : items) item.alignment = kPlanAlignment;
   return pack(items);
@@ -237,11 +267,14 @@ void find_peak(const Graph& graph, const Lives& l, const Groups& g, MemoryPlan& 
     bool replaced = false;
     if (l.tensor[v].last == moment)
       for (size_t w = 0; w < l.root.size(); ++w)
-        replaced |= w != v && l.root[w] == static_cast<ValueId>(w) && g.group[w] == home && l.tensor[w].first == moment;
+        replaced |= w != v && l.root[w] == static_cast<ValueId>(w) && g.group[w] == home &&
+                    l.tensor[w].first == moment;
     if (!here || replaced) continue;
-    plan.peak.push_back({root, g.pieces[home].empty() ? g.tensor[home].bytes : bytes_alive_at(g.pieces[home], moment, 1)});
+    plan.peak.push_back({root, g.pieces[home].empty() ? g.tensor[home].bytes
+                                                      : bytes_alive_at(g.pieces[home], moment, 1)});
   }
-  std::stable_sort(plan.peak.begin(), plan.peak.end(), [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
+  std::stable_sort(plan.peak.begin(), plan.peak.end(),
+                   [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
 }
 
 i64 largest_scratch(const Graph& graph, const Lives& l) {
@@ -295,7 +328,8 @@ PlannedGroups planned_groups(const Graph& lowered) {
     if (result.group_of[home] < 0) {
       const Life& t = shared.tensor[home];
       result.group_of[home] = static_cast<i32>(result.groups.size());
-      result.groups.push_back({static_cast<ValueId>(home), t.bytes, t.first, t.last, shared.pieces[home]});
+      result.groups.push_back(
+          {static_cast<ValueId>(home), t.bytes, t.first, t.last, shared.pieces[home]});
     }
     result.group_of[v] = result.group_of[home];
   }

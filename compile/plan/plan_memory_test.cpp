@@ -15,7 +15,9 @@ namespace deuteron {
 namespace {
 
 using Bytes = std::pair<i64, i64>;  // [begin, end)
-Bytes bytes_of_value(const Graph& g, const MemoryPlan& p, ValueId v) { return {p.offset[v], p.offset[v] + g.type(v).bytes()}; }
+Bytes bytes_of_value(const Graph& g, const MemoryPlan& p, ValueId v) {
+  return {p.offset[v], p.offset[v] + g.type(v).bytes()};
+}
 bool overlap(Bytes a, Bytes b) { return a.first < b.second && b.first < a.second; }
 
 bool last_can_move_in(const Graph& g) {
@@ -24,7 +26,8 @@ bool last_can_move_in(const Graph& g) {
   return Homes(before).move_in(g, g.nodes.back());
 }
 
-// Runs the program on tokens: every byte remembers who wrote it last. Independent of how the planner thinks of lives.
+// Runs the program on tokens: every byte remembers who wrote it last. Independent of how the
+// planner thinks of lives.
 void expect_runs(const Graph& g, const MemoryPlan& p) {
   std::vector<ValueId> writer(static_cast<size_t>(p.bytes), -1);
   const Homes homes(g);
@@ -36,14 +39,16 @@ void expect_runs(const Graph& g, const MemoryPlan& p) {
     ASSERT_LE(end, p.bytes);
     for (i64 b = begin; b < end; ++b) writer[b] = v;
   };
-  // Bytes may have been written by the value, by what it is a view of, or by its parts: all lie in the same root.
+  // Bytes may have been written by the value, by what it is a view of, or by its parts: all lie in
+  // the same root.
   const auto read = [&](ValueId v, const char* who) {
     if (g.is_constant(root(v))) return;
     const auto [begin, end] = bytes_of_value(g, p, v);
     ASSERT_EQ(begin, p.offset[root(v)] + homes.of(v).offset);
     for (i64 b = begin; b < end; ++b) {
       ASSERT_GE(writer[b], 0) << who << " reads " << g.values[v].name << " before it is written";
-      ASSERT_EQ(root(writer[b]), root(v)) << who << " reads " << g.values[v].name << " which is gone";
+      ASSERT_EQ(root(writer[b]), root(v))
+          << who << " reads " << g.values[v].name << " which is gone";
     }
   };
   for (const Port& port : g.inputs) write(port.value);
@@ -51,17 +56,22 @@ void expect_runs(const Graph& g, const MemoryPlan& p) {
     if (takes_no_time(node.op)) continue;
     const auto& call = std::get<KernelCall>(node.op);
     for (const ValueId v : node.inputs) read(v, call.name.c_str());
-    for (size_t o = 0; o < node.outputs.size(); ++o) {  // outs overlap nothing of the call but their in-place partner
+    for (size_t o = 0; o < node.outputs.size();
+         ++o) {  // outs overlap nothing of the call but their in-place partner
       const Bytes out = bytes_of_value(g, p, node.outputs[o]);
-      for (size_t k = 0; k < o; ++k) ASSERT_FALSE(overlap(out, bytes_of_value(g, p, node.outputs[k])));
+      for (size_t k = 0; k < o; ++k)
+        ASSERT_FALSE(overlap(out, bytes_of_value(g, p, node.outputs[k])));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (g.is_constant(root(node.inputs[i])) || !overlap(out, bytes_of_value(g, p, node.inputs[i]))) continue;
+        if (g.is_constant(root(node.inputs[i])) ||
+            !overlap(out, bytes_of_value(g, p, node.inputs[i])))
+          continue;
         const std::pair<i64, i64> pair(o, i);
         EXPECT_NE(std::find(call.in_place.begin(), call.in_place.end(), pair), call.in_place.end())
             << call.name << " overwrites an operand";
         EXPECT_EQ(out.first, p.offset[node.inputs[i]]);
         EXPECT_EQ(g.type(node.outputs[o]).elements(), g.type(node.inputs[i]).elements());
-        for (const Port& port : g.inputs) EXPECT_NE(port.value, root(node.inputs[i])) << "an input is overwritten in place";
+        for (const Port& port : g.inputs)
+          EXPECT_NE(port.value, root(node.inputs[i])) << "an input is overwritten in place";
       }
     }
     for (const ValueId v : node.outputs) write(v);
@@ -118,7 +128,8 @@ TEST(PlanMemory, ScratchLivesOnlyAtItsNode) {
   expect_runs(h.graph, p);
   EXPECT_EQ(p.scratch_bytes, 2000);
   EXPECT_EQ(p.bytes, 32 + 16 + 2000);
-  EXPECT_EQ(p.offset[h.graph.nodes[1].outputs[2]], 0) << "scratch of no bytes has an allocation all the same";
+  EXPECT_EQ(p.offset[h.graph.nodes[1].outputs[2]], 0)
+      << "scratch of no bytes has an allocation all the same";
 }
 
 TEST(PlanMemory, ViewsLieWhereTheirOperandLies) {
@@ -193,11 +204,12 @@ TEST(PlanMemory, NotInPlaceWhereItWouldBeWrong) {
               h.output(h.call("add", {d, view}, {s8({160})}));
             }),
             480);
-  EXPECT_EQ(bytes([](HandMadeGraph& h) {  // the same operand twice, but only one use may be overwritten
-              const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
-              h.output(h.call("g", {c, c}, {s8({160})}, {{0, 0}}));
-            }),
-            320);
+  EXPECT_EQ(
+      bytes([](HandMadeGraph& h) {  // the same operand twice, but only one use may be overwritten
+        const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
+        h.output(h.call("g", {c, c}, {s8({160})}, {{0, 0}}));
+      }),
+      320);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // wider elements than the operand's
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               h.output(h.call("dequantize", {c}, {f32({160})}, {{0, 0}}));
@@ -242,22 +254,26 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
     HandMadeGraph h;
     std::vector<ValueId> live;
     for (u8 k = 0; k < 1 + random() % 2; ++k) {
-      const auto rows = static_cast<i64>(1 + random() % 7);  // apart: the order of arguments is the compiler's
+      const auto rows =
+          static_cast<i64>(1 + random() % 7);  // apart: the order of arguments is the compiler's
       live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {rows, 30}));
     }
     const int nodes = 3 + static_cast<int>(random() % 25);
     for (int k = 0; k < nodes; ++k) {
-      const ValueId a = live[live.size() - 1 - random() % std::min<size_t>(3, live.size())], b = live[random() % live.size()];
+      const ValueId a = live[live.size() - 1 - random() % std::min<size_t>(3, live.size())],
+                    b = live[random() % live.size()];
       const Shape same = h.graph.type(a).shape;
       switch (random() % 7) {
         case 5: {  // a view of a part
           const i64 count = h.graph.type(a).elements(), start = static_cast<i64>(random()) % count;
-          live.push_back(h.slice(h.reshape(a, {count}), start, 1 + static_cast<i64>(random()) % (count - start)));
+          live.push_back(h.slice(h.reshape(a, {count}), start,
+                                 1 + static_cast<i64>(random()) % (count - start)));
           break;
         }
         case 6:  // parts inside a whole, where that can be
           live.push_back(h.concat({a, b}));
-          if (!last_can_move_in(h.graph)) h.graph.nodes.back().op = h.as_call("cat", h.graph.nodes.back());
+          if (!last_can_move_in(h.graph))
+            h.graph.nodes.back().op = h.as_call("cat", h.graph.nodes.back());
           break;
         case 0:
           live.push_back(h.reshape(a, {h.graph.type(a).elements()}));
@@ -266,13 +282,16 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
           live.push_back(h.call("relu", {a}, {{h.graph.type(a).dtype, same, {}}}, {{0, 0}}));
           break;
         case 2:
-          live.push_back(h.call("add", {a, b}, {s8(same), s8({static_cast<i64>(random() % 90)})}, {{0, 0}}));
+          live.push_back(
+              h.call("add", {a, b}, {s8(same), s8({static_cast<i64>(random() % 90)})}, {{0, 0}}));
           break;
         case 3:
           live.push_back(h.call("f", {a, b}, {f32({static_cast<i64>(1 + random() % 5), 9})}));
           break;
         default:
-          live.push_back(h.call("g", {a}, {s8({static_cast<i64>(random() % 300)}), s8({static_cast<i64>(random() % 200)})}));
+          live.push_back(h.call(
+              "g", {a},
+              {s8({static_cast<i64>(random() % 300)}), s8({static_cast<i64>(random() % 200)})}));
       }
     }
     h.output(live.back());
@@ -284,7 +303,8 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
     EXPECT_LE(p.bytes, p.lower_bound * 5 / 4 + 64) << "round " << round;
     optimal += p.optimal;
   }
-  EXPECT_GE(optimal, 115);  // of 150; where there are parts, the bound counts their bytes while they are alive, and is seldom reached
+  EXPECT_GE(optimal, 115);  // of 150; where there are parts, the bound counts their bytes while
+                            // they are alive, and is seldom reached
 }
 
 TEST(PlanMemory, PartsLieInsideTheirWhole) {
@@ -299,7 +319,8 @@ TEST(PlanMemory, PartsLieInsideTheirWhole) {
   EXPECT_EQ(p.offset[both], p.offset[a]);
   EXPECT_EQ(p.bytes, 64 + 80);
 
-  // An input of the caller's, a constant, one value twice, and a part of something else stay where they are.
+  // An input of the caller's, a constant, one value twice, and a part of something else stay where
+  // they are.
   const auto moves = [&](std::vector<ValueId> parts) {
     h.concat(parts);
     return last_can_move_in(h.graph);
@@ -311,21 +332,25 @@ TEST(PlanMemory, PartsLieInsideTheirWhole) {
   EXPECT_FALSE(moves({c, h.slice(d, 2, 3)}));
 }
 
-// Each band reads a row more than it writes; the result's rows lie where the operand's dead ones were.
+// Each band reads a row more than it writes; the result's rows lie where the operand's dead ones
+// were.
 TEST(PlanMemory, AResultLiesOverRowsThatNobodyReadsAgain) {
   for (const bool upward : {false, true}) {
     HandMadeGraph h;
     const ValueId x = h.call("f", {h.input("x", DType::s8, {16})}, {s8({640})});
     std::vector<ValueId> parts(10);
     for (i64 turn = 0; turn < 10; ++turn) {
-      const i64 k = upward ? 9 - turn : turn, first = std::max<i64>(k - 1, 0), end = std::min<i64>(k + 2, 10);
-      parts[static_cast<size_t>(k)] = h.call("g", {h.slice(x, 64 * first, 64 * (end - first))}, {s8({64})});
+      const i64 k = upward ? 9 - turn : turn, first = std::max<i64>(k - 1, 0),
+                end = std::min<i64>(k + 2, 10);
+      parts[static_cast<size_t>(k)] =
+          h.call("g", {h.slice(x, 64 * first, 64 * (end - first))}, {s8({64})});
     }
     h.output(h.concat(parts));
     const MemoryPlan p = plan_memory(h.graph);
     expect_runs(h.graph, p);
     EXPECT_EQ(p.bytes, 640 + 2 * 64);
-    EXPECT_EQ(p.lower_bound, 640 + 64 + 64) << "nine rows that are read again or written, and the next band's";
+    EXPECT_EQ(p.lower_bound, 640 + 64 + 64)
+        << "nine rows that are read again or written, and the next band's";
   }
 }
 

@@ -25,13 +25,14 @@ struct AliveGroup {
   bool is_input = false;  // of the graph: alive before anything runs
 };
 
-// By value: itself, or what it is the same bytes of under another shape. Parts of a value count as values: where they will lie is not
-// known yet.
+// By value: itself, or what it is the same bytes of under another shape. Parts of a value count as
+// values: where they will lie is not known yet.
 std::vector<ValueId> roots(const Graph& g) {
   std::vector<ValueId> root(g.values.size());
   std::iota(root.begin(), root.end(), 0);
   for (const Node& node : g.nodes)
-    if (facts_of(node.op).storage == Storage::in_operand && g.type(node.inputs[0]).bytes() == g.type(node.outputs[0]).bytes())
+    if (facts_of(node.op).storage == Storage::in_operand &&
+        g.type(node.inputs[0]).bytes() == g.type(node.outputs[0]).bytes())
       root[node.outputs[0]] = root[node.inputs[0]];
   return root;
 }
@@ -40,7 +41,11 @@ std::vector<ValueId> roots(const Graph& g) {
 class Dependences {
  public:
   explicit Dependences(const Graph& g)
-      : groups(g.values.size()), makes(g.nodes.size()), reads(g.nodes.size()), waits(g.nodes.size()), next(g.nodes.size()) {
+      : groups(g.values.size()),
+        makes(g.nodes.size()),
+        reads(g.nodes.size()),
+        waits(g.nodes.size()),
+        next(g.nodes.size()) {
     const std::vector<ValueId> root = roots(g);
     std::vector<NodeId> producer(g.values.size(), -1);
     NodeId last_delegate = -1;
@@ -60,7 +65,8 @@ class Dependences {
       for (const NodeId b : before) next[b].push_back(static_cast<NodeId>(n));
       waits[n] = static_cast<i32>(before.size());
       std::set<ValueId> made;
-      for (const ValueId v : node.outputs) producer[v] = static_cast<NodeId>(n), made.insert(root[v]);
+      for (const ValueId v : node.outputs)
+        producer[v] = static_cast<NodeId>(n), made.insert(root[v]);
       makes[n].assign(made.begin(), made.end());
       reads[n].assign(read.begin(), read.end());
       for (const ValueId v : read) ++groups[v].readers;
@@ -84,15 +90,17 @@ class Dependences {
 
 // Some nodes have run.
 struct PartialOrder {
-  std::vector<i32> waits, readers;  // what is left, by node and by group; -1: the node has run, or the group is dead
-  std::vector<bool> made;           // by group
+  std::vector<i32> waits,
+      readers;  // what is left, by node and by group; -1: the node has run, or the group is dead
+  std::vector<bool> made;  // by group
   std::vector<NodeId> order;
   i64 alive = 0, peak = 0;
 
   explicit PartialOrder(const Dependences& d) : waits(d.waits), made(d.groups.size(), false) {
     for (const AliveGroup& group : d.groups) {
       readers.push_back(group.readers);
-      if (group.is_input) alive += group.bytes, made[static_cast<size_t>(&group - d.groups.data())] = true;
+      if (group.is_input)
+        alive += group.bytes, made[static_cast<size_t>(&group - d.groups.data())] = true;
     }
     peak = alive;
   }
@@ -118,7 +126,8 @@ std::vector<NodeId> ready_nodes(const PartialOrder& s) {
   return nodes;
 }
 
-// No order has less alive: its first node runs beside all inputs, its last one beside all that is read outside.
+// No order has less alive: its first node runs beside all inputs, its last one beside all that is
+// read outside.
 i64 least_possible(const Dependences& d) {
   const auto bytes_where = [&](const std::vector<ValueId>& values, auto&& counts) {
     i64 bytes = 0;
@@ -165,7 +174,8 @@ std::optional<std::vector<NodeId>> order_with_less_alive(const Graph& g) {
   const i64 most_grown = std::max<i64>(kScheduleBudget / (steps * copied), 1);  // at each step
   std::vector<PartialOrder> states{PartialOrder(d)};
   for (size_t depth = 0; depth < g.nodes.size(); ++depth) {
-    std::map<std::vector<i32>, PartialOrder> grown;  // by what is left to wait for: which nodes have run
+    std::map<std::vector<i32>, PartialOrder>
+        grown;  // by what is left to wait for: which nodes have run
     i64 may_grow = most_grown;
     for (PartialOrder& s : states) {
       if (may_grow == 0) break;

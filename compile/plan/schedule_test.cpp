@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of nodes: what is alive, by hand; the least of all orders, on random graphs that are small enough to try them all.
+// Orders of nodes: what is alive, by hand; the least of all orders, on random graphs that are small
+// enough to try them all.
 #include "compile/plan/schedule.h"
 
 #include <gmock/gmock.h>
@@ -18,17 +19,21 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Of so many channels: 4 bytes each. Wide ones are made by a product with a constant, as narrow ones.
+// Of so many channels: 4 bytes each. Wide ones are made by a product with a constant, as narrow
+// ones.
 ValueId made(TestGraph& t, const std::string& name, ValueId x, i64 channels) {
   const i64 from = t.g.type(x).shape[1];
-  return t.node(name, Linear{}, {x, t.constant(name + "_w", {channels, from}, std::vector<float>(static_cast<size_t>(channels * from)))});
+  return t.node(name, Linear{},
+                {x, t.constant(name + "_w", {channels, from},
+                               std::vector<float>(static_cast<size_t>(channels * from)))});
 }
 
 // Two branches that grow and shrink again, side by side.
 TestGraph two_branches() {
   TestGraph t;
   const ValueId x = t.input("x", {1, 4});
-  const ValueId a1 = made(t, "a1", x, 100), b1 = made(t, "b1", x, 100), a2 = made(t, "a2", a1, 4), b2 = made(t, "b2", b1, 4);
+  const ValueId a1 = made(t, "a1", x, 100), b1 = made(t, "b1", x, 100), a2 = made(t, "a2", a1, 4),
+                b2 = made(t, "b2", b1, 4);
   t.output(t.node("y", Add{}, {a2, b2}));
   return t;
 }
@@ -36,7 +41,8 @@ TestGraph two_branches() {
 TEST(Schedule, KnowsWhatIsAlive) {
   const TestGraph t = two_branches();
   EXPECT_EQ(most_alive(t.g, {0, 1, 2, 3, 4}), 816);  // at b1 x, a1 and b1; at a2 a1, b1 and a2
-  EXPECT_EQ(most_alive(t.g, {0, 2, 1, 3, 4}), 432);  // at b1 x, a2 and b1, and at b2 b2 in the place of x
+  EXPECT_EQ(most_alive(t.g, {0, 2, 1, 3, 4}),
+            432);  // at b1 x, a2 and b1, and at b2 b2 in the place of x
 }
 
 TEST(Schedule, FinishesABranchBeforeTheNext) {
@@ -54,7 +60,8 @@ TEST(Schedule, LeavesAChain) {
   EXPECT_FALSE(order_with_less_alive(t.g));
 }
 
-// More branches than can be tried beside each other at each step: an order is found all the same, and soon.
+// More branches than can be tried beside each other at each step: an order is found all the same,
+// and soon.
 TEST(Schedule, FindsAnOrderAmongManyBranches) {
   TestGraph t;
   const ValueId x = t.input("x", {1, 4});
@@ -76,7 +83,9 @@ i64 least_of_all(const Graph& g) {
   const std::function<void()> grow = [&] {
     if (order.size() == g.nodes.size()) return void(best = std::min(best, most_alive(g, order)));
     for (size_t n = 0; n < g.nodes.size(); ++n) {
-      const auto is_there = [&](ValueId v) { return uses.producer[v] < 0 || done[uses.producer[v]]; };
+      const auto is_there = [&](ValueId v) {
+        return uses.producer[v] < 0 || done[uses.producer[v]];
+      };
       if (done[n] || !std::ranges::all_of(g.nodes[n].inputs, is_there)) continue;
       done[n] = true, order.push_back(static_cast<NodeId>(n));
       grow();
@@ -100,7 +109,8 @@ TEST(Schedule, IsTheLeastOnSmallGraphs) {
       std::vector<ValueId> alike;
       for (const ValueId v : values)
         if (v != from && t.g.type(v).shape == t.g.type(from).shape) alike.push_back(v);
-      if (!alike.empty() && below(3) == 0) values.push_back(t.node(name, Add{}, {from, alike[below(alike.size())]}));
+      if (!alike.empty() && below(3) == 0)
+        values.push_back(t.node(name, Add{}, {from, alike[below(alike.size())]}));
       else values.push_back(made(t, name, from, 8 * static_cast<i64>(1 + below(6))));
     }
     const Uses uses(t.g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a float model would be quantized for a target, by the names of the model: what a quantizer of another tool annotates before training.
+// How a float model would be quantized for a target, by the names of the model: what a quantizer of
+// another tool annotates before training.
 #pragma once
 #include <optional>
 #include <string>
@@ -36,12 +37,14 @@ struct Annotations {
   std::vector<AnnotatedValue> values;  // in the order of execution
   std::vector<AnnotatedConstant> constants;
   std::vector<std::string> identities;  // operators whose result is their operand
-  std::vector<std::string> in_parts;    // operators with values inside that need parameters of their own: the model must have the parts
-  std::vector<SourceOp> in_float;       // operators without an int8 form
-  bool was_quantized = false;           // then there is nothing to annotate and all lists are empty
+  std::vector<std::string> in_parts;  // operators with values inside that need parameters of their
+                                      // own: the model must have the parts
+  std::vector<SourceOp> in_float;     // operators without an int8 form
+  bool was_quantized = false;         // then there is nothing to annotate and all lists are empty
 };
 
 // `graph` as it was imported. Errors are those of the passes before quantization.
-Annotations annotations_for(const Graph& graph, const Target& target, const CompileOptions& options, Diagnostics& diagnostics);
+Annotations annotations_for(const Graph& graph, const Target& target, const CompileOptions& options,
+                            Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -21,7 +21,9 @@ std::vector<i32> doublings(const Quant& quant, std::span<const int8_t> weights) 
   for (size_t c = 0; c < channels; ++c) {
     i32 most = 0;
     for (const int8_t w : weights.subspan(c * each, each)) most = std::max(most, std::abs(i32{w}));
-    while (most > 0 && bits[c] < kMostBits && most << (bits[c] + 1) <= std::numeric_limits<int8_t>::max()) ++bits[c];
+    while (most > 0 && bits[c] < kMostBits &&
+           most << (bits[c] + 1) <= std::numeric_limits<int8_t>::max())
+      ++bits[c];
   }
   return bits;
 }
@@ -36,9 +38,11 @@ void limit(std::vector<i32>& bits, std::span<const i32> bias) {
 template <class T>
 void multiply(GraphValue& value, const std::vector<i32>& bits) {
   const std::span<const T> data = value.constant->as<T>();
-  const size_t each = data.size() / (value.type.quant.per_channel() || bits.size() > 1 ? bits.size() : 1);
+  const size_t each =
+      data.size() / (value.type.quant.per_channel() || bits.size() > 1 ? bits.size() : 1);
   std::vector<T> finer;
-  for (size_t i = 0; i < data.size(); ++i) finer.push_back(static_cast<T>(data[i] * (1 << bits[i / each % bits.size()])));
+  for (size_t i = 0; i < data.size(); ++i)
+    finer.push_back(static_cast<T>(data[i] * (1 << bits[i / each % bits.size()])));
   value.constant = constant_of(std::move(finer));
   std::vector<float>& scale = value.type.quant.scale;
   for (size_t c = 0; c < scale.size(); ++c) scale[c] = std::ldexp(scale[c], -bits[c % bits.size()]);
@@ -47,8 +51,11 @@ void multiply(GraphValue& value, const std::vector<i32>& bits) {
 bool is_int8_layer(const Graph& g, const Node& node) {
   if (!is_layer(node.op) || node.inputs.size() < 2 || node.outputs.size() != 1) return false;
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
-  const bool is_int8 = x.dtype == DType::s8 && w.dtype == DType::s8 && y.dtype == DType::s8 && g.is_constant(node.inputs[1]);
-  if (!is_int8 || w.quant.empty() || std::ranges::any_of(w.quant.zero_point, [](i32 z) { return z != 0; })) return false;
+  const bool is_int8 = x.dtype == DType::s8 && w.dtype == DType::s8 && y.dtype == DType::s8 &&
+                       g.is_constant(node.inputs[1]);
+  if (!is_int8 || w.quant.empty() ||
+      std::ranges::any_of(w.quant.zero_point, [](i32 z) { return z != 0; }))
+    return false;
   if (w.quant.per_channel() && w.quant.axis != 0) return false;
   constexpr i64 kMostProducts = 65536;  // 128 * 127 of each lie within half of int32
   if (w.elements() / w.shape[0] > kMostProducts) return false;
@@ -71,7 +78,8 @@ int make_sums_finer(Graph& g) {
     if (std::ranges::all_of(bits, [](i32 k) { return k == 0; })) continue;
     multiply<int8_t>(g.values[w], bits);
     Quant& quant = g.values[w].type.quant;
-    quant.low = std::numeric_limits<int8_t>::min() + 1, quant.high = std::numeric_limits<int8_t>::max();
+    quant.low = std::numeric_limits<int8_t>::min() + 1,
+    quant.high = std::numeric_limits<int8_t>::max();
     if (b >= 0) multiply<i32>(g.values[b], bits);
     ++changed;
   }

@@ -15,8 +15,10 @@ struct FewBits {
   TestGraph t;
   ValueId w, b;
   explicit FewBits(std::vector<i32> bias) {
-    Type x{DType::s8, {1, 3}, per_tensor(0.5f, 3)}, weight{DType::s8, {2, 3}, Quant{{0.25f, 0.125f}, {0, 0}, 0, -7, 7}};
-    Type of_bias{DType::s32, {2}, Quant{{0.125f, 0.0625f}, {0, 0}, 0}}, y{DType::s8, {1, 2}, per_tensor(1, 0)};
+    Type x{DType::s8, {1, 3}, per_tensor(0.5f, 3)},
+        weight{DType::s8, {2, 3}, Quant{{0.25f, 0.125f}, {0, 0}, 0, -7, 7}};
+    Type of_bias{DType::s32, {2}, Quant{{0.125f, 0.0625f}, {0, 0}, 0}},
+        y{DType::s8, {1, 2}, per_tensor(1, 0)};
     const ValueId input = t.g.add_value("x", x);
     t.g.inputs.push_back({input, "x", {0, 1}});
     w = t.g.add_value("w", weight, constant_of(std::vector<int8_t>{7, -3, 0, 1, 100, -2}));
@@ -28,7 +30,8 @@ struct FewBits {
   std::vector<double> weights() const {
     const std::span<const int8_t> data = t.g.values[w].constant->as<int8_t>();
     std::vector<double> all;
-    for (size_t i = 0; i < data.size(); ++i) all.push_back(data[i] * double{t.g.type(w).quant.scale[i / 3]});
+    for (size_t i = 0; i < data.size(); ++i)
+      all.push_back(data[i] * double{t.g.type(w).quant.scale[i / 3]});
     return all;
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between dequantize and quantize becomes int8, by text: the operators that are left, and the numbers against the float graph.
+// What stands between dequantize and quantize becomes int8, by text: the operators that are left,
+// and the numbers against the float graph.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ source 2 "rest" "aten.rest.default"
 input x : f32[2,5,4,3] order=0,2,3,1
 x_q = quantize(x) quant=q(scale=0.02 zero=-3) : s8[2,5,4,3] q(scale=0.02 zero=-3) from 0
 x_f = dequantize(x_q) : f32[2,5,4,3] from 0
-w_q = const s8[6,1,1,3] q(axis=0 scale=0.031;0.02;0.05;0.04;0.06;0.033 zero=0;0;0;0;0;0 range=-127..127) random(3)
+w_q = const s8[6,1,1,3] q(axis=0 scale=0.031;0.02;0.05;0.04;0.06;0.033 )"
+    R"(zero=0;0;0;0;0;0 range=-127..127) random(3)
 w = dequantize(w_q) : f32[6,1,1,3] from 0
 b = const f32[6] 0.5,-0.25,0,1,-1,0.75
 conv = conv2d(x_f, w, b) : f32[2,5,4,6] from 0
@@ -62,12 +64,16 @@ Folded fold(const std::string& text, float step) {
   std::vector<float> x(static_cast<size_t>(g->type(g->inputs[0].value).elements()));
   for (float& v : x) v = std::uniform_real_distribution<float>(-2.5f, 2.5f)(random);
   const std::vector<std::vector<float>> inputs = {x};
-  const auto expected = FloatExecutor(*g).run(inputs, {})[0], found = FloatExecutor(c->graph).run(inputs, {})[0];
-  for (size_t i = 0; i < expected.size(); ++i) result.worst = std::max<double>(result.worst, std::abs(expected[i] - found[i]) / step);
+  const auto expected = FloatExecutor(*g).run(inputs, {})[0],
+             found = FloatExecutor(c->graph).run(inputs, {})[0];
+  for (size_t i = 0; i < expected.size(); ++i)
+    result.worst = std::max<double>(result.worst, std::abs(expected[i] - found[i]) / step);
   return result;
 }
 
-const std::string kRequantized = R"(relu6_q = quantize(relu6) quant=q(scale=0.0235 zero=-128) : s8[2,5,4,6] q(scale=0.0235 zero=-128) from 1
+const std::string kRequantized =
+    R"(relu6_q = quantize(relu6) quant=q(scale=0.0235 zero=-128) : )"
+    R"(s8[2,5,4,6] q(scale=0.0235 zero=-128) from 1
 y = dequantize(relu6_q) : f32[2,5,4,6] from 1
 output y order=0,2,3,1
 )";
@@ -83,24 +89,31 @@ TEST(FoldQuantization, AnActivationQuantizedApartIsABoundOfTheConvolution) {
 }
 
 TEST(FoldQuantization, AMiddleThatIsReadElsewhereStays) {
-  const Folded f = fold(conv_and_relu6("q(scale=0.09 zero=5)", kRequantized + "output conv_f order=0,2,3,1\n"), 0.0235f);
+  const Folded f =
+      fold(conv_and_relu6("q(scale=0.09 zero=5)", kRequantized + "output conv_f order=0,2,3,1\n"),
+           0.0235f);
   EXPECT_THAT(f.operators, Contains("clamp"));
 }
 
 TEST(FoldQuantization, ParametersPassThroughAnActivationThatNobodyQuantizes) {
-  const Folded f = fold(conv_and_relu6("q(scale=0.05 zero=5)", R"(mean = avg_pool2d(relu6) kernel=5,4 stride=5,4 : f32[2,1,1,6] from 2
+  const Folded f =
+      fold(conv_and_relu6("q(scale=0.05 zero=5)",
+                          R"(mean = avg_pool2d(relu6) kernel=5,4 stride=5,4 : f32[2,1,1,6] from 2
 mean_q = quantize(mean) quant=q(scale=0.03 zero=-128) : s8[2,1,1,6] q(scale=0.03 zero=-128) from 2
 y = dequantize(mean_q) : f32[2,1,1,6] from 2
 output y order=0,2,3,1
 )"),
-                        0.03f);
+           0.03f);
   EXPECT_THAT(f.operators, ElementsAre("quantize", "conv2d", "clamp", "reduce", "dequantize"));
   EXPECT_LE(f.worst, 2);
-  const Folded pooled = fold(conv_and_relu6("q(scale=0.05 zero=5)", R"(most = max_pool2d(relu6) kernel=2,2 stride=1,1 : f32[2,4,3,6] from 2
+  const Folded pooled =
+      fold(conv_and_relu6("q(scale=0.05 zero=5)",
+                          R"(most = max_pool2d(relu6) kernel=2,2 stride=1,1 : f32[2,4,3,6] from 2
 output most order=0,2,3,1
 )"),
-                             0.05f);
-  EXPECT_THAT(pooled.operators, ElementsAre("quantize", "conv2d", "clamp", "max_pool2d", "dequantize"));
+           0.05f);
+  EXPECT_THAT(pooled.operators,
+              ElementsAre("quantize", "conv2d", "clamp", "max_pool2d", "dequantize"));
   EXPECT_LE(pooled.worst, 1);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --io: where a port is steps, the quantize at an input and the dequantize at an output are the caller's business. A state is int8 where both
-// ends can be.
-//   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
+// --io: where a port is steps, the quantize at an input and the dequantize at an output are the
+// caller's business. A state is int8 where both ends can be.
+//   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output
+//   becomes   .. -> output (s8)
 // What is only seen in another shape between float ports stays a float.
 #include <algorithm>
 
@@ -40,7 +41,8 @@ static void drop_input_quantize(Graph& g, Port& port, const std::string& reason)
   for (auto it = gone.rbegin(); it != gone.rend(); ++it) g.nodes.erase(g.nodes.begin() + *it);
 }
 
-//   state -> quantize -> ..   ..   .. -> dequantize -> its new value   becomes   state (s8) -> ..   ..   .. -> its new value (s8)
+//   state -> quantize -> ..   ..   .. -> dequantize -> its new value   becomes   state (s8) -> ..
+//   ..   .. -> its new value (s8)
 // Refused unless both have the same parameters.
 static void make_state_int8(Graph& g, size_t k) {
   const Uses uses(g);
@@ -63,7 +65,8 @@ static std::optional<Patch> keep_view_in_float(const Graph& g, const Uses& uses,
   if (!is_dequantize(g.nodes[root].op)) return std::nullopt;
   std::vector<NodeId> views;  // the last one first
   NodeId at = uses.producer[g.nodes[root].inputs[0]];
-  for (; at >= 0 && is_view(g, g.nodes[at]); at = uses.producer[g.nodes[at].inputs[0]]) views.push_back(at);
+  for (; at >= 0 && is_view(g, g.nodes[at]); at = uses.producer[g.nodes[at].inputs[0]])
+    views.push_back(at);
   if (views.empty() || at < 0 || !is_quantize(g.nodes[at].op)) return std::nullopt;
   // Among int8 and int16 layers steps of the one become steps of the other.
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
@@ -82,7 +85,8 @@ void int8_ports(PassContext& pass) {
   for (size_t k = 0; k < g.states.size(); ++k) make_state_int8(g, k);
   if (!g.states.empty()) remove_dead(g, "the state is int8");
   const auto are_steps = [&](const Port& port) {
-    return pass.options.ports == PortTypes::steps || (pass.options.ports == PortTypes::model && port.steps);
+    return pass.options.ports == PortTypes::steps ||
+           (pass.options.ports == PortTypes::model && port.steps);
   };
   const size_t inputs = g.user_inputs().size(), outputs = g.user_outputs().size();
   for (size_t i = 0; i < inputs; ++i)
@@ -91,13 +95,19 @@ void int8_ports(PassContext& pass) {
   for (size_t o = 0; o < outputs; ++o) {
     const Uses uses(g);
     if (!are_steps(g.outputs[o])) continue;
-    if (const ValueId steps = dequantized(g, uses, g.outputs[o].value); steps >= 0) g.outputs[o].value = steps;
+    if (const ValueId steps = dequantized(g, uses, g.outputs[o].value); steps >= 0)
+      g.outputs[o].value = steps;
   }
   remove_dead(g, "done by the caller (int8 output)");
-  // Where the model says the steps itself, they are part of what it computes; and what comes as bytes is no float.
-  if (pass.options.ports == PortTypes::steps || pass.result.quantization.model_was_quantized || !pass.options.byte_inputs.empty()) return;
+  // Where the model says the steps itself, they are part of what it computes; and what comes as
+  // bytes is no float.
+  if (pass.options.ports == PortTypes::steps || pass.result.quantization.model_was_quantized ||
+      !pass.options.byte_inputs.empty())
+    return;
   const Rule rules[] = {keep_view_in_float};
-  const bool all_views = rewrite(g, rules, pass.rules()) > 0 && std::ranges::all_of(g.nodes, [&](const Node& node) { return is_view(g, node); });
+  const bool all_views =
+      rewrite(g, rules, pass.rules()) > 0 &&
+      std::ranges::all_of(g.nodes, [&](const Node& node) { return is_view(g, node); });
   if (all_views) pass.result.quantization = {};  // nothing is quantized
 }
 

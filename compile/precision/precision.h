@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --precision and --layer ask of a network: what each of its nodes works on, and what stands in the way.
+// What --precision and --layer ask of a network: what each of its nodes works on, and what stands
+// in the way.
 #pragma once
 #include "compile/pass.h"
 #include "compile/quantize/insert_quantization.h"
@@ -8,7 +9,8 @@ namespace deuteron {
 
 // Asked for with a model that is quantized already is an error: it keeps its own steps and weights.
 void refuse_precision_of_quantized(PassContext& pass);
-// Of a float graph: what cannot be done is an error (the target, other options, a name that stands for nothing).
+// Of a float graph: what cannot be done is an error (the target, other options, a name that stands
+// for nothing).
 void check_precision(PassContext& pass);
 
 // Where several names stand for a node, the last one counts.

@@ -27,12 +27,14 @@ namespace deuteron {
 
 bool is_quantized(const Graph& g) {
   return g.numerics == Numerics::tflite ||
-         std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
+         std::any_of(g.nodes.begin(), g.nodes.end(),
+                     [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }
 
-// The rest of the pipeline, on a graph of its own. Bands of rows are left out (Trial): they cost both sides the same kind of work.
-static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& quantized, Diagnostics& diagnostics,
-                                          bool without_cost = false) {
+// The rest of the pipeline, on a graph of its own. Bands of rows are left out (Trial): they cost
+// both sides the same kind of work.
+static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& quantized,
+                                          Diagnostics& diagnostics, bool without_cost = false) {
   Trial trial(pass, quantized);
   if (!trial.run("fold-quantization", "fit-scratch")) {
     for (const Diagnostic& d : trial.diagnostics.list()) diagnostics.add(d);
@@ -43,37 +45,50 @@ static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& 
   if (!is_known && !without_cost) return std::nullopt;
   const MemoryPlan plan = plan_memory(trial.graph);
   PteParts parts;
-  return ProgramSize{is_known ? cost.cpu : 0, plan.bytes, static_cast<i64>(write_pte(trial.graph, plan, pass.target.isa, &parts).size())};
+  return ProgramSize{
+      is_known ? cost.cpu : 0, plan.bytes,
+      static_cast<i64>(write_pte(trial.graph, plan, pass.target.isa, &parts).size())};
 }
 
-// The same in int8 and with some weights of four bits. Instructions: 0 where the target does not know them.
+// The same in int8 and with some weights of four bits. Instructions: 0 where the target does not
+// know them.
 static WeightLimits weight_limits(PassContext& pass) {
   const auto is_first = std::make_shared<bool>(true);
-  return {pass.options.max_loss_db, pass.options.target_db, [&pass, is_first](const Graph& quantized) -> std::optional<ProgramSize> {
+  return {pass.options.max_loss_db, pass.options.target_db,
+          [&pass, is_first](const Graph& quantized) -> std::optional<ProgramSize> {
             Diagnostics silent;
-            return size_of(pass, quantized, std::exchange(*is_first, false) ? pass.diagnostics : silent, true);
+            return size_of(pass, quantized,
+                           std::exchange(*is_first, false) ? pass.diagnostics : silent, true);
           },
           [&pass](const Graph& g, const Node& node) { return is_int4_layer(pass, g, node); }};
 }
 
 static MixedPrecision mixed_precision(PassContext& pass) {
   const auto is_first = std::make_shared<bool>(true);
-  return {pass.options.max_cost, pass.options.target_db, pass.options.may_use_float, [&pass, is_first](const Graph& quantized) {
-            Diagnostics silent;  // what stands in the way of int8 is told; another choice is then not possible
-            return size_of(pass, quantized, std::exchange(*is_first, false) ? pass.diagnostics : silent);
-          }};
+  return {
+      pass.options.max_cost, pass.options.target_db, pass.options.may_use_float,
+      [&pass, is_first](const Graph& quantized) {
+        Diagnostics
+            silent;  // what stands in the way of int8 is told; another choice is then not possible
+        return size_of(pass, quantized,
+                       std::exchange(*is_first, false) ? pass.diagnostics : silent);
+      }};
 }
 
 // A model of TFLite with int16 activations keeps TFLite's bits, which float would not have.
 static bool has_int16_steps(const Graph& g) {
-  return std::ranges::any_of(g.nodes, [&](const Node& n) { return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16; });
+  return std::ranges::any_of(g.nodes, [&](const Node& n) {
+    return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16;
+  });
 }
 
-// A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is only a quantize and a dequantize. With
+// A stream's step reads and writes rows of what the ports are, and without a CPU's backend there is
+// only a quantize and a dequantize. With
 // --strict nothing may need a portable kernel. Few samples say too little of each channel.
 static FloatPorts float_ports(const PassContext& pass) {
   constexpr size_t kFewSamples = 16;
-  const bool are_float = pass.options.ports != PortTypes::steps && pass.options.stream.empty() && pass.options.may_use_float && pass.samples.size() >= kFewSamples &&
+  const bool are_float = pass.options.ports != PortTypes::steps && pass.options.stream.empty() &&
+                         pass.options.may_use_float && pass.samples.size() >= kFewSamples &&
                          pass.target.has_backend("cortex_m");
   FloatPorts ports{std::vector<bool>(pass.graph.user_inputs().size(), are_float),
                    std::vector<bool>(pass.graph.user_outputs().size(), are_float)};
@@ -110,11 +125,16 @@ static void note_scores(PassContext& pass) {
   const std::vector<bool> scores = open_ended_scores(g);
   std::string names;
   for (size_t n = 0; n < scores.size(); ++n)
-    if (scores[n]) pass.result.quantization.in_float.push_back(g.nodes[n].origin), names += (names.empty() ? "" : ", ") + describe(g, g.nodes[n]);
+    if (scores[n])
+      pass.result.quantization.in_float.push_back(g.nodes[n].origin),
+          names += (names.empty() ? "" : ", ") + describe(g, g.nodes[n]);
   if (!names.empty())
     pass.diagnostics.add({Severity::note, g.name,
-                          fmt::format("a score without an upper end is computed in float, so that no later data reaches above its range: {}", names),
-                          "", "", "quantize.score", "--strict, or --io int8, gives it a range from the samples instead"});
+                          fmt::format("a score without an upper end is computed in float, so that "
+                                      "no later data reaches above its range: {}",
+                                      names),
+                          "", "", "quantize.score",
+                          "--strict, or --io int8, gives it a range from the samples instead"});
 }
 
 void quantize_post_training(PassContext& pass) {
@@ -124,16 +144,20 @@ void quantize_post_training(PassContext& pass) {
   if (decisions.model_was_quantized) {
     refuse_precision_of_quantized(pass);
     if (pass.diagnostics.has_errors()) return;
-    if (pass.target.options.is_for_stock() && pass.graph.numerics == Numerics::tflite && has_int16_steps(pass.graph))
-      return pass.diagnostics.error(pass.graph.name, "has int16 activations (16x8), for which stock firmware has no kernels",
-                                    "precision.int16",
-                                    "compile for our runtime (--dialect deuteron), or convert the model with int8 activations");
+    if (pass.target.options.is_for_stock() && pass.graph.numerics == Numerics::tflite &&
+        has_int16_steps(pass.graph))
+      return pass.diagnostics.error(
+          pass.graph.name, "has int16 activations (16x8), for which stock firmware has no kernels",
+          "precision.int16",
+          "compile for our runtime (--dialect deuteron), or convert the model with int8 "
+          "activations");
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
     return;
   }
   if (pass.samples.empty()) {
-    pass.diagnostics.error(pass.graph.name, "a float model needs calibration data", "calibrate.none",
-                           "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
+    pass.diagnostics.error(
+        pass.graph.name, "a float model needs calibration data", "calibrate.none",
+        "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
     return;
   }
   check_precision(pass);
@@ -144,12 +168,14 @@ void quantize_post_training(PassContext& pass) {
   if (pass.options.precision == NetworkPrecision::mixed) mixed = mixed_precision(pass);
   std::optional<WeightLimits> int4;
   if (searches_int4_layers(pass.options)) int4 = weight_limits(pass);
-  std::optional<QuantizationChoice> choice = calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
-                                                                    pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
+  std::optional<QuantizationChoice> choice =
+      calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
+                             pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
   if (!choice) return;
   const std::vector<bool> at_borders = border_nodes(choice->equalized);
   for (size_t n = 0; n < at_borders.size(); ++n)
-    if (at_borders[n] || precision_of(pass, choice->equalized, choice->equalized.nodes[n]) == LayerPrecision::in_float)
+    if (at_borders[n] || precision_of(pass, choice->equalized, choice->equalized.nodes[n]) ==
+                             LayerPrecision::in_float)
       decisions.in_float.push_back(choice->equalized.nodes[n].origin);
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);

@@ -12,12 +12,14 @@ namespace deuteron {
 
 namespace {
 
-// Numbers of x, as many for each power of two of its distance from zero as along its range: a logarithm shows the smallest.
+// Numbers of x, as many for each power of two of its distance from zero as along its range: a
+// logarithm shows the smallest.
 std::vector<float> grid_of(const Observation& x) {
   constexpr int kAlong = 2048, kPowers = 40, kOfEach = 32;
   std::vector<float> grid;
   for (int i = 0; i <= kAlong; ++i)
-    grid.push_back(static_cast<float>(std::lerp(double{x.low}, double{x.high}, static_cast<double>(i) / kAlong)));
+    grid.push_back(static_cast<float>(
+        std::lerp(double{x.low}, double{x.high}, static_cast<double>(i) / kAlong)));
   for (const double end : {x.low, x.high})
     for (int i = 0; i < kPowers * kOfEach; ++i) {
       const double at = end * std::exp2(-static_cast<double>(i) / kOfEach);
@@ -34,19 +36,25 @@ std::vector<float> values_of(const Op& f, std::span<std::vector<float>> x) {
   execute(f, operands, std::vector<HostTensor>{{&type, y.data()}});
   return y;
 }
-std::vector<float> values_of(const Op& f, std::vector<float> x) { return values_of(f, std::span(&x, 1)); }
+std::vector<float> values_of(const Op& f, std::vector<float> x) {
+  return values_of(f, std::span(&x, 1));
+}
 
-// Root of the mean squared error of y = f(x) that rounding x to such steps makes, where y lies as often as was seen.
+// Root of the mean squared error of y = f(x) that rounding x to such steps makes, where y lies as
+// often as was seen.
 double error_behind(const Op& f, const Observation& of_x, const Observation& of_y, double step) {
   const std::vector<float> x = grid_of(of_x), y = values_of(f, x);
   std::vector<float> rounded;
   for (const float v : x)
-    rounded.push_back(static_cast<float>(std::clamp(std::nearbyint(v / step) * step, double{of_x.low}, double{of_x.high})));
+    rounded.push_back(static_cast<float>(
+        std::clamp(std::nearbyint(v / step) * step, double{of_x.low}, double{of_x.high})));
   const std::vector<float> of_rounded = values_of(f, rounded);
   std::vector<double> squares(of_y.bins.size()), points(of_y.bins.size());
-  const double per_unit = static_cast<double>(of_y.bins.size()) / std::max(1e-30, static_cast<double>(of_y.high) - of_y.low);
+  const double per_unit = static_cast<double>(of_y.bins.size()) /
+                          std::max(1e-30, static_cast<double>(of_y.high) - of_y.low);
   for (size_t i = 0; i < x.size(); ++i) {
-    const double error = std::clamp(double{of_rounded[i]}, double{of_y.low}, double{of_y.high}) - y[i];
+    const double error =
+        std::clamp(double{of_rounded[i]}, double{of_y.low}, double{of_y.high}) - y[i];
     const double at = (y[i] - of_y.low) * per_unit;
     if (!std::isfinite(error) || at < 0 || at > static_cast<double>(of_y.bins.size())) continue;
     const size_t bin = std::min(static_cast<size_t>(at), of_y.bins.size() - 1);
@@ -67,7 +75,9 @@ double error_behind(const Op& f, const Observation& of_x, const Observation& of_
 Uses live_uses(const Graph& g) {
   Uses uses(g);
   for (size_t n = g.nodes.size(); n-- > 0;) {
-    const auto is_used = [&](ValueId v) { return uses.output_uses[v] > 0 || !uses.readers[v].empty(); };
+    const auto is_used = [&](ValueId v) {
+      return uses.output_uses[v] > 0 || !uses.readers[v].empty();
+    };
     if (std::ranges::any_of(g.nodes[n].outputs, is_used)) continue;
     for (const ValueId v : g.nodes[n].inputs) std::erase(uses.readers[v], static_cast<NodeId>(n));
   }
@@ -78,7 +88,8 @@ BorderInputs::BorderInputs(const Graph& g, const SeenRanges& seen, const FloatPo
     : g_(g), seen_(seen), uses_(live_uses(g)), may_be_float_(g.values.size()) {
   for (size_t i = 0; i < std::min(ports.inputs.size(), g.user_inputs().size()); ++i) {
     const ValueId v = g.inputs[i].value;
-    may_be_float_[v] = ports.inputs[i] && g.type(v).dtype == DType::f32 && g.type(v).rank() > 0 && seen_.of(v);
+    may_be_float_[v] =
+        ports.inputs[i] && g.type(v).dtype == DType::f32 && g.type(v).rank() > 0 && seen_.of(v);
     if (may_be_float_[v]) sources_.push_back(v);
   }
   for (const Node& node : g.nodes)
@@ -90,28 +101,36 @@ BorderInputs::BorderInputs(const Graph& g, const SeenRanges& seen, const FloatPo
 }
 
 bool BorderInputs::computes_in_float(const Node& node) const {
-  if (node.outputs.size() != 1 || !seen_.of(node.outputs[0]) || g_.type(node.outputs[0]).dtype != DType::f32) return false;
+  if (node.outputs.size() != 1 || !seen_.of(node.outputs[0]) ||
+      g_.type(node.outputs[0]).dtype != DType::f32)
+    return false;
   if (g_.type(node.outputs[0]).elements() > kMaxInFloat) return false;
-  if (!only_moves(node) && !is_of_elements(node) && !line_of(g_, node, node.inputs[0])) return false;
+  if (!only_moves(node) && !is_of_elements(node) && !line_of(g_, node, node.inputs[0]))
+    return false;
   const auto is_there = [&](ValueId v) { return may_be_float_[v] || g_.is_constant(v); };
-  return std::ranges::all_of(node.inputs, is_there) && std::ranges::any_of(node.inputs, [&](ValueId v) { return may_be_float_[v]; });
+  return std::ranges::all_of(node.inputs, is_there) &&
+         std::ranges::any_of(node.inputs, [&](ValueId v) { return may_be_float_[v]; });
 }
 bool BorderInputs::is_line(const Node& node) const {
-  return std::ranges::any_of(node.inputs, [&](ValueId v) { return may_be_float_[v] && line_of(g_, node, v); });
+  return std::ranges::any_of(node.inputs,
+                             [&](ValueId v) { return may_be_float_[v] && line_of(g_, node, v); });
 }
 
-// The steps that show in v where what it is made of has steps of its own, by channel or for all. What is moved of an input is rounded
-// with all of it.
+// The steps that show in v where what it is made of has steps of its own, by channel or for all.
+// What is moved of an input is rounded with all of it.
 std::vector<double> BorderInputs::rounding_of(ValueId v) const {
   const NodeId maker = uses_.producer[v];
   const double step = seen_.step(v);
   if (maker < 0) return {step};
   const Node& node = g_.nodes[maker];
-  if (only_moves(node) && node.inputs.size() == 1) return {std::ranges::max(rounding_of(node.inputs[0]))};
+  if (only_moves(node) && node.inputs.size() == 1)
+    return {std::ranges::max(rounding_of(node.inputs[0]))};
   const ValueId x = node.inputs[0];
   if (facts_of(node.op).family == Family::binary) return rounding_of_two(node);
-  if (facts_of(node.op).family != Family::elementwise || !seen_.of(x) || seen_.step(x) == 0) return {step};
-  return {std::max(step, error_behind(node.op, *seen_.of(x), *seen_.of(v), seen_.step(x)) * std::sqrt(12.0))};
+  if (facts_of(node.op).family != Family::elementwise || !seen_.of(x) || seen_.step(x) == 0)
+    return {step};
+  return {std::max(
+      step, error_behind(node.op, *seen_.of(x), *seen_.of(v), seen_.step(x)) * std::sqrt(12.0))};
 }
 
 // By channel: what is seen of a value, or what a constant has; nothing where that does not fit.
@@ -127,7 +146,8 @@ std::vector<Interval> BorderInputs::ranges_of(ValueId v, size_t channels) const 
   std::vector<Interval> ranges;
   for (size_t c = 0; c < channels; ++c) {
     Interval& r = ranges.emplace_back(Interval{data[c % last], data[c % last]});
-    for (size_t i = c % last; i < data.size(); i += last) r = {std::min(r.low, double{data[i]}), std::max(r.high, double{data[i]})};
+    for (size_t i = c % last; i < data.size(); i += last)
+      r = {std::min(r.low, double{data[i]}), std::max(r.high, double{data[i]})};
   }
   return ranges;
 }
@@ -137,7 +157,8 @@ std::vector<double> BorderInputs::rounding_of_two(const Node& node) const {
   constexpr size_t kPoints = 251;
   const ValueId y = node.outputs[0];
   const std::vector<Interval> of_y = seen_.channels(y);
-  const std::vector<Interval> of[] = {ranges_of(node.inputs[0], of_y.size()), ranges_of(node.inputs[1], of_y.size())};
+  const std::vector<Interval> of[] = {ranges_of(node.inputs[0], of_y.size()),
+                                      ranges_of(node.inputs[1], of_y.size())};
   std::vector<double> rounding(std::max<size_t>(1, of_y.size()), seen_.step(y));
   if (of_y.empty() || of_y.size() > kFewChannels || of[0].empty() || of[1].empty()) return rounding;
   for (size_t c = 0; c < of_y.size(); ++c) {
@@ -155,7 +176,8 @@ std::vector<double> BorderInputs::rounding_of_two(const Node& node) const {
     const std::vector<float> exact = values_of(node.op, x), found = values_of(node.op, rounded);
     double sum = 0;
     for (size_t i = 0; i < kPoints; ++i) {
-      const double error = std::clamp(double{found[i]}, of_y[c].low, of_y[c].high) - std::clamp(double{exact[i]}, of_y[c].low, of_y[c].high);
+      const double error = std::clamp(double{found[i]}, of_y[c].low, of_y[c].high) -
+                           std::clamp(double{exact[i]}, of_y[c].low, of_y[c].high);
       if (std::isfinite(error)) sum += error * error;
     }
     rounding[c] = std::max(rounding[c], std::sqrt(12 * sum / kPoints));
@@ -165,7 +187,8 @@ std::vector<double> BorderInputs::rounding_of_two(const Node& node) const {
 
 Chain BorderInputs::empty_chain(ValueId v, NodeId first) const {
   const NodeId reader = first >= 0 ? first : uses_.producer[v];
-  return {v, v, {{1}, {0}}, rounding_of(v), reader >= 0 ? g_.nodes[reader].origin : Origin{}, first};
+  return {v,    v, {{1}, {0}}, rounding_of(v), reader >= 0 ? g_.nodes[reader].origin : Origin{},
+          first};
 }
 
 // False: what the node makes is no line of the chain's end.
@@ -179,7 +202,8 @@ bool BorderInputs::extend(Chain& chain, const Node& node) const {
   if (g_.type(chain.from).elements() % static_cast<i64>(channels) != 0) return false;
   std::vector<double> rounding(channels);
   for (size_t c = 0; c < channels; ++c)
-    rounding[c] = std::max(chain.rounding[c % before], seen_.step(chain.end)) * std::abs(line->slope[c % line->slope.size()]);
+    rounding[c] = std::max(chain.rounding[c % before], seen_.step(chain.end)) *
+                  std::abs(line->slope[c % line->slope.size()]);
   chain.rounding = std::move(rounding);
   chain.line = *std::move(all);
   chain.end = node.outputs[0];

@@ -40,7 +40,8 @@ class BorderScales {
   bool any_padded(const std::vector<NodeId>& layers) const {
     return std::ranges::any_of(layers, [&](NodeId n) { return is_padded(g_.nodes[n]); });
   }
-  double coarsest(const std::vector<NodeId>& layers, const std::vector<double>& now, const std::vector<double>& own) const {
+  double coarsest(const std::vector<NodeId>& layers, const std::vector<double>& now,
+                  const std::vector<double>& own) const {
     double most = 0;
     for (const NodeId n : layers) most = std::max(most, coarser(g_, g_.nodes[n], now, own));
     return most;
@@ -61,7 +62,8 @@ class BorderScales {
       return scale_for_layers(uses, chain) || take_lines(uses, chain);
     };
     for (const NodeId first : uses.readers[v])
-      if (!is_float_by_channel(g_.nodes[first].op) && scaled(inputs.lines_from(v, first))) return true;
+      if (!is_float_by_channel(g_.nodes[first].op) && scaled(inputs.lines_from(v, first)))
+        return true;
     return is_output && scaled(inputs.empty_chain(v, -1));
   }
 
@@ -75,8 +77,11 @@ class BorderScales {
     const std::vector<NodeId> layers = layers_behind(uses, end);
     const std::vector<Interval> ranges = seen_.channels(end);
     const double shared = seen_.step(end);
-    const bool is_whole = end == chain.from || (layers.size() == uses.readers[end].size() && uses.output_uses[end] == 0);
-    if (layers.empty() || !is_whole || shared == 0 || ranges.size() != static_cast<size_t>(g_.type(end).shape.back())) return false;
+    const bool is_whole = end == chain.from ||
+                          (layers.size() == uses.readers[end].size() && uses.output_uses[end] == 0);
+    if (layers.empty() || !is_whole || shared == 0 ||
+        ranges.size() != static_cast<size_t>(g_.type(end).shape.back()))
+      return false;
     if (ranges.size() > kFewChannels || ranges.size() % chain.rounding.size() != 0) return false;
     const bool may_move = !any_padded(layers);
     const Interval to = balanced(ranges, may_move);
@@ -95,8 +100,10 @@ class BorderScales {
   bool take_lines(const Uses& uses, const Chain& chain) {
     if (!lines_are_finer(chain) && !has_sizes_in_an_output(uses, chain)) return false;
     const Uses all(g_);  // what nothing reads changes with the others
-    const NodeId end = all.readers[chain.end].empty() ? static_cast<NodeId>(g_.nodes.size()) : all.readers[chain.end][0];
-    const ValueId u = sized_end(g_, chain, unchanged_sizes(), chain.end == chain.from ? end : chain.first);
+    const NodeId end = all.readers[chain.end].empty() ? static_cast<NodeId>(g_.nodes.size())
+                                                      : all.readers[chain.end][0];
+    const ValueId u =
+        sized_end(g_, chain, unchanged_sizes(), chain.end == chain.from ? end : chain.first);
     for (Node& node : g_.nodes)
       if (!is_float_by_channel(node.op)) std::ranges::replace(node.inputs, chain.end, u);
     for (Port& port : g_.outputs)
@@ -110,7 +117,9 @@ class BorderScales {
       in_float += ports_.outputs[o] && g_.outputs[o].value == y;
     if (uses.producer[y] < 0 || in_float == 0 || in_float != uses.output_uses[y]) return false;
     const std::vector<Interval> ranges = seen_.channels(y);
-    const auto is_coarse = [&](const Interval& r) { return r.span() > 0 && seen_.step(y) >= kCoarse * step_of(with_zero(r)); };
+    const auto is_coarse = [&](const Interval& r) {
+      return r.span() > 0 && seen_.step(y) >= kCoarse * step_of(with_zero(r));
+    };
     return ranges.size() <= kFewChannels && std::ranges::any_of(ranges, is_coarse);
   }
 
@@ -121,7 +130,8 @@ class BorderScales {
 
 }  // namespace
 
-int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports, Borders which) {
+int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports,
+                  Borders which) {
   std::vector<Observation> seen = observations;
   int changed = 0;
   while (const int split = split_layers(g, seen)) changed += split;

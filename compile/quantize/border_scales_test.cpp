@@ -8,17 +8,20 @@
 #include "compile/calibrate/float_executor.h"
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
 // Columns of an input with means and sizes of their own.
-Samples in_units(const std::vector<float>& mean, const std::vector<float>& size, i64 rows, unsigned count = 32) {
+Samples in_units(const std::vector<float>& mean, const std::vector<float>& size, i64 rows,
+                 unsigned count = 32) {
   Samples samples(count);
   for (unsigned s = 0; s < count; ++s) {
     std::vector<float> x = random_floats(rows * static_cast<i64>(mean.size()), 50 + s);
-    for (size_t i = 0; i < x.size(); ++i) x[i] = mean[i % mean.size()] + x[i] * size[i % size.size()];
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = mean[i % mean.size()] + x[i] * size[i % size.size()];
     samples[s] = {std::move(x)};
   }
   return samples;
@@ -29,14 +32,15 @@ std::vector<float> scaled(std::vector<float> data, const std::vector<float>& by)
   return data;
 }
 
-// How many places are changed. The function stays; what its int8 form gives, by element of the last axis of the first output, is at least
-// `least` dB afterwards.
+// How many places are changed. The function stays; what its int8 form gives, by element of the last
+// axis of the first output, is at least `least` dB afterwards.
 int scale(const TestGraph& t, const Samples& samples, double least, Graph* after = nullptr) {
   Diagnostics diagnostics;
   const auto seen = observe(t.g, samples, 1, diagnostics);
   EXPECT_TRUE(seen);
   Graph g = t.g;
-  const FloatPorts ports{std::vector<bool>(g.inputs.size(), true), std::vector<bool>(g.outputs.size(), true)};
+  const FloatPorts ports{std::vector<bool>(g.inputs.size(), true),
+                         std::vector<bool>(g.outputs.size(), true)};
   const int changed = scale_borders(g, *seen, ports);
   const auto fault = find_fault(g);
   EXPECT_FALSE(fault) << *fault;
@@ -111,13 +115,15 @@ TEST(BorderScales, ChannelsOfAPaddedConvolutionAreNotMoved) {
 TEST(BorderScales, OperandsThatALayerReadsNeedNotShareASize) {
   TestGraph t;
   const ValueId a = t.input("a", {1, 4}), raw = t.input("raw", {1, 4});
-  const ValueId hidden = t.node("hidden", Linear{}, {a, t.constant("v", {6, 4}, random_floats(24, 3))});
+  const ValueId hidden =
+      t.node("hidden", Linear{}, {a, t.constant("v", {6, 4}, random_floats(24, 3))});
   const ValueId curve = t.node("curve", Unary{UnaryFn::tanh}, {hidden});
   const ValueId both = t.node("both", Concat{1}, {curve, raw});
   std::vector<float> weight = random_floats(30, 1), bias(3);
   for (size_t i = 0; i < weight.size(); ++i)
     if (i % 10 >= 6) weight[i] /= kSize[i % 10 - 6], bias[i / 10] -= weight[i] * kMean[i % 10 - 6];
-  t.output(t.node("y", Linear{}, {both, t.constant("w", {3, 10}, weight), t.constant("b", {3}, bias)}));
+  t.output(
+      t.node("y", Linear{}, {both, t.constant("w", {3, 10}, weight), t.constant("b", {3}, bias)}));
   Samples samples = in_units(kMean, kSize, 1);
   const Samples first = samples_of(t.g, samples.size());
   for (size_t s = 0; s < samples.size(); ++s) samples[s] = {first[s][0], samples[s][0]};
@@ -169,12 +175,15 @@ TEST(BorderScales, ALogarithmOfAnInputIsFloat) {
   }
 }
 
-// Batch norm of a window [n, c, t]: its columns are moved to the last axis before they become of one size.
+// Batch norm of a window [n, c, t]: its columns are moved to the last axis before they become of
+// one size.
 TEST(BorderScales, LinesBehindAMovedInputAreFloat) {
   TestGraph t;
   const ValueId x = t.input("x", {1, 2, 20});
-  const ValueId moved = t.node("moved", Permute{{0, 2, 1}}, {x}), image = t.node("image", Reshape{{1, 20, 1, 2}}, {moved});
-  const ValueId norm = t.node("norm", Conv2d{.groups = 2}, {image, t.constant("slope", {2, 1, 1, 1}, {1, 0.001f})});
+  const ValueId moved = t.node("moved", Permute{{0, 2, 1}}, {x}),
+                image = t.node("image", Reshape{{1, 20, 1, 2}}, {moved});
+  const ValueId norm =
+      t.node("norm", Conv2d{.groups = 2}, {image, t.constant("slope", {2, 1, 1, 1}, {1, 0.001f})});
   t.output(t.node("y", Conv2d{}, {norm, t.constant("w", {3, 3, 1, 2}, random_floats(18, 1))}));
   Samples samples = in_units({0, 0}, {1, 1000}, 20);
   for (auto& sample : samples) {
@@ -188,7 +197,9 @@ TEST(BorderScales, AnInputIsAddedToAnOutputInFloat) {
   TestGraph t = scaler(kMean, kSize);
   const ValueId z = find_value(t.g, "z"), x = t.g.inputs[0].value;
   t.g.outputs.clear();
-  const ValueId step = t.node("step", Linear{}, {z, t.constant("v", {4, 4}, scaled(random_floats(16, 1), {10, 10, 10, 10}))});
+  const ValueId step =
+      t.node("step", Linear{},
+             {z, t.constant("v", {4, 4}, scaled(random_floats(16, 1), {10, 10, 10, 10}))});
   t.output(t.node("next", Add{}, {x, step}));
   Graph after;
   EXPECT_GE(scale(t, in_units(kMean, kSize, 1), 50, &after), 2);
@@ -228,8 +239,9 @@ TEST(BorderScales, SlicesOfAnInputAreQuantizedByThemselves) {
   }
 }
 
-// Small numbers x[.., :4] and large ones x[.., 4:] of one input: a layer makes `small` of the first, and what is put together of `small`
-// and the others goes through a layer that divides the large ones by what size they are.
+// Small numbers x[.., :4] and large ones x[.., 4:] of one input: a layer makes `small` of the
+// first, and what is put together of `small` and the others goes through a layer that divides the
+// large ones by what size they are.
 struct MixedInput {
   TestGraph t;
   std::vector<float> size{500, 150, 25, 20000};
@@ -237,7 +249,8 @@ struct MixedInput {
   MixedInput() : x(t.input("x", {1, 8})) {
     const ValueId few = t.node("few", Slice{.axis = 1, .start = 0, .count = 4}, {x});
     large = t.node("large", Slice{.axis = 1, .start = 4, .count = 4}, {x});
-    small = t.node("small", Linear{.bounds = {0, INFINITY}}, {few, t.constant("w", {5, 4}, random_floats(20, 1))});
+    small = t.node("small", Linear{.bounds = {0, INFINITY}},
+                   {few, t.constant("w", {5, 4}, random_floats(20, 1))});
   }
   ValueId constant(const std::string& name, float of_small, float of_large) {
     std::vector<float> data(5, of_small);
@@ -248,7 +261,8 @@ struct MixedInput {
   void read(ValueId v, float power = 1) {
     std::vector<float> inverse(5, 1);
     for (const float s : size) inverse.push_back(std::pow(s, -power));
-    t.output(t.node("y", Linear{}, {v, t.constant("v", {3, 9}, scaled(random_floats(27, 2), inverse))}));
+    t.output(
+        t.node("y", Linear{}, {v, t.constant("v", {3, 9}, scaled(random_floats(27, 2), inverse))}));
   }
   int scaled_places(double least, Graph* after = nullptr) {
     std::vector<float> mean(4), all(4, 1);
@@ -261,8 +275,11 @@ struct MixedInput {
 TEST(BorderScales, FunctionsOfASliceAreFloatWhereItsColumnsAreOfManySizes) {
   for (const UnaryFn fn : {UnaryFn::abs, UnaryFn::sqrt, UnaryFn::log1p}) {
     MixedInput m;
-    const ValueId f = m.t.node("f", Unary{fn}, {m.t.node("positive", Clamp{Bounds{0, INFINITY}}, {m.large})});
-    m.read(m.t.node("cat", Concat{1}, {m.small, f}), fn == UnaryFn::abs ? 1 : fn == UnaryFn::sqrt ? 0.5f : 0);
+    const ValueId f =
+        m.t.node("f", Unary{fn}, {m.t.node("positive", Clamp{Bounds{0, INFINITY}}, {m.large})});
+    m.read(m.t.node("cat", Concat{1}, {m.small, f}), fn == UnaryFn::abs    ? 1
+                                                     : fn == UnaryFn::sqrt ? 0.5f
+                                                                           : 0);
     EXPECT_GE(m.scaled_places(33), 1) << static_cast<int>(fn);
   }
 }
@@ -271,8 +288,11 @@ TEST(BorderScales, FunctionsOfASliceAreFloatWhereItsColumnsAreOfManySizes) {
 TEST(BorderScales, ColumnsHaveFunctionsOfTheirOwn) {
   MixedInput m;
   std::vector<ValueId> parts{m.small};
-  for (i64 c = 0; c < 4; ++c) parts.push_back(m.t.node("column" + std::to_string(c), Slice{.axis = 1, .start = c, .count = 1}, {m.large}));
-  parts[1] = m.t.node("root", Unary{UnaryFn::sqrt}, {m.t.node("abs", Unary{UnaryFn::abs}, {parts[1]})});
+  for (i64 c = 0; c < 4; ++c)
+    parts.push_back(m.t.node("column" + std::to_string(c), Slice{.axis = 1, .start = c, .count = 1},
+                             {m.large}));
+  parts[1] =
+      m.t.node("root", Unary{UnaryFn::sqrt}, {m.t.node("abs", Unary{UnaryFn::abs}, {parts[1]})});
   parts[2] = m.t.node("square", Mul{}, {parts[2], parts[3]});
   m.size = {22, 3750, 25, 20000};
   const std::vector<float> sizes = m.size;
@@ -283,23 +303,36 @@ TEST(BorderScales, ColumnsHaveFunctionsOfTheirOwn) {
 
 TEST(BorderScales, SizesGoThroughWhatFollowsAConcatenation) {
   const std::vector<std::pair<const char*, std::function<ValueId(MixedInput&, ValueId)>>> forms{
-      {"constant", [](MixedInput& m, ValueId v) { return m.t.node("sum", Add{}, {v, m.constant("c", 0.5f, -0.5f)}); }},
-      {"relu", [](MixedInput& m, ValueId v) { return m.t.node("r", Clamp{Bounds{0, INFINITY}}, {v}); }},
+      {"constant",
+       [](MixedInput& m, ValueId v) {
+         return m.t.node("sum", Add{}, {v, m.constant("c", 0.5f, -0.5f)});
+       }},
+      {"relu",
+       [](MixedInput& m, ValueId v) {
+         return m.t.node("r", Clamp{Bounds{0, INFINITY}}, {v});
+       }},
       {"constant, relu",
-       [](MixedInput& m, ValueId v) { return m.t.node("sum", Add{.bounds = {0, INFINITY}}, {v, m.constant("c", 0.5f, -0.5f)}); }},
-      {"leaky relu", [](MixedInput& m, ValueId v) { return m.t.node("l", Unary{UnaryFn::leaky_relu, 0.1f}, {v}); }},
+       [](MixedInput& m, ValueId v) {
+         return m.t.node("sum", Add{.bounds = {0, INFINITY}}, {v, m.constant("c", 0.5f, -0.5f)});
+       }},
+      {"leaky relu",
+       [](MixedInput& m, ValueId v) {
+         return m.t.node("l", Unary{UnaryFn::leaky_relu, 0.1f}, {v});
+       }},
       {"another concatenation",
        [](MixedInput& m, ValueId v) {
          const ValueId f = m.t.node("f", Unary{UnaryFn::abs}, {m.large});
          const ValueId w = m.t.constant("u", {5, 5}, random_floats(25, 7));
-         return m.t.node("sum", Add{}, {v, m.t.node("cat2", Concat{1}, {m.t.node("h", Linear{}, {m.small, w}), f})});
+         return m.t.node(
+             "sum", Add{},
+             {v, m.t.node("cat2", Concat{1}, {m.t.node("h", Linear{}, {m.small, w}), f})});
        }},
-      {"a layer that also reads it",
-       [](MixedInput& m, ValueId v) {
+      {"a layer that also reads it", [](MixedInput& m, ValueId v) {
          std::vector<float> w = random_floats(81, 8), own(5, 1);
          own.insert(own.end(), m.size.begin(), m.size.end());
          for (size_t i = 0; i < w.size(); ++i) w[i] *= own[i / 9] / own[i % 9];
-         return m.t.node("sum", Add{}, {v, m.t.node("h", Linear{}, {v, m.t.constant("u", {9, 9}, w)})});
+         return m.t.node("sum", Add{},
+                         {v, m.t.node("h", Linear{}, {v, m.t.constant("u", {9, 9}, w)})});
        }}};
   for (const auto& [name, form] : forms) {
     MixedInput m;
@@ -311,7 +344,8 @@ TEST(BorderScales, SizesGoThroughWhatFollowsAConcatenation) {
 // tanh((concat - mean) / size): nothing reads it that could undo sizes.
 TEST(BorderScales, LinesBehindAConcatenationComeBeforeIt) {
   MixedInput m;
-  const ValueId v = m.t.node("sum", Add{}, {m.t.node("cat", Concat{1}, {m.small, m.large}), m.constant("c", 0, -1)});
+  const ValueId v = m.t.node(
+      "sum", Add{}, {m.t.node("cat", Concat{1}, {m.small, m.large}), m.constant("c", 0, -1)});
   std::vector<float> inverse(5, 1);
   for (const float s : m.size) inverse.push_back(1 / s);
   const ValueId z = m.t.node("z", Mul{}, {v, m.t.constant("i", {9}, inverse)});
@@ -322,14 +356,15 @@ TEST(BorderScales, LinesBehindAConcatenationComeBeforeIt) {
 TEST(BorderScales, WhatIsPutTogetherForAnOutputIsFloat) {
   for (const bool is_sum : {false, true}) {
     MixedInput m;
-    const ValueId cat = m.t.node("cat", Concat{1}, {m.small, m.t.node("f", Unary{UnaryFn::abs}, {m.large})});
+    const ValueId cat =
+        m.t.node("cat", Concat{1}, {m.small, m.t.node("f", Unary{UnaryFn::abs}, {m.large})});
     m.t.output(is_sum ? m.t.node("y", Add{}, {cat, m.constant("c", 1, 1)}) : cat);
     EXPECT_GE(m.scaled_places(30), 1);
   }
 }
 
-// How large the largest of few samples is says little of what follows: a channel of 1/40 is made at most so much larger than its layer's
-// others that later data may be four times as large.
+// How large the largest of few samples is says little of what follows: a channel of 1/40 is made at
+// most so much larger than its layer's others that later data may be four times as large.
 TEST(BorderScales, SmallChannelsOfALayerKeepRoom) {
   MixedInput m;
   std::vector<float> w = random_floats(20, 1);

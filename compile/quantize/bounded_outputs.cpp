@@ -14,7 +14,9 @@ namespace {
 // The numbers that an output of integers, as an argmax, is made of; -1: none.
 ValueId numbers_behind(const Graph& g, const Uses& uses, ValueId v) {
   for (NodeId n = uses.producer[v]; n >= 0; n = uses.producer[g.nodes[n].inputs[0]]) {
-    const auto is_number = [&](ValueId x) { return !g.is_constant(x) && g.type(x).dtype == DType::f32; };
+    const auto is_number = [&](ValueId x) {
+      return !g.is_constant(x) && g.type(x).dtype == DType::f32;
+    };
     const std::vector<ValueId>& operands = g.nodes[n].inputs;
     if (const auto at = std::ranges::find_if(operands, is_number); at != operands.end()) return *at;
     if (operands.empty() || g.is_constant(operands[0])) break;
@@ -22,7 +24,9 @@ ValueId numbers_behind(const Graph& g, const Uses& uses, ValueId v) {
   return -1;
 }
 
-bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same; }
+bool only_hands_on(const Op& op) {
+  return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same;
+}
 
 }  // namespace
 
@@ -34,7 +38,8 @@ std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
   for (const Port& port : g.user_outputs()) {
     if (is_integer(port)) {
       if (!has_integers_alone) continue;
-      if (const ValueId read = numbers_behind(g, uses, port.value); read >= 0) found.push_back({read, g.type(read).shape, -1});
+      if (const ValueId read = numbers_behind(g, uses, port.value); read >= 0)
+        found.push_back({read, g.type(read).shape, -1});
       continue;
     }
     NodeId n = uses.producer[port.value];
@@ -59,7 +64,8 @@ void forget_what_is_not_seen(const BoundedOutput& output, std::vector<float>& x)
     for (i64 k = begin; k < begin + inner; ++k) {
       double sum = 0;
       for (i64 at = k; at < begin + step; at += inner) sum += x[at] = std::max(x[at], output.low);
-      for (i64 at = k; at < begin + step; at += inner) x[at] -= static_cast<float>(sum / static_cast<double>(count));
+      for (i64 at = k; at < begin + step; at += inner)
+        x[at] -= static_cast<float>(sum / static_cast<double>(count));
     }
 }
 

@@ -9,12 +9,14 @@
 #include "compile/quantize/test_quantized.h"
 #include "compile/quantize/yardstick.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-// logits [1,6] behind a linear layer, as large as `gain` makes them; softmax, reshaped; and what another operator makes.
+// logits [1,6] behind a linear layer, as large as `gain` makes them; softmax, reshaped; and what
+// another operator makes.
 TestGraph classifier(float gain) {
   TestGraph t;
   const ValueId x = t.input("x", {1, 8});
@@ -45,7 +47,8 @@ TEST(BoundedOutputs, AreFoundInAFloatGraphAndInWhatBecomesOfIt) {
 TEST(BoundedOutputs, OfSoftmaxAreTheSameWhenAllMoveAlike) {
   const BoundedOutput middle{0, {2, 3, 2}, 1};
   std::vector<float> x = random_floats(12, 5), moved = x;
-  for (size_t k = 0; k < moved.size(); ++k) moved[k] += std::array{1.0f, -2.0f, 4.0f, 0.5f}[k / 6 * 2 + k % 2];
+  for (size_t k = 0; k < moved.size(); ++k)
+    moved[k] += std::array{1.0f, -2.0f, 4.0f, 0.5f}[k / 6 * 2 + k % 2];
   std::vector<float> kept = x;
   forget_what_is_not_seen({0, {2, 3, 2}, -1}, kept);
   EXPECT_EQ(kept, x);
@@ -72,7 +75,8 @@ Samples certain_samples(const Graph& g, size_t count) {
   return samples;
 }
 
-// Steps that are four times as coarse lose 12 dB of the logits. Where softmax is certain, its output does not tell.
+// Steps that are four times as coarse lose 12 dB of the logits. Where softmax is certain, its
+// output does not tell.
 TEST(BoundedOutputs, TellCandidatesApartThatAreTheSameAtTheOutputs) {
   TestGraph t = classifier(200);
   t.g.outputs.pop_back();
@@ -115,10 +119,12 @@ TEST(Yardstick, WeighsEachPartByItsOwnSize) {
     other.g.values[find_value(other.g, "w")].constant = constant_of(std::move(changed));
     return yardstick.held_out([&](i32) { return other.g; });
   };
-  const Score of_large = score_with(1.1f, 1), of_small = score_with(1, 1.1f), lost = score_with(1, 0);
+  const Score of_large = score_with(1.1f, 1), of_small = score_with(1, 1.1f),
+              lost = score_with(1, 0);
   EXPECT_NEAR(of_large.value, 20, 0.2);
   EXPECT_GT(of_small.sqnr_db, 90);
-  EXPECT_NEAR(of_small.value, 23 + 12, 0.5);  // a tenth of one half of the parts; and what parts may lack
+  EXPECT_NEAR(of_small.value, 23 + 12,
+              0.5);  // a tenth of one half of the parts; and what parts may lack
   EXPECT_NEAR(lost.value, 3 + 12, 0.5);
   const HeldOut expected = yardstick.expected_of_parts(of_small.parts);
   EXPECT_GT(expected.db, 90);  // the sum
@@ -131,8 +137,10 @@ TEST(Yardstick, WeighsEachPartByItsOwnSize) {
 TEST(Yardstick, CountsIntegersApart) {
   TestGraph t;
   const ValueId x = t.input("x", {1, 4});
-  const ValueId y = t.node("y", Linear{}, {x, t.constant("w", {3, 4}, random_floats(12, 3, -1, 1))});
-  const ValueId best = t.g.add_node(KernelCall{.name = "aten::argmax.out"}, {y}, {Type{DType::s64, {1}, {}}}, "best", {0});
+  const ValueId y =
+      t.node("y", Linear{}, {x, t.constant("w", {3, 4}, random_floats(12, 3, -1, 1))});
+  const ValueId best = t.g.add_node(KernelCall{.name = "aten::argmax.out"}, {y},
+                                    {Type{DType::s64, {1}, {}}}, "best", {0});
   t.output(best);
   const std::vector<BoundedOutput> found = bounded_outputs(t.g);
   ASSERT_EQ(found.size(), 1u);

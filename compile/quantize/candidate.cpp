@@ -16,7 +16,8 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick) {
   });
 }
 
-std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Graph& graph, Diagnostics& diagnostics) {
+std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Graph& graph,
+                                            Diagnostics& diagnostics) {
   QuantizeOptions options = c.options;
   if (c.weights) options.moments = &c.weights->all;
   graph = *c.graph;

@@ -16,7 +16,8 @@ struct QuantizationCandidate {
   std::shared_ptr<const Seen> seen;
   QuantizeOptions options;
   std::shared_ptr<const SeenByWeights> weights;  // null: weights are rounded one by one
-  // By part, the same as weights->without; null: asked for each time. A search that measures often keeps them.
+  // By part, the same as weights->without; null: asked for each time. A search that measures often
+  // keeps them.
   std::shared_ptr<const std::vector<LayerMoments>> moments;
   std::string name;
   Score score;      // held out
@@ -25,13 +26,17 @@ struct QuantizationCandidate {
 };
 using Measured = std::vector<QuantizationCandidate>;  // in the order of a search
 
-// Simulates it in one version for each part of the samples, which its ranges were not chosen on, and notes its score.
+// Simulates it in one version for each part of the samples, which its ranges were not chosen on,
+// and notes its score.
 void measure(QuantizationCandidate& c, Yardstick& yardstick);
 
-// The graph as a program would have it: its ranges are chosen on all samples. Warnings go to `diagnostics`.
-std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Graph& graph, Diagnostics& diagnostics);
+// The graph as a program would have it: its ranges are chosen on all samples. Warnings go to
+// `diagnostics`.
+std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Graph& graph,
+                                            Diagnostics& diagnostics);
 
-// The same to see what the program costs: weights are rounded one by one, which changes no size, and nothing is said.
+// The same to see what the program costs: weights are rounded one by one, which changes no size,
+// and nothing is said.
 Graph sized_on_all(QuantizationCandidate c);
 
 }  // namespace deuteron

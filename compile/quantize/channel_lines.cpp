@@ -15,10 +15,12 @@ namespace {
 
 constexpr i64 kMostChannels = 4096;  // each has two floats in the program
 
-// The elements of a float constant for the last axes of `y`, from the first on along which it changes.
+// The elements of a float constant for the last axes of `y`, from the first on along which it
+// changes.
 std::optional<std::vector<double>> constant_channels(const Graph& g, ValueId v, const Shape& y) {
   const Type& type = g.type(v);
-  if (!g.is_constant(v) || type.dtype != DType::f32 || type.rank() > static_cast<i64>(y.size())) return std::nullopt;
+  if (!g.is_constant(v) || type.dtype != DType::f32 || type.rank() > static_cast<i64>(y.size()))
+    return std::nullopt;
   const std::span<const float> data = g.values[v].constant->as<float>();
   const Axes steps = broadcast_steps(type.shape, y);
   const auto first = std::ranges::find_if(steps, [](i64 step) { return step != 0; });
@@ -28,13 +30,16 @@ std::optional<std::vector<double>> constant_channels(const Graph& g, ValueId v, 
   std::vector<double> all;
   for (i64 i = 0; i < count; ++i) {
     i64 at = 0, rest = i;
-    for (size_t k = channels.size(); count > 1 && k-- > 0; rest /= channels[k]) at += rest % channels[k] * first[static_cast<i64>(k)];
+    for (size_t k = channels.size(); count > 1 && k-- > 0; rest /= channels[k])
+      at += rest % channels[k] * first[static_cast<i64>(k)];
     all.push_back(data[static_cast<size_t>(at)]);
   }
   return all;
 }
 
-std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const auto&) { return std::nullopt; }
+std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const auto&) {
+  return std::nullopt;
+}
 
 std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const Pointwise& a) {
   const auto line = line_of(a.program);
@@ -53,7 +58,8 @@ std::optional<ChannelLine> line(const Graph& g, const Node& node, ValueId x, con
 }
 
 std::optional<ChannelLine> line(const Graph& g, const Node& node, ValueId x, const Mul&) {
-  const auto constant = constant_channels(g, node.inputs[node.inputs[0] == x ? 1 : 0], g.type(node.outputs[0]).shape);
+  const auto constant =
+      constant_channels(g, node.inputs[node.inputs[0] == x ? 1 : 0], g.type(node.outputs[0]).shape);
   if (!constant) return std::nullopt;
   return ChannelLine{*constant, std::vector<double>(constant->size(), 0)};
 }
@@ -63,18 +69,25 @@ std::optional<ChannelLine> line(const Graph& g, const Node& node, ValueId x, con
   const i64 channels = g.type(x).shape.back();
   Conv2d plain;
   plain.groups = channels;
-  if (!(a == plain) || channels > kMostChannels || g.type(node.inputs[1]).shape != Shape{channels, 1, 1, 1}) return std::nullopt;
+  if (!(a == plain) || channels > kMostChannels ||
+      g.type(node.inputs[1]).shape != Shape{channels, 1, 1, 1})
+    return std::nullopt;
   for (size_t k = 1; k < node.inputs.size(); ++k)
-    if (!g.is_constant(node.inputs[k]) || g.type(node.inputs[k]).dtype != DType::f32) return std::nullopt;
+    if (!g.is_constant(node.inputs[k]) || g.type(node.inputs[k]).dtype != DType::f32)
+      return std::nullopt;
   const auto numbers = [&](size_t k) {
     const std::span<const float> data = g.values[node.inputs[k]].constant->as<float>();
     return std::vector<double>(data.begin(), data.end());
   };
-  return ChannelLine{numbers(1), node.inputs.size() > 2 ? numbers(2) : std::vector<double>(static_cast<size_t>(channels), 0)};
+  return ChannelLine{numbers(1), node.inputs.size() > 2
+                                     ? numbers(2)
+                                     : std::vector<double>(static_cast<size_t>(channels), 0)};
 }
 
 // Views keep the order of elements.
-std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const Reshape&) { return ChannelLine{{1}, {0}}; }
+std::optional<ChannelLine> line(const Graph&, const Node&, ValueId, const Reshape&) {
+  return ChannelLine{{1}, {0}};
+}
 
 std::optional<double> alpha(const auto&) { return std::nullopt; }
 std::optional<double> alpha(const Add& a) { return a.alpha; }
@@ -86,7 +99,8 @@ bool multiplies(const Mul&) { return true; }
 
 std::optional<ChannelLine> line_of(const Graph& g, const Node& node, ValueId x) {
   const Type &from = g.type(x), &to = g.type(node.outputs[0]);
-  if (node.outputs.size() != 1 || to.dtype != DType::f32 || from.dtype != DType::f32 || from.elements() != to.elements())
+  if (node.outputs.size() != 1 || to.dtype != DType::f32 || from.dtype != DType::f32 ||
+      from.elements() != to.elements())
     return std::nullopt;
   if (std::ranges::count(node.inputs, x) != 1) return std::nullopt;
   return std::visit([&](const auto& op) { return line(g, node, x, op); }, node.op);
@@ -120,7 +134,8 @@ bool is_homogeneous(const Op& op) {
     const Type type{DType::f32, {static_cast<i64>(kCount)}, {}};
     std::vector<float> x, y(kCount);
     for (const float v : kAt) x.push_back(factor * v);
-    execute(op, std::vector<HostTensor>{{&type, x.data()}}, std::vector<HostTensor>{{&type, y.data()}});
+    execute(op, std::vector<HostTensor>{{&type, x.data()}},
+            std::vector<HostTensor>{{&type, y.data()}});
     return y;
   };
   const std::vector<float> y = of(1);
@@ -134,7 +149,8 @@ bool is_homogeneous(const Op& op) {
 
 bool only_moves(const Node& node) {
   const Values values = facts_of(node.op).values;
-  return is_movement(node.op) && (values == Values::moved || values == Values::same) && node.outputs.size() == 1;
+  return is_movement(node.op) && (values == Values::moved || values == Values::same) &&
+         node.outputs.size() == 1;
 }
 
 bool is_of_elements(const Node& node) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and products with constants behind a value, taken together: y[i] = slope[i % n] * x[i] + offset[i % n] in storage order.
+// Sums and products with constants behind a value, taken together: y[i] = slope[i % n] * x[i] +
+// offset[i % n] in storage order.
 #pragma once
 #include <optional>
 
@@ -14,7 +15,8 @@ std::optional<ChannelLine> line_of(const Graph& graph, const Node& node, ValueId
 // second(first(x)); nothing, where their channels do not fit each other.
 std::optional<ChannelLine> composed(const ChannelLine& first, const ChannelLine& second);
 
-// Another shape for the same elements, the larger of an element and zero, an element times a number.
+// Another shape for the same elements, the larger of an element and zero, an element times a
+// number.
 Op reshape_to(const Shape& shape);
 Op relu();
 Op times(double factor);

@@ -9,7 +9,8 @@
 namespace deuteron {
 
 const Observation* SeenRanges::of(ValueId v) const {
-  return static_cast<size_t>(v) < observations.size() && observations[v].seen ? &observations[v] : nullptr;
+  return static_cast<size_t>(v) < observations.size() && observations[v].seen ? &observations[v]
+                                                                              : nullptr;
 }
 Interval SeenRanges::range(ValueId v) const {
   const Observation* o = of(v);
@@ -59,15 +60,18 @@ ChannelSizes sizes_to(const Interval& to, const std::vector<Interval>& ranges, b
 
 Interval balanced(const std::vector<Interval>& ranges, bool may_move) {
   double most = 0;
-  for (const Interval& r : ranges) most = std::max(most, may_move && r.span() > 0 ? r.span() / 2 : std::max(-r.low, r.high));
-  constexpr double kFar = 1024;  // of 1: scales of weights would come near the smallest that there are
+  for (const Interval& r : ranges)
+    most = std::max(most, may_move && r.span() > 0 ? r.span() / 2 : std::max(-r.low, r.high));
+  constexpr double kFar =
+      1024;  // of 1: scales of weights would come near the smallest that there are
   if (most > 0 && (most > kFar || most < 1 / kFar)) most = 1;
   return {-most, most};
 }
 
 std::vector<double> own_steps(const Interval& to, const ChannelSizes& sizes) {
   std::vector<double> steps;
-  for (size_t c = 0; c < sizes.times.size(); ++c) steps.push_back(sizes.is_zero[c] ? 0 : step_of(to) / sizes.times[c]);
+  for (size_t c = 0; c < sizes.times.size(); ++c)
+    steps.push_back(sizes.is_zero[c] ? 0 : step_of(to) / sizes.times[c]);
   return steps;
 }
 
@@ -79,7 +83,8 @@ static bool has_float_parameters(const Graph& g, const Node& node) {
 bool sums_channels(const Graph& g, const Node& node, ValueId x) {
   const Conv2d* conv = std::get_if<Conv2d>(&node.op);
   if (!std::holds_alternative<Linear>(node.op) && !(conv && conv->groups == 1)) return false;
-  return node.inputs[0] == x && has_float_parameters(g, node) && g.type(node.inputs[1]).shape.back() == g.type(x).shape.back();
+  return node.inputs[0] == x && has_float_parameters(g, node) &&
+         g.type(node.inputs[1]).shape.back() == g.type(x).shape.back();
 }
 
 bool is_padded(const Node& node) {
@@ -88,13 +93,16 @@ bool is_padded(const Node& node) {
 }
 
 bool makes_channels(const Graph& g, const Node& node) {
-  const bool is_known = std::holds_alternative<Linear>(node.op) || std::holds_alternative<Conv2d>(node.op);
+  const bool is_known =
+      std::holds_alternative<Linear>(node.op) || std::holds_alternative<Conv2d>(node.op);
   if (!is_known || !has_float_parameters(g, node)) return false;
   const Bounds& bounds = *bounds_of(node.op);
-  return bounds.none() || (bounds.low == 0 && bounds.high == std::numeric_limits<float>::infinity());
+  return bounds.none() ||
+         (bounds.low == 0 && bounds.high == std::numeric_limits<float>::infinity());
 }
 
-double coarser(const Graph& g, const Node& layer, const std::vector<double>& now, const std::vector<double>& own) {
+double coarser(const Graph& g, const Node& layer, const std::vector<double>& now,
+               const std::vector<double>& own) {
   const GraphValue& weight = g.values[layer.inputs[1]];
   const std::span<const float> data = weight.constant->as<float>();
   const size_t row = data.size() / static_cast<size_t>(weight.type.shape[0]);
@@ -122,11 +130,13 @@ static std::vector<float> bias_of(const Graph& g, const Node& layer) {
 }
 
 // The old constants may have other readers.
-static void set_parameters(Graph& g, Node& layer, std::vector<float> weight, std::vector<float> bias) {
+static void set_parameters(Graph& g, Node& layer, std::vector<float> weight,
+                           std::vector<float> bias) {
   const std::string name = g.values[layer.inputs[1]].name;
   const Type type = g.type(layer.inputs[1]), of_bias{DType::f32, {type.shape[0]}, {}};
   const ValueId w = g.add_value(name, type, constant_of(std::move(weight)));
-  layer.inputs = {layer.inputs[0], w, g.add_value(name + ".bias", of_bias, constant_of(std::move(bias)))};
+  layer.inputs = {layer.inputs[0], w,
+                  g.add_value(name + ".bias", of_bias, constant_of(std::move(bias)))};
 }
 
 Node layer_of_channels(Graph& g, const Node& layer, const std::vector<i64>& channels,
@@ -170,12 +180,16 @@ void read_sized(Graph& g, Node& layer, const ChannelSizes& sizes) {
 void make_sized(Graph& g, Node& layer, const ChannelSizes& sizes) {
   std::vector<float> weight = numbers(g, layer.inputs[1]), bias = bias_of(g, layer);
   const size_t row = weight.size() / bias.size();
-  for (size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<float>(weight[i] * sizes.times[i / row]);
-  for (size_t o = 0; o < bias.size(); ++o) bias[o] = static_cast<float>((bias[o] + sizes.add[o]) * sizes.times[o]);
+  for (size_t i = 0; i < weight.size(); ++i)
+    weight[i] = static_cast<float>(weight[i] * sizes.times[i / row]);
+  for (size_t o = 0; o < bias.size(); ++o)
+    bias[o] = static_cast<float>((bias[o] + sizes.add[o]) * sizes.times[o]);
   set_parameters(g, layer, std::move(weight), std::move(bias));
 }
 
-bool is_float_by_channel(const Op& op) { return facts_of(op).family == Family::by_channel && quant_specs(op).empty(); }
+bool is_float_by_channel(const Op& op) {
+  return facts_of(op).family == Family::by_channel && quant_specs(op).empty();
+}
 
 bool fills_each_channel(const Observation& seen) {
   constexpr float kNearly = 0.9f;
@@ -205,7 +219,8 @@ void with_room(std::vector<Interval>& ranges, double room) {
   }
 }
 
-ValueId add_affine(Graph& g, ValueId x, const ChannelLine& line, const ChannelSizes& sizes, NodeId at, const Origin& origin) {
+ValueId add_affine(Graph& g, ValueId x, const ChannelLine& line, const ChannelSizes& sizes,
+                   NodeId at, const Origin& origin) {
   const size_t n = line.slope.size(), m = sizes.times.size(), count = std::max(n, m);
   std::vector<float> shift, factor;
   for (size_t c = 0; c < count; ++c) {
@@ -214,7 +229,8 @@ ValueId add_affine(Graph& g, ValueId x, const ChannelLine& line, const ChannelSi
     factor.push_back(static_cast<float>(slope * sizes.times[c % m]));
   }
   const std::string name = g.values[x].name;
-  const Type channels{DType::f32, {static_cast<i64>(count)}, {}}, type{DType::f32, g.type(x).shape, {}};
+  const Type channels{DType::f32, {static_cast<i64>(count)}, {}},
+      type{DType::f32, g.type(x).shape, {}};
   const ValueId shifts = g.add_value(name + ".shift", channels, constant_of(std::move(shift)));
   const ValueId factors = g.add_value(name + ".factor", channels, constant_of(std::move(factor)));
   const ValueId y = g.add_value(name + ".sized", type);

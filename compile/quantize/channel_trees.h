@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the channels of a value are made of, as far as a size for each goes through it (compile/quantize/sized_operands.h).
+// What the channels of a value are made of, as far as a size for each goes through it
+// (compile/quantize/sized_operands.h).
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -84,7 +85,9 @@ class ChannelTrees {
   const BorderInputs inputs_;
 };
 
-inline size_t channels_of(const Graph& g, ValueId v) { return g.type(v).rank() > 0 ? static_cast<size_t>(g.type(v).shape.back()) : 0; }
+inline size_t channels_of(const Graph& g, ValueId v) {
+  return g.type(v).rank() > 0 ? static_cast<size_t>(g.type(v).shape.back()) : 0;
+}
 // The same elements in the same order.
 bool is_view(const Node& node);
 struct PlainLine {

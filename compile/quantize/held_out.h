@@ -7,7 +7,8 @@
 
 namespace deuteron {
 
-// dB of signal to noise against the float network, of halves of the samples: which half decides, where a few samples are hard.
+// dB of signal to noise against the float network, of halves of the samples: which half decides,
+// where a few samples are hard.
 inline constexpr double kNoNoise = 200;  // dB: no error that float32 can show is smaller
 
 // Of one part of an output (compile/calibrate/output_parts.h).
@@ -15,8 +16,8 @@ struct HeldOutPart {
   i32 output;
   i32 axis;  // the user's; -1: all of it
   i64 index;
-  double db;                   // of all samples together
-  double equal_share = -1;     // of an output of integers, which has no dB; -1: another
+  double db;                // of all samples together
+  double equal_share = -1;  // of an output of integers, which has no dB; -1: another
 };
 
 struct HeldOut {

@@ -8,7 +8,8 @@
 #include "compile/quantize/quantization_clusters.h"
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
@@ -27,7 +28,8 @@ TestGraph convolution(float weight_size = 1, std::vector<float> bias = {}) {
   const ValueId x = t.input("x", {1, 5, 6, 3});
   const ValueId w = t.constant("w", {4, 3, 3, 3}, random_floats(108, 1, -weight_size, weight_size));
   const ValueId b = t.constant("b", {4}, bias.empty() ? random_floats(4, 2) : bias);
-  t.output(t.node("y", Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .bounds = {.low = 0}}, {x, w, b}));
+  t.output(t.node("y", Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .bounds = {.low = 0}},
+                  {x, w, b}));
   return t;
 }
 
@@ -41,8 +43,10 @@ TEST(InsertQuantization, AConvolutionLooksAsPt2eLeavesIt) {
   EXPECT_EQ(count_nodes<Dequantize>(q.g), 4u);
   const Node& last = producer(q.g, q.g.outputs[0].value);
   EXPECT_TRUE(std::holds_alternative<Dequantize>(last.op));
-  const Node& conv = *std::ranges::find_if(q.g.nodes, [](const Node& n) { return std::holds_alternative<Conv2d>(n.op); });
-  const Type &weight = q.g.type(producer(q.g, conv.inputs[1]).inputs[0]), &bias = q.g.type(producer(q.g, conv.inputs[2]).inputs[0]);
+  const Node& conv = *std::ranges::find_if(
+      q.g.nodes, [](const Node& n) { return std::holds_alternative<Conv2d>(n.op); });
+  const Type &weight = q.g.type(producer(q.g, conv.inputs[1]).inputs[0]),
+             &bias = q.g.type(producer(q.g, conv.inputs[2]).inputs[0]);
   EXPECT_EQ(weight.dtype, DType::s8);
   EXPECT_EQ(weight.quant.axis, 0);
   EXPECT_EQ(weight.quant.low, -127);
@@ -77,8 +81,9 @@ TEST(InsertQuantization, OneQuantizeForEachValueOneDequantizeForEachUse) {
   t.output(a);
   const Samples samples = samples_of(t.g, 3);
   const Quantized q = quantize(t.g, samples);
-  EXPECT_EQ(count_nodes<Quantize>(q.g), 4u);                // x, a, b, c
-  EXPECT_EQ(count_nodes<Dequantize>(q.g), 3u + 2 + 1 + 2);  // x three times, a twice, b once, two outputs
+  EXPECT_EQ(count_nodes<Quantize>(q.g), 4u);  // x, a, b, c
+  EXPECT_EQ(count_nodes<Dequantize>(q.g),
+            3u + 2 + 1 + 2);  // x three times, a twice, b once, two outputs
   EXPECT_GT(sqnr(t.g, q.g, samples), 30);
 }
 
@@ -94,13 +99,16 @@ TEST(InsertQuantization, SharesParametersAcrossMovementInBothDirections) {
   t.output(t.node("sum", Add{}, {mean, mean}));
   const Quantized q = quantize(t.g, samples_of(t.g, 5));
   const Quant conv_q = quant_of(q.g, "conv");
-  for (const char* name : {"padded", "mean", "turned", "flat"}) EXPECT_EQ(quant_of(q.g, name), conv_q) << name;
+  for (const char* name : {"padded", "mean", "turned", "flat"})
+    EXPECT_EQ(quant_of(q.g, name), conv_q) << name;
   EXPECT_NE(quant_of(q.g, "sum"), conv_q);
   EXPECT_NE(quant_of(q.g, "x"), conv_q);
-  for (const QuantizedValue& value : q.report) EXPECT_EQ(value.shared, value.name != "x" && value.name != "sum") << value.name;
+  for (const QuantizedValue& value : q.report)
+    EXPECT_EQ(value.shared, value.name != "x" && value.name != "sum") << value.name;
 }
 
-// A slice is represented by its result, but not the smallest element of a row, which has steps of its own: x serves both readers.
+// A slice is represented by its result, but not the smallest element of a row, which has steps of
+// its own: x serves both readers.
 TEST(InsertQuantization, ParametersServeAReaderThatDoesNotShareThem) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 9, 4});
@@ -108,7 +116,8 @@ TEST(InsertQuantization, ParametersServeAReaderThatDoesNotShareThem) {
   t.output(t.node("part", Slice{.axis = 1, .start = 0, .count = 1}, {x}));
   Samples samples = samples_of(t.g, 3);
   for (auto& s : samples)
-    for (size_t i = 0; i < s[0].size(); ++i) s[0][i] = i / 4 % 9 == 0 ? 0.1f : -1.0f - static_cast<float>(i % 5);
+    for (size_t i = 0; i < s[0].size(); ++i)
+      s[0][i] = i / 4 % 9 == 0 ? 0.1f : -1.0f - static_cast<float>(i % 5);
   const Quantized q = quantize(t.g, samples, {.observer = Observer::min_max});
   const Quant& steps = quant_of(q.g, "x");
   EXPECT_LE(steps.scale[0] * static_cast<float>(-128 - steps.zero_point[0]), -4.9f);
@@ -116,7 +125,8 @@ TEST(InsertQuantization, ParametersServeAReaderThatDoesNotShareThem) {
   EXPECT_NE(quant_of(q.g, "least"), steps);
 }
 
-// Shared with an operand that reaches further, an output would lose bits: it keeps its own steps, with the view of it that is read.
+// Shared with an operand that reaches further, an output would lose bits: it keeps its own steps,
+// with the view of it that is read.
 TEST(InsertQuantization, AnOutputAmongWiderOperandsKeepsItsOwnSteps) {
   const auto network = [](float width) {
     TestGraph t;
@@ -138,11 +148,13 @@ TEST(InsertQuantization, AnOutputAmongWiderOperandsKeepsItsOwnSteps) {
   EXPECT_EQ(quant_of(q.g, "both"), quant_of(q.g, "other"));
   for (const Node& node : q.g.nodes)
     if (std::holds_alternative<Minimum>(node.op) || std::holds_alternative<Concat>(node.op)) {
-      for (const ValueId v : node.inputs) EXPECT_EQ(q.g.type(producer(q.g, v).inputs[0]).quant, quant_of(q.g, "other"));
+      for (const ValueId v : node.inputs)
+        EXPECT_EQ(q.g.type(producer(q.g, v).inputs[0]).quant, quant_of(q.g, "other"));
     }
   // Nor does what another operator computes with become coarse.
   TestGraph inner;
-  const ValueId narrow = inner.input("narrow", {4, 6}), wide = inner.constant("wide", {4, 6}, std::vector<float>(24, 20));
+  const ValueId narrow = inner.input("narrow", {4, 6}),
+                wide = inner.constant("wide", {4, 6}, std::vector<float>(24, 20));
   inner.output(inner.node("most", Maximum{}, {narrow, wide}));
   inner.output(inner.node("mean", Reduce{Reduce::kMean, {1}}, {narrow}));
   const Quantized own = quantize(inner.g, samples_of(inner.g, 4), {.observer = Observer::min_max});
@@ -187,7 +199,9 @@ TEST(InsertQuantization, WhatAReaderCutsOffDoesNotCount) {
   const Quant d = quant_of(q.g, "doubled");
   EXPECT_NEAR(static_cast<float>(-128 - d.zero_point[0]) * d.scale[0], -3, 0.03);
   EXPECT_NEAR(static_cast<float>(127 - d.zero_point[0]) * d.scale[0], 4, 0.1);
-  EXPECT_NEAR(static_cast<float>(-128 - quant_of(q.g, "x").zero_point[0]) * quant_of(q.g, "x").scale[0], -10, 0.1);  // add needs all of it
+  EXPECT_NEAR(
+      static_cast<float>(-128 - quant_of(q.g, "x").zero_point[0]) * quant_of(q.g, "x").scale[0],
+      -10, 0.1);  // add needs all of it
 }
 
 TEST(InsertQuantization, FixedResultsKeepTheirConstantsAndAreQuantizedOnce) {
@@ -219,18 +233,25 @@ TEST(InsertQuantization, ConstantActivationsAreQuantizedFromTheirOwnRange) {
 TEST(InsertQuantization, FloatOperatorsStayFloatAndReadWhatExists) {
   TestGraph t;
   const ValueId x = t.input("x", {3, 4});
-  const auto c = [&](const char* name, float v) { return t.constant(name, {4}, std::vector<float>(4, v)); };
-  const ValueId before = t.node("before", BatchNorm{}, {x, c("w", 1), c("b", 0), c("m", 0), c("v", 1)});
-  const ValueId layer = t.node("layer", Linear{}, {before, t.constant("filters", {4, 4}, random_floats(16, 1))});
-  const ValueId after = t.node("after", BatchNorm{}, {layer, c("w2", 1), c("b2", 0), c("m2", 0), c("v2", 1)});
+  const auto c = [&](const char* name, float v) {
+    return t.constant(name, {4}, std::vector<float>(4, v));
+  };
+  const ValueId before =
+      t.node("before", BatchNorm{}, {x, c("w", 1), c("b", 0), c("m", 0), c("v", 1)});
+  const ValueId layer =
+      t.node("layer", Linear{}, {before, t.constant("filters", {4, 4}, random_floats(16, 1))});
+  const ValueId after =
+      t.node("after", BatchNorm{}, {layer, c("w2", 1), c("b2", 0), c("m2", 0), c("v2", 1)});
   t.output(after);
   t.output(before);
   const Samples samples = samples_of(t.g, 3);
   const Quantized q = quantize(t.g, samples);
-  // batch norm reads the float input; its result is float for the output and int8 for the layer; the second reads the dequantized layer
+  // batch norm reads the float input; its result is float for the output and int8 for the layer;
+  // the second reads the dequantized layer
   EXPECT_EQ(producer(q.g, find_value(q.g, "before")).inputs[0], find_value(q.g, "x"));
   EXPECT_EQ(q.g.outputs[1].value, find_value(q.g, "before"));
-  EXPECT_TRUE(std::holds_alternative<Dequantize>(producer(q.g, producer(q.g, find_value(q.g, "after")).inputs[0]).op));
+  EXPECT_TRUE(std::holds_alternative<Dequantize>(
+      producer(q.g, producer(q.g, find_value(q.g, "after")).inputs[0]).op));
   EXPECT_EQ(q.g.outputs[0].value, find_value(q.g, "after"));
   EXPECT_EQ(count_nodes<Quantize>(q.g), 2u);
 }
@@ -246,7 +267,8 @@ TEST(InsertQuantization, AComputedWeightKeepsTheOperatorInFloatWithAWarning) {
   EXPECT_NE(format_diagnostic(q.diagnostics.list()[0]).find("`y`"), std::string::npos);
 }
 
-// A channel whose weights are tiny or zero and whose bias is large: bias / (x.scale * weight.scale) must stay within half of int32.
+// A channel whose weights are tiny or zero and whose bias is large: bias / (x.scale * weight.scale)
+// must stay within half of int32.
 TEST(InsertQuantization, TheBiasAlwaysFits) {
   for (const float size : {1.0f, 1e-6f, 1e-12f, 0.0f}) {
     const TestGraph t = convolution(size, {1000, -3e5f, 0, 1e-3f});
@@ -279,7 +301,12 @@ TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
         weight[i] = 40;  // coarse steps for all others
       std::vector<ValueId> operands{x, t.constant("w", shape, weight)};
       if (has_bias) operands.push_back(t.constant("b", {shape[0]}, random_floats(shape[0], 62)));
-      t.output(t.node("y", Conv2d{.stride = {2, 1}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = depthwise ? 6 : 1}, operands));
+      t.output(t.node("y",
+                      Conv2d{.stride = {2, 1},
+                             .pad_before = {1, 1},
+                             .pad_after = {1, 1},
+                             .groups = depthwise ? 6 : 1},
+                      operands));
       const Samples samples = samples_of(t.g, 40, 3, 5);
       const auto shift = [&](const Graph& q) {  // mean error of each channel, in all
         const FloatExecutor a(t.g), b(q);
@@ -287,13 +314,15 @@ TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
         for (const auto& sample : samples) {
           const auto p = a.run(sample, {})[0], r = b.run(sample, {})[0];
           for (size_t i = 0; i < p.size(); ++i)
-            error[i % error.size()] += (static_cast<double>(r[i]) - p[i]) / static_cast<double>(p.size());
+            error[i % error.size()] +=
+                (static_cast<double>(r[i]) - p[i]) / static_cast<double>(p.size());
         }
         double sum = 0;
         for (const double e : error) sum += std::abs(e);
         return sum;
       };
-      const double without = shift(quantize(t.g, samples, {.correct_bias = false}).g), with = shift(quantize(t.g, samples).g);
+      const double without = shift(quantize(t.g, samples, {.correct_bias = false}).g),
+                   with = shift(quantize(t.g, samples).g);
       EXPECT_LT(with * 10, without) << depthwise << has_bias;
     }
 }
@@ -301,8 +330,11 @@ TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
 TEST(InsertQuantization, PerTensorLinearOnRequest) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 6});
-  t.output(t.node("y", Linear{}, {x, t.constant("w", {4, 6}, random_floats(24, 3)), t.constant("b", {4}, random_floats(4, 4))}));
-  const Quantized q = quantize(t.g, samples_of(t.g, 2), {.linear_weights = LinearWeights::by_tensor, .weight_low = -128});
+  t.output(t.node("y", Linear{},
+                  {x, t.constant("w", {4, 6}, random_floats(24, 3)),
+                   t.constant("b", {4}, random_floats(4, 4))}));
+  const Quantized q = quantize(t.g, samples_of(t.g, 2),
+                               {.linear_weights = LinearWeights::by_tensor, .weight_low = -128});
   EXPECT_FALSE(quant_of(q.g, "w").per_channel());
   EXPECT_EQ(quant_of(q.g, "w").low, -128);
   EXPECT_EQ(quant_of(q.g, "b").scale.size(), 1u);
@@ -312,11 +344,13 @@ TEST(InsertQuantization, WidensRangesAsFarAsValuesCanCome) {
   TestGraph t = convolution();
   Conv2d& conv = std::get<Conv2d>(t.g.nodes[0].op);
   const auto span = [](const Quant& q) {
-    return std::pair{q.scale[0] * static_cast<float>(q.low - q.zero_point[0]), q.scale[0] * static_cast<float>(q.high - q.zero_point[0])};
+    return std::pair{q.scale[0] * static_cast<float>(q.low - q.zero_point[0]),
+                     q.scale[0] * static_cast<float>(q.high - q.zero_point[0])};
   };
   conv.bounds = {};
   const Quantized as_seen = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max});
-  const Quantized wider = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
+  const Quantized wider =
+      quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
   for (const char* name : {"x", "y"}) {
     const auto [low, high] = span(quant_of(as_seen.g, name));
     const auto [wide_low, wide_high] = span(quant_of(wider.g, name));
@@ -325,7 +359,8 @@ TEST(InsertQuantization, WidensRangesAsFarAsValuesCanCome) {
     EXPECT_NEAR(wide_high, 1.25f * high, step) << name;
   }
   conv.bounds = {0, span(quant_of(as_seen.g, "y")).second / 2};  // reached by every sample
-  const Quantized bounded = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
+  const Quantized bounded =
+      quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
   EXPECT_FLOAT_EQ(span(quant_of(bounded.g, "y")).first, 0);
   EXPECT_FLOAT_EQ(span(quant_of(bounded.g, "y")).second, conv.bounds.high);
 }
@@ -353,7 +388,9 @@ TEST(InsertQuantization, WarnsAboutValuesThatNeverChange) {
   const Quantized zero = quantize(t.g, {{{0, 0, 0, 0}}});
   EXPECT_FALSE(zero.diagnostics.list().empty());
   const Quantized tiny = quantize(t.g, {{{1e-7f, 2e-7f, 0, 0}}});
-  EXPECT_TRUE(std::ranges::any_of(tiny.diagnostics.list(), [](const Diagnostic& d) { return d.rule == "calibrate.tiny_range"; }));
+  EXPECT_TRUE(std::ranges::any_of(tiny.diagnostics.list(), [](const Diagnostic& d) {
+    return d.rule == "calibrate.tiny_range";
+  }));
 }
 
 TEST(InsertQuantization, ConstantsOfNoUseAreGone) {
@@ -377,7 +414,8 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
   }
 }
 
-// The 1 that is added would be 255/256: a whole step off, at most of the elements. A softmax that has reached 1 is off by as much.
+// The 1 that is added would be 255/256: a whole step off, at most of the elements. A softmax that
+// has reached 1 is off by as much.
 TEST(InsertQuantization, FixedParametersDoNotCutOffWhatIsAddedBesideThem) {
   for (const bool reaches_one : {false, true}) {
     TestGraph t;
@@ -406,8 +444,8 @@ ValueId add_topk(TestGraph& t, ValueId x, i64 count) {
                {K::output, 0, 0, {}, plain_face(out)},
                {K::output, 1, 0, {}, plain_face(out)}};
   t.g.sources.push_back({"topk", "topk", "topk", ""});
-  return t.g.add_node(std::move(call), {x}, {Type{DType::f32, out, {}}, Type{DType::s64, out, {}}}, "top",
-                      {static_cast<i32>(t.g.sources.size()) - 1});
+  return t.g.add_node(std::move(call), {x}, {Type{DType::f32, out, {}}, Type{DType::s64, out, {}}},
+                      "top", {static_cast<i32>(t.g.sources.size()) - 1});
 }
 
 TEST(InsertQuantization, CallsThatMoveNumbersShareTheirParameters) {

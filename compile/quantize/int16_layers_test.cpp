@@ -5,12 +5,14 @@
 #include "compile/quantize/quantization_clusters.h"
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-QuantizeOptions int16_at(const std::string& name, LayerPrecision precision = LayerPrecision::int16) {
+QuantizeOptions int16_at(const std::string& name,
+                         LayerPrecision precision = LayerPrecision::int16) {
   QuantizeOptions options;
   options.precision_of = [name, precision](const Graph& g, const Node& n) {
     return g.values[n.outputs[0]].name == name ? precision : LayerPrecision::int8;
@@ -30,15 +32,17 @@ TEST(InsertQuantization, Int8BecomesInt16ExactlyAndInt16IsRoundedOnce) {
   EXPECT_EQ(wide.dtype, DType::s16);
   const i32 zero = narrow.quant.zero_point[0];
   EXPECT_NE(zero, 0);
-  EXPECT_EQ(wide.quant, per_tensor(narrow.quant.scale[0] / 128, 0, (-128 - zero) * 128, (127 - zero) * 128));
+  EXPECT_EQ(wide.quant,
+            per_tensor(narrow.quant.scale[0] / 128, 0, (-128 - zero) * 128, (127 - zero) * 128));
   for (i32 step = -128; step <= 127; ++step)
-    EXPECT_EQ(
-        quantize_value(static_cast<float>(step - zero) * narrow.quant.scale[0], wide.quant.scale[0], 0, wide.quant.low, wide.quant.high),
-        (step - zero) * 128);
+    EXPECT_EQ(quantize_value(static_cast<float>(step - zero) * narrow.quant.scale[0],
+                             wide.quant.scale[0], 0, wide.quant.low, wide.quant.high),
+              (step - zero) * 128);
   EXPECT_EQ(q.g.type(find_value(q.g, "b_q")).dtype, DType::s16);
   EXPECT_EQ(q.g.type(find_value(q.g, "i_q")).dtype, DType::s16);  // a view follows
   EXPECT_EQ(q.g.type(find_value(q.g, "c_q")).dtype, DType::s8);
-  EXPECT_EQ(q.g.type(find_value(q.g, "i_q8")).quant, quant_of(q.g, "c"));  // a maximum shares its parameters with what it reads
+  EXPECT_EQ(q.g.type(find_value(q.g, "i_q8")).quant,
+            quant_of(q.g, "c"));  // a maximum shares its parameters with what it reads
 }
 
 // Operands and weights stay int8, and the result is int16.
@@ -84,7 +88,8 @@ TEST(InsertQuantization, AnInputIsInt16ForWhoReadsAViewOfIt) {
   EXPECT_GT(sqnr(t.g, q.g, samples), 80);
 }
 
-// What has no int16 form and is asked for all the same stays in float, and its operand needs no int8 form.
+// What has no int16 form and is asked for all the same stays in float, and its operand needs no
+// int8 form.
 TEST(InsertQuantization, WhatHasNoInt16FormStaysInFloat) {
   TestGraph t;
   const ValueId x = t.input("x", {3, 8});
@@ -110,14 +115,17 @@ TEST(InsertQuantization, FixedRangesReachAsFarInInt16) {
   EXPECT_GT(sqnr(t.g, q.g, samples), 70);
 }
 
-// A recurrent layer without an int16 form works on int8 among int16. What is only another view of its result has numbers of both signs.
+// A recurrent layer without an int16 form works on int8 among int16. What is only another view of
+// its result has numbers of both signs.
 TEST(InsertQuantization, ALayerWithAStateStaysInt8WhereItHasNoOtherForm) {
   TestGraph t;
   const ValueId x = t.input("x", {5, 1, 4});
   const Rnn rnn{.form = {.sequence = false}};
-  const ValueId h = t.node("h", rnn,
-                           {x, t.constant("w", {6, 4}, random_floats(24, 1)), t.constant("u", {6, 6}, random_floats(36, 2)),
-                            t.constant("b", {6}, random_floats(6, 3)), t.constant("c", {6}, random_floats(6, 4))});
+  const ValueId h = t.node(
+      "h", rnn,
+      {x, t.constant("w", {6, 4}, random_floats(24, 1)),
+       t.constant("u", {6, 6}, random_floats(36, 2)), t.constant("b", {6}, random_floats(6, 3)),
+       t.constant("c", {6}, random_floats(6, 4))});
   const ValueId v = t.node("v", Reshape{{1, 6}}, {h});
   t.output(t.node("z", Linear{}, {v, t.constant("f", {2, 6}, random_floats(12, 5))}));
   const Samples samples = samples_of(t.g, 4);

@@ -12,7 +12,8 @@ namespace deuteron {
 namespace {
 
 constexpr i32 kHighest = 15 - kMiddle;
-// Scales that are tried, of the one that the largest weight asks for: what few large weights lose, all others gain.
+// Scales that are tried, of the one that the largest weight asks for: what few large weights lose,
+// all others gain.
 constexpr double kSmaller[] = {1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5};
 
 // How much an error of each term of a filter counts.
@@ -30,9 +31,12 @@ std::vector<double> importance(i64 terms, const InputMoments* m) {
   return all;
 }
 
-bool has_runs(const Shape& shape, i64 terms) { return terms == shape.back() || shape.back() % Int4Factors::kRunLength == 0; }
+bool has_runs(const Shape& shape, i64 terms) {
+  return terms == shape.back() || shape.back() % Int4Factors::kRunLength == 0;
+}
 
-double error_of(std::span<const float> weight, std::span<const double> counts, double step, Int4Range range) {
+double error_of(std::span<const float> weight, std::span<const double> counts, double step,
+                Int4Range range) {
   double sum = 0;
   for (size_t t = 0; t < weight.size(); ++t) {
     const double error = weight[t] - range.nearest(weight[t] / step) * step;
@@ -49,16 +53,20 @@ struct Run {
 Run best_factor(std::span<const float> weight, std::span<const double> counts, double scale) {
   double most = 0;
   for (const float w : weight) most = std::max(most, std::abs(static_cast<double>(w)));
-  const auto whole = static_cast<i32>(std::clamp(std::ceil(most / (scale * kHighest)), 1.0, static_cast<double>(kMostFactor)));
+  const auto whole = static_cast<i32>(
+      std::clamp(std::ceil(most / (scale * kHighest)), 1.0, static_cast<double>(kMostFactor)));
   Run best{whole, error_of(weight, counts, scale * whole, int4_range(whole))};
   for (i32 factor = whole - 1; factor >= std::max(whole / 2, 1); --factor)
-    if (const double error = error_of(weight, counts, scale * factor, int4_range(factor)); error < best.error) best = {factor, error};
+    if (const double error = error_of(weight, counts, scale * factor, int4_range(factor));
+        error < best.error)
+      best = {factor, error};
   return best;
 }
 
 template <class Each>
 void for_each_run(i64 terms, const Each& each) {
-  for (i64 first = 0; first < terms; first += Int4Factors::kRunLength) each(first, std::min(Int4Factors::kRunLength, terms - first));
+  for (i64 first = 0; first < terms; first += Int4Factors::kRunLength)
+    each(first, std::min(Int4Factors::kRunLength, terms - first));
 }
 
 }  // namespace
@@ -74,14 +82,17 @@ bool has_int4_form(const Graph& g, const Node& node) {
   return weight.elements() > 0 && x.shape.back() == weight.shape.back();
 }
 
-Quant int4_weight_quant(std::span<const float> weight, const Shape& shape, const InputMoments* moments) {
+Quant int4_weight_quant(std::span<const float> weight, const Shape& shape,
+                        const InputMoments* moments) {
   const i64 filters = shape[0], terms = static_cast<i64>(weight.size()) / filters;
   const std::vector<double> counts = importance(terms, moments);
   const bool runs = has_runs(shape, terms);
   Quant q = weight_quant(weight, shape, 0, -127, 127);
   for (i64 filter = 0; filter < filters; ++filter) {
-    const auto own = weight.subspan(static_cast<size_t>(filter * terms), static_cast<size_t>(terms));
-    const double whole = static_cast<double>(q.scale[filter]) * 127 / kHighest / (runs ? kMostFactor : 1);
+    const auto own =
+        weight.subspan(static_cast<size_t>(filter * terms), static_cast<size_t>(terms));
+    const double whole =
+        static_cast<double>(q.scale[filter]) * 127 / kHighest / (runs ? kMostFactor : 1);
     double least = -1, best = whole;
     for (const double smaller : kSmaller) {
       const double scale = whole * smaller;
@@ -89,7 +100,9 @@ Quant int4_weight_quant(std::span<const float> weight, const Shape& shape, const
       if (!runs) error = error_of(own, counts, scale, int4_range(1));
       else
         for_each_run(terms, [&](i64 first, i64 count) {
-          error += best_factor(own.subspan(first, count), std::span(counts).subspan(first, count), scale).error;
+          error +=
+              best_factor(own.subspan(first, count), std::span(counts).subspan(first, count), scale)
+                  .error;
         });
       if (least < 0 || error < least) least = error, best = scale;
     }
@@ -98,7 +111,8 @@ Quant int4_weight_quant(std::span<const float> weight, const Shape& shape, const
   return q;
 }
 
-Int4Factors int4_factors(std::span<const float> weight, const Shape& shape, const Quant& q, const InputMoments* moments) {
+Int4Factors int4_factors(std::span<const float> weight, const Shape& shape, const Quant& q,
+                         const InputMoments* moments) {
   Int4Factors f;
   const i64 filters = shape[0];
   f.terms = static_cast<i64>(weight.size()) / filters;
@@ -107,19 +121,24 @@ Int4Factors int4_factors(std::span<const float> weight, const Shape& shape, cons
   const std::vector<double> counts = importance(f.terms, moments);
   for (i64 filter = 0; filter < filters; ++filter)
     for_each_run(f.terms, [&](i64 first, i64 count) {
-      const auto run = weight.subspan(static_cast<size_t>(filter * f.terms + first), static_cast<size_t>(count));
+      const auto run =
+          weight.subspan(static_cast<size_t>(filter * f.terms + first), static_cast<size_t>(count));
       const Run best = best_factor(run, std::span(counts).subspan(first, count), q.scale[filter]);
-      f.factor[filter * f.runs() + first / Int4Factors::kRunLength] = static_cast<int8_t>(best.factor);
+      f.factor[filter * f.runs() + first / Int4Factors::kRunLength] =
+          static_cast<int8_t>(best.factor);
     });
   return f;
 }
 
-std::vector<int8_t> round_to_int4(std::span<const float> weight, const Quant& q, const Int4Factors& f) {
+std::vector<int8_t> round_to_int4(std::span<const float> weight, const Quant& q,
+                                  const Int4Factors& f) {
   std::vector<int8_t> rounded(weight.size());
   for (size_t at = 0; at < weight.size(); ++at) {
     const i64 filter = static_cast<i64>(at) / f.terms;
     const i32 factor = f.of(filter, static_cast<i64>(at) % f.terms);
-    rounded[at] = static_cast<int8_t>(int4_range(factor).nearest(weight[at] / (static_cast<double>(q.scale[filter]) * factor)) * factor);
+    rounded[at] = static_cast<int8_t>(
+        int4_range(factor).nearest(weight[at] / (static_cast<double>(q.scale[filter]) * factor)) *
+        factor);
   }
   return rounded;
 }

@@ -12,10 +12,12 @@
 namespace deuteron {
 namespace {
 
-double error_of(std::span<const float> weight, std::span<const int8_t> rounded, const Quant& q, i64 terms) {
+double error_of(std::span<const float> weight, std::span<const int8_t> rounded, const Quant& q,
+                i64 terms) {
   double sum = 0;
   for (size_t k = 0; k < weight.size(); ++k)
-    sum += std::pow(weight[k] - static_cast<double>(q.scale[k / static_cast<size_t>(terms)]) * rounded[k], 2);
+    sum += std::pow(
+        weight[k] - static_cast<double>(q.scale[k / static_cast<size_t>(terms)]) * rounded[k], 2);
   return sum;
 }
 
@@ -40,7 +42,8 @@ InputMoments independent_inputs(i64 terms) {
 }
 
 TEST(Int4Weights, AreProductsOfFourBitsAndAFactor) {
-  for (const Shape& shape : {Shape{5, 40}, {4, 3, 3, 16}, {3, 2, 3, 48}, {6, 3, 3, 8}, {2, 1, 1, 7}}) {
+  for (const Shape& shape :
+       {Shape{5, 40}, {4, 3, 3, 16}, {3, 2, 3, 48}, {6, 3, 3, 8}, {2, 1, 1, 7}}) {
     const std::vector<float> weight = random_floats(numel(shape), 3);
     const Quant q = int4_weight_quant(weight, shape, nullptr);
     const Int4Factors f = int4_factors(weight, shape, q, nullptr);
@@ -56,7 +59,8 @@ TEST(Int4Weights, HaveFactorsWhereRunsAreWholeTaps) {
   const auto some_factor = [](const Shape& shape) {
     std::vector<float> weight = random_floats(numel(shape), 4);
     for (size_t k = 0; k < weight.size(); k += 2) weight[k] *= 0.1f * static_cast<float>(k % 7);
-    const Int4Factors f = int4_factors(weight, shape, int4_weight_quant(weight, shape, nullptr), nullptr);
+    const Int4Factors f =
+        int4_factors(weight, shape, int4_weight_quant(weight, shape, nullptr), nullptr);
     return std::ranges::any_of(f.factor, [](int8_t v) { return v != 1; });
   };
   EXPECT_TRUE(some_factor({4, 3, 3, 32}));
@@ -64,7 +68,8 @@ TEST(Int4Weights, HaveFactorsWhereRunsAreWholeTaps) {
   EXPECT_FALSE(some_factor({4, 3, 3, 24}));
 }
 
-// Where one run of a filter is a hundred times as small as another, one step for both leaves nothing of it.
+// Where one run of a filter is a hundred times as small as another, one step for both leaves
+// nothing of it.
 TEST(Int4Weights, KeepRunsOfSmallWeights) {
   const Shape shape{1, 32};
   std::vector<float> weight = random_floats(32, 5);
@@ -87,7 +92,8 @@ TEST(Int4Weights, CareForWhatVaries) {
   m.products[0] = 0;
   const auto error_without_first = [&](const InputMoments* moments) {
     const Quant q = int4_weight_quant(weight, shape, moments);
-    const std::vector<int8_t> rounded = round_to_int4(weight, q, int4_factors(weight, shape, q, moments));
+    const std::vector<int8_t> rounded =
+        round_to_int4(weight, q, int4_factors(weight, shape, q, moments));
     return error_of(std::span(weight).subspan(1), std::span(rounded).subspan(1), q, 16);
   };
   EXPECT_LT(error_without_first(&m), error_without_first(nullptr));

@@ -10,17 +10,21 @@ namespace deuteron {
 namespace {
 
 double width_of(const Observation& seen) {
-  return (static_cast<double>(seen.high) - static_cast<double>(seen.low)) / static_cast<double>(seen.bins.size());
+  return (static_cast<double>(seen.high) - static_cast<double>(seen.low)) /
+         static_cast<double>(seen.bins.size());
 }
 
-bool has_histogram(const Observation& seen) { return seen.seen && !seen.bins.empty() && width_of(seen) > 0; }
+bool has_histogram(const Observation& seen) {
+  return seen.seen && !seen.bins.empty() && width_of(seen) > 0;
+}
 
 // Of 1: how many were seen below the limit.
 double share_below(const Observation& seen, double limit) {
   const std::vector<i64> counts = seen.bins.counts();
   double below = 0, all = 0;
   for (size_t k = 0; k < counts.size(); ++k) {
-    const double low = static_cast<double>(seen.low) + width_of(seen) * static_cast<double>(k), count = static_cast<double>(counts[k]);
+    const double low = static_cast<double>(seen.low) + width_of(seen) * static_cast<double>(k),
+                 count = static_cast<double>(counts[k]);
     below += count * std::clamp((limit - low) / width_of(seen), 0.0, 1.0);
     all += count;
   }
@@ -35,7 +39,8 @@ double mean_of_end(const Observation& seen, double share, bool highest) {
   for (size_t k = 0; k < counts.size() && taken < wanted; ++k) {
     const size_t bin = highest ? counts.size() - 1 - k : k;
     const double count = std::min(static_cast<double>(counts[bin]), wanted - taken);
-    sum += count * (static_cast<double>(seen.low) + width_of(seen) * (static_cast<double>(bin) + 0.5));
+    sum +=
+        count * (static_cast<double>(seen.low) + width_of(seen) * (static_cast<double>(bin) + 0.5));
     taken += count;
   }
   return taken > 0 ? sum / taken : 0;
@@ -67,8 +72,10 @@ float inverse(const PointProgram& f, float high, double y, bool rises) {
 
 }  // namespace
 
-std::optional<Op> with_mean_at_zero(const Op& op, const Observation& x, const Observation& y, const Quant& of_x, const Quant& of_y) {
-  if (of_x.per_channel() || of_y.per_channel() || of_x.zero_point[0] != of_x.low) return std::nullopt;
+std::optional<Op> with_mean_at_zero(const Op& op, const Observation& x, const Observation& y,
+                                    const Quant& of_x, const Quant& of_y) {
+  if (of_x.per_channel() || of_y.per_channel() || of_x.zero_point[0] != of_x.low)
+    return std::nullopt;
   if (!has_histogram(x) || !has_histogram(y) || x.low < 0) return std::nullopt;
   const std::optional<PointProgram> f = program_of(op);
   const float half = of_x.scale[0] / 2;
@@ -80,7 +87,8 @@ std::optional<Op> with_mean_at_zero(const Op& op, const Observation& x, const Ob
                highest = static_cast<double>(of_y.high - of_y.zero_point[0]) * of_y.scale[0];
   const double at_zero = std::clamp<double>(evaluate(*f, 0), lowest, highest);
   const double at_half = evaluate(*f, half);
-  const bool is_between = direction > 0 ? at_zero < mean && mean < at_half : at_half < mean && mean < at_zero;
+  const bool is_between =
+      direction > 0 ? at_zero < mean && mean < at_half : at_half < mean && mean < at_zero;
   if (!is_between || std::abs(at_zero - mean) < of_y.scale[0]) return std::nullopt;
   return bounded_below(*f, inverse(*f, half, mean, direction > 0));
 }

@@ -12,16 +12,17 @@ bool is_mean_of_image(const Graph& g, const Node& node) {
   if (!pool) return false;
   const Shape& x = g.type(node.inputs[0]).shape;
   const i64 taps = x[1] * x[2];
-  return pool->kernel.h == x[1] && pool->kernel.w == x[2] && pool->pad.h == 0 && pool->pad.w == 0 && taps > 1 &&
-         (pool->divisor == 0 || pool->divisor == taps);
+  return pool->kernel.h == x[1] && pool->kernel.w == x[2] && pool->pad.h == 0 && pool->pad.w == 0 &&
+         taps > 1 && (pool->divisor == 0 || pool->divisor == taps);
 }
 
 // A depthwise convolution whose every weight is the same.
 Node mean_over(Graph& g, ValueId x, HW kernel, ValueId y, const Origin& origin) {
   const i64 channels = g.type(x).shape.back(), taps = kernel.h * kernel.w;
   std::vector<float> weights(static_cast<size_t>(channels * taps), 1.0f / static_cast<float>(taps));
-  const ValueId weight =
-      g.add_value(g.values[y].name + "_weight", Type{DType::f32, {channels, kernel.h, kernel.w, 1}, {}}, constant_of(std::move(weights)));
+  const ValueId weight = g.add_value(g.values[y].name + "_weight",
+                                     Type{DType::f32, {channels, kernel.h, kernel.w, 1}, {}},
+                                     constant_of(std::move(weights)));
   Conv2d conv;
   conv.groups = channels;
   return {conv, {x, weight}, {y}, origin};
@@ -41,7 +42,8 @@ int means_to_convolutions(Graph& g, const std::function<bool(const Graph&, const
     ValueId x = node.inputs[0];
     const Shape shape = g.type(x).shape;
     if (shape[1] > 1 && shape[2] > 1) {
-      const ValueId rows = g.add_value(g.values[node.outputs[0]].name + "_rows", Type{DType::f32, {shape[0], shape[1], 1, shape[3]}, {}});
+      const ValueId rows = g.add_value(g.values[node.outputs[0]].name + "_rows",
+                                       Type{DType::f32, {shape[0], shape[1], 1, shape[3]}, {}});
       nodes.push_back(mean_over(g, x, {1, shape[2]}, rows, node.origin));
       x = rows;
     }

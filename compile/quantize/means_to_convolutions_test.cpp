@@ -7,7 +7,8 @@
 #include "compile/calibrate/test_graph.h"
 #include "ir/verify.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
@@ -22,21 +23,24 @@ int rewritten(TestGraph& t) {
 }
 
 TEST(MeansToConvolutions, ComputesTheSameMean) {
-  for (const auto& [shape, kernel] :
-       {std::pair{Shape{2, 5, 7, 3}, HW{5, 7}}, {Shape{1, 1, 6, 4}, HW{1, 6}}, {Shape{1, 6, 1, 4}, HW{6, 1}}}) {
+  for (const auto& [shape, kernel] : {std::pair{Shape{2, 5, 7, 3}, HW{5, 7}},
+                                      {Shape{1, 1, 6, 4}, HW{1, 6}},
+                                      {Shape{1, 6, 1, 4}, HW{6, 1}}}) {
     TestGraph t = pooled(shape, {.kernel = kernel, .stride = kernel});
     const Graph before = t.g;
     ASSERT_EQ(rewritten(t), 1);
     EXPECT_FALSE(find_fault(t.g));
     const std::vector<std::vector<float>> x{random_floats(numel(shape), 3)};
-    const auto expected = FloatExecutor(before).run(x, {})[0], got = FloatExecutor(t.g).run(x, {})[0];
+    const auto expected = FloatExecutor(before).run(x, {})[0],
+               got = FloatExecutor(t.g).run(x, {})[0];
     ASSERT_EQ(expected.size(), got.size());
     for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-6);
   }
 }
 
 TEST(MeansToConvolutions, LeavesOtherPoolsAlone) {
-  TestGraph windows = pooled({1, 6, 6, 4}, {.kernel = {3, 6}, .stride = {3, 6}}), point = pooled({1, 1, 1, 4}, {}),
+  TestGraph windows = pooled({1, 6, 6, 4}, {.kernel = {3, 6}, .stride = {3, 6}}),
+            point = pooled({1, 1, 1, 4}, {}),
             divided = pooled({1, 3, 3, 4}, {.kernel = {3, 3}, .stride = {3, 3}, .divisor = 5});
   EXPECT_EQ(rewritten(windows), 0);
   EXPECT_EQ(rewritten(point), 0);

@@ -22,7 +22,8 @@ ValueId computed_operand(const Graph& g, const Node& node) {
   return found;
 }
 
-// What becomes of the number x, with the first one of each constant; NaN: it is no function of one number.
+// What becomes of the number x, with the first one of each constant; NaN: it is no function of one
+// number.
 float value_at(const Graph& g, const Node& node, float x) {
   const Type number{DType::f32, {1}, {}};
   std::vector<float> numbers;
@@ -64,15 +65,18 @@ bool keeps_growing(const Graph& g, const Node& node) {
 
 bool adds_up(const Node& node) {
   const std::string_view function = function_of(node.op);
-  return facts_of(node.op).family == Family::slices && (function == "mean" || function == "sum" || function == "max");
+  return facts_of(node.op).family == Family::slices &&
+         (function == "mean" || function == "sum" || function == "max");
 }
 
 class Scores {
  public:
-  explicit Scores(const Graph& g) : g_(g), uses_(g), score_(g.nodes.size()), open_(g.values.size()), tail_(g.nodes.size()) {}
+  explicit Scores(const Graph& g)
+      : g_(g), uses_(g), score_(g.nodes.size()), open_(g.values.size()), tail_(g.nodes.size()) {}
 
   std::vector<bool> find() {
-    for (const Port& port : g_.user_outputs()) open_[port.value] = g_.type(port.value).dtype == DType::f32;
+    for (const Port& port : g_.user_outputs())
+      open_[port.value] = g_.type(port.value).dtype == DType::f32;
     for (size_t n = g_.nodes.size(); n-- > 0;) {
       const Node& node = g_.nodes[n];
       if (node.outputs.size() != 1 || !is_open(node.outputs[0])) continue;
@@ -93,14 +97,15 @@ class Scores {
 
   void take_sum(size_t n, ValueId squares) {
     const NodeId square = uses_.producer[squares];
-    const bool is_read_elsewhere = uses_.readers[squares].size() != 1 || uses_.output_uses[squares] > 0;
+    const bool is_read_elsewhere =
+        uses_.readers[squares].size() != 1 || uses_.output_uses[squares] > 0;
     if (square < 0 || is_read_elsewhere || !measures_size(g_, g_.nodes[square])) return;
     score_[n] = score_[square] = true;
     const ValueId squared = computed_operand(g_, g_.nodes[square]);
     const NodeId difference = uses_.producer[squared];
     const auto is_square = [&](NodeId reader) { return reader == square; };
-    if (difference >= 0 && is_difference(g_, g_.nodes[difference]) && uses_.output_uses[squared] == 0 &&
-        std::ranges::all_of(uses_.readers[squared], is_square))
+    if (difference >= 0 && is_difference(g_, g_.nodes[difference]) &&
+        uses_.output_uses[squared] == 0 && std::ranges::all_of(uses_.readers[squared], is_square))
       score_[difference] = true;
   }
 

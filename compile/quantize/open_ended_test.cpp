@@ -3,7 +3,8 @@
 
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
@@ -13,7 +14,8 @@ struct ScoredNetwork {
 };
 ScoredNetwork scored_network(TestGraph& t) {
   const ValueId x = t.input("x", {1, 8});
-  return {x, t.node("decoded", Linear{}, {x, t.constant("w", {8, 8}, random_floats(64, 1, -1, 1))})};
+  return {x,
+          t.node("decoded", Linear{}, {x, t.constant("w", {8, 8}, random_floats(64, 1, -1, 1))})};
 }
 
 // By name of the node's result.
@@ -35,7 +37,8 @@ TEST(OpenEndedScores, AreMeansOfSquaresThatBecomeOutputs) {
   t.output(t.node("score", Unary{UnaryFn::sqrt}, {mean}));
   EXPECT_EQ(scores_of(t.g), (Names{"difference", "squares", "mean", "score"}));
   const Samples samples = samples_of(t.g, 8);
-  EXPECT_EQ(count_nodes<Quantize>(quantize(t.g, samples, {.may_use_float = true}).g), 2u) << "x for the layer, and its result";
+  EXPECT_EQ(count_nodes<Quantize>(quantize(t.g, samples, {.may_use_float = true}).g), 2u)
+      << "x for the layer, and its result";
   EXPECT_EQ(count_nodes<Quantize>(quantize(t.g, samples).g), 6u);
   t.output(mean);  // both grow without end
   EXPECT_EQ(scores_of(t.g).size(), 4u);
@@ -47,7 +50,8 @@ TEST(OpenEndedScores, AreDistancesAndProductsWithThemselves) {
   TestGraph t;
   const auto [x, y] = scored_network(t);
   const ValueId difference = t.node("difference", Add{.alpha = -1}, {x, y});
-  t.output(t.node("l1", Reduce{Reduce::kSum, {1}}, {t.node("size", Unary{UnaryFn::abs}, {difference})}));
+  t.output(
+      t.node("l1", Reduce{Reduce::kSum, {1}}, {t.node("size", Unary{UnaryFn::abs}, {difference})}));
   t.output(t.node("power", Reduce{Reduce::kMean, {1}}, {t.node("product", Mul{}, {y, y})}));
   EXPECT_EQ(scores_of(t.g), (Names{"difference", "size", "l1", "product", "power"}));
 }

@@ -30,8 +30,13 @@ struct Choice {
 
 class PrecisionSearch {
  public:
-  PrecisionSearch(const QuantizationCandidate& int8, const MixedPrecision& limits, Yardstick& yardstick)
-      : int8_(int8), limits_(limits), yardstick_(yardstick), g_(*int8.graph), tries_left_(yardstick.most_tries()) {
+  PrecisionSearch(const QuantizationCandidate& int8, const MixedPrecision& limits,
+                  Yardstick& yardstick)
+      : int8_(int8),
+        limits_(limits),
+        yardstick_(yardstick),
+        g_(*int8.graph),
+        tries_left_(yardstick.most_tries()) {
     find_layers();
     find_moves();
   }
@@ -41,11 +46,14 @@ class PrecisionSearch {
 
   bool is_within(const Choice& c) {
     if (!limits_.max_cost) return true;
-    constexpr double kRounding = 1e-9;  // of decimals such as 0.1: a limit that is met to the instruction is met
+    constexpr double kRounding =
+        1e-9;  // of decimals such as 0.1: a limit that is met to the instruction is met
     const double most = static_cast<double>(int8()->size.instructions) * (1 + *limits_.max_cost);
     return static_cast<double>(c.size.instructions) <= most * (1 + kRounding);
   }
-  bool is_enough(const Choice& c) const { return limits_.target_db && c.score.sqnr_db >= *limits_.target_db; }
+  bool is_enough(const Choice& c) const {
+    return limits_.target_db && c.score.sqnr_db >= *limits_.target_db;
+  }
 
   // Move by move: by what it gains for its instructions, or by what it gains.
   void climb(bool for_its_cost) {
@@ -60,7 +68,8 @@ class PrecisionSearch {
         if (!c || !is_within(*c)) continue;
         const double gain = c->score.steady_value() - at->score.steady_value();
         if (gain < kNothing) continue;
-        const double instructions = static_cast<double>(std::max<i64>(1, c->size.instructions - at->size.instructions));
+        const double instructions =
+            static_cast<double>(std::max<i64>(1, c->size.instructions - at->size.instructions));
         const double worth = for_its_cost ? gain / instructions : gain;
         if (worth > most) most = worth, next = c;
       }
@@ -68,7 +77,8 @@ class PrecisionSearch {
     }
   }
 
-  // Layers that the best one can do without, and layers that others do better than: until no exchange of two helps.
+  // Layers that the best one can do without, and layers that others do better than: until no
+  // exchange of two helps.
   void exchange() {
     for (const Choice* at = best(); at;) {
       const Choice* better = nullptr;
@@ -77,7 +87,8 @@ class PrecisionSearch {
         fewer.erase(out);
         better = better_of(better, *at, fewer);
         for (const Layers& move : moves_)
-          if (const Layers other = with(fewer, move); other != at->layers) better = better_of(better, *at, other);
+          if (const Layers other = with(fewer, move); other != at->layers)
+            better = better_of(better, *at, other);
       }
       at = better;
     }
@@ -96,8 +107,9 @@ class PrecisionSearch {
     for (const auto& [layers, c] : tried_)
       if (c && c->size.instructions >= int8()->size.instructions) all.push_back(&*c);
     std::ranges::sort(all, [](const Choice* a, const Choice* b) {
-      return a->size.instructions != b->size.instructions ? a->size.instructions < b->size.instructions
-                                                          : a->score.steady_value() > b->score.steady_value();
+      return a->size.instructions != b->size.instructions
+                 ? a->size.instructions < b->size.instructions
+                 : a->score.steady_value() > b->score.steady_value();
     });
     kept.push_back(int8());
     for (const Choice* c : all)
@@ -125,7 +137,8 @@ class PrecisionSearch {
   PrecisionChoice described(const Choice& c) const {
     PrecisionChoice d{{}, c.score.sqnr_db, c.score.steady_value(), c.size};
     for (const auto& [n, precision] : c.layers)
-      d.layers.push_back(describe(g_, node(n)) + (precision == LayerPrecision::int16_result ? " (its result)" : ""));
+      d.layers.push_back(describe(g_, node(n)) +
+                         (precision == LayerPrecision::int16_result ? " (its result)" : ""));
     return d;
   }
 
@@ -149,7 +162,8 @@ class PrecisionSearch {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Op& op = g_.nodes[n].op;
       const bool has_form = !int16_quant_specs(op).empty();
-      if (plan.quantized[n] && !is_same_storage(op) && !is_lowered(op) && (has_form || limits_.may_use_float))
+      if (plan.quantized[n] && !is_same_storage(op) && !is_lowered(op) &&
+          (has_form || limits_.may_use_float))
         layers_.push_back(static_cast<NodeId>(n));
     }
   }
@@ -166,14 +180,16 @@ class PrecisionSearch {
     std::vector<NodeId> found;
     for (const ValueId v : node(n).inputs) {
       NodeId maker = uses.producer[v];
-      while (maker >= 0 && is_same_storage(node(maker).op)) maker = uses.producer[node(maker).inputs[0]];
+      while (maker >= 0 && is_same_storage(node(maker).op))
+        maker = uses.producer[node(maker).inputs[0]];
       if (maker >= 0 && is_layer(maker) && has_result(maker)) found.push_back(maker);
     }
     return found;
   }
 
-  // A layer alone, a layer with one that reads its result, and with all of them: a value is finer where who makes and who reads it agree.
-  // And a layer with those that make its operands, on int8 with int16 results.
+  // A layer alone, a layer with one that reads its result, and with all of them: a value is finer
+  // where who makes and who reads it agree. And a layer with those that make its operands, on int8
+  // with int16 results.
   void find_moves() {
     const Uses uses(g_);
     std::set<Layers> known;
@@ -198,7 +214,8 @@ class PrecisionSearch {
         if (own == int16_result && !has_result(n)) continue;
         add({{n, own}});
         Layers all{{n, own}};
-        for (const NodeId reader : readers) add({{n, own}, {reader, int16}}), all.try_emplace(reader, int16);
+        for (const NodeId reader : readers)
+          add({{n, own}, {reader, int16}}), all.try_emplace(reader, int16);
         add(std::move(all));
       }
     }
@@ -253,19 +270,26 @@ class PrecisionSearch {
 
 }  // namespace
 
-std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best, const MixedPrecision& limits, Yardstick& yardstick,
-                                                  std::vector<QuantizationCandidate>& measured, Diagnostics& diagnostics) {
+std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best,
+                                                  const MixedPrecision& limits,
+                                                  Yardstick& yardstick,
+                                                  std::vector<QuantizationCandidate>& measured,
+                                                  Diagnostics& diagnostics) {
   if (best.weights) {
     std::vector<LayerMoments> by_part;
-    for (i32 part = 0; part < yardstick.parts(); ++part) by_part.push_back(best.weights->without(part));
+    for (i32 part = 0; part < yardstick.parts(); ++part)
+      by_part.push_back(best.weights->without(part));
     best.moments = std::make_shared<const std::vector<LayerMoments>>(std::move(by_part));
     best.options.rounded = std::make_shared<RoundedWeights>();
   }
   PrecisionSearch search(best, limits, yardstick);
   if (!search.int8()) {
     if (diagnostics.has_errors()) return std::nullopt;  // it has no program
-    diagnostics.error(best.graph->name, "the target has no cost model for the program, so nothing says what a layer in int16 costs",
-                      "precision.cost", "name a target with [cpu.cost] (docs/cpu-cost.md), or the layers (--layer NAME=int16)");
+    diagnostics.error(
+        best.graph->name,
+        "the target has no cost model for the program, so nothing says what a layer in int16 costs",
+        "precision.cost",
+        "name a target with [cpu.cost] (docs/cpu-cost.md), or the layers (--layer NAME=int16)");
     return std::nullopt;
   }
   const Choice* everywhere = search.everywhere();
@@ -274,11 +298,16 @@ std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best, c
   search.exchange();
   const Choice* chosen = search.best();
   if (limits.target_db && !search.is_enough(*chosen)) {
-    diagnostics.add({Severity::error, best.graph->name,
-                     fmt::format("no choice of int16 layers{} reaches what mixed:db asks for, on samples that it was not calibrated on",
-                                 limits.max_cost ? fmt::format(" within cost={:g}%", 100 * *limits.max_cost) : ""),
-                     fmt::format("{:.1f} dB", chosen->score.sqnr_db), fmt::format("{:.1f} dB", *limits.target_db), "precision.target",
-                     limits.max_cost ? "allow a higher cost, or fewer dB" : "ask for fewer dB, or calibrate with more samples"});
+    diagnostics.add(
+        {Severity::error, best.graph->name,
+         fmt::format(
+             "no choice of int16 layers{} reaches what mixed:db asks for, on samples that it was "
+             "not calibrated on",
+             limits.max_cost ? fmt::format(" within cost={:g}%", 100 * *limits.max_cost) : ""),
+         fmt::format("{:.1f} dB", chosen->score.sqnr_db),
+         fmt::format("{:.1f} dB", *limits.target_db), "precision.target",
+         limits.max_cost ? "allow a higher cost, or fewer dB"
+                         : "ask for fewer dB, or calibrate with more samples"});
     return std::nullopt;
   }
   PrecisionDecision decision;
@@ -289,8 +318,9 @@ std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best, c
     decision.curve.push_back(search.described(*c));
   }
   if (!is_on_curve) {  // the cheapest that reaches the target
-    const auto at = std::ranges::upper_bound(decision.curve, chosen->size.instructions, {},
-                                             [](const PrecisionChoice& c) { return c.size.instructions; });
+    const auto at =
+        std::ranges::upper_bound(decision.curve, chosen->size.instructions, {},
+                                 [](const PrecisionChoice& c) { return c.size.instructions; });
     decision.chosen = static_cast<size_t>(at - decision.curve.begin());
     decision.curve.insert(at, search.described(*chosen));
   }

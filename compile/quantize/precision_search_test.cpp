@@ -7,13 +7,14 @@
 #include "compile/quantize/quantization_search.h"
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-// Three layers. int8 rounds the weights of `coarse` away: each filter has one that is 200 times as large as the others. Those of the
-// others are -1, 0 and 1, which int8 has exactly.
+// Three layers. int8 rounds the weights of `coarse` away: each filter has one that is 200 times as
+// large as the others. Those of the others are -1, 0 and 1, which int8 has exactly.
 TestGraph one_coarse_layer() {
   TestGraph t;
   const ValueId x = t.input("x", {1, 6, 5, 4});
@@ -22,7 +23,9 @@ TestGraph one_coarse_layer() {
   for (size_t i = 0; i < one.size(); ++i) one[i] = static_cast<float>(i % 3) - 1;
   for (size_t i = 0; i < last.size(); ++i) last[i] = static_cast<float>(i * 7 % 3) - 1;
   // The large weight of a filter meets a channel of zeros: what is left are the small ones.
-  const ValueId first = t.node("first", Conv2d{}, {x, t.constant("w0", {4, 1, 1, 4}, {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})});
+  const ValueId first =
+      t.node("first", Conv2d{},
+             {x, t.constant("w0", {4, 1, 1, 4}, {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})});
   const ValueId coarse = t.node("coarse", Conv2d{}, {first, t.constant("w1", {8, 1, 1, 4}, w)});
   const ValueId second = t.node("second", Conv2d{}, {coarse, t.constant("w2", {8, 1, 1, 8}, one)});
   t.output(t.node("y", Conv2d{}, {second, t.constant("w3", {3, 1, 1, 8}, last)}));
@@ -54,7 +57,8 @@ Found search(MixedPrecision limits, int threads = 2) {
   Found found;
   found.graph = t.g;
   const Samples samples = samples_of(t.g, 12, -1, 1, 50);
-  found.choice = calibrate_and_quantize(found.graph, samples, {.equalize = false}, threads, found.diagnostics, &limits);
+  found.choice = calibrate_and_quantize(found.graph, samples, {.equalize = false}, threads,
+                                        found.diagnostics, &limits);
   return found;
 }
 
@@ -72,7 +76,8 @@ TEST(PrecisionSearch, StaysWithinTheCost) {
   for (const double most : {0.0, 0.05, 0.1, 0.2, 0.35, 1.0}) {
     const Found found = search({.max_cost = most});
     ASSERT_TRUE(found.choice) << most;
-    EXPECT_LE(static_cast<double>(found.chosen().size.instructions), 100 * (1 + most) + 1e-9) << most;
+    EXPECT_LE(static_cast<double>(found.chosen().size.instructions), 100 * (1 + most) + 1e-9)
+        << most;
     EXPECT_EQ(found.chosen().layers.empty(), most < 0.1) << most;
   }
 }
@@ -111,7 +116,8 @@ TEST(PrecisionSearch, ReachesATargetAsCheaplyAsItCan) {
 }
 
 TEST(PrecisionSearch, RefusesATargetThatNothingReaches) {
-  const Found alone = search({.target_db = 199.0}), within = search({.max_cost = 0.0, .target_db = 60.0});
+  const Found alone = search({.target_db = 199.0}),
+              within = search({.max_cost = 0.0, .target_db = 60.0});
   for (const Found* found : {&alone, &within}) {
     EXPECT_FALSE(found->choice);
     ASSERT_EQ(found->diagnostics.list().size(), 1u);
@@ -120,7 +126,8 @@ TEST(PrecisionSearch, RefusesATargetThatNothingReaches) {
 }
 
 TEST(PrecisionSearch, RefusesAProgramOfUnknownCost) {
-  const Found found = search({.max_cost = 0.1, .size_of = [](const Graph&) { return std::optional<ProgramSize>(); }});
+  const Found found = search(
+      {.max_cost = 0.1, .size_of = [](const Graph&) { return std::optional<ProgramSize>(); }});
   EXPECT_FALSE(found.choice);
   ASSERT_EQ(found.diagnostics.list().size(), 1u);
   EXPECT_EQ(found.diagnostics.list()[0].rule, "precision.cost");
@@ -129,12 +136,15 @@ TEST(PrecisionSearch, RefusesAProgramOfUnknownCost) {
 // A choice whose program cannot be is none, however good.
 TEST(PrecisionSearch, TakesNothingWithoutAProgram) {
   const auto without_coarse = [](const Graph& g) {
-    const auto is_coarse = [](const GraphValue& v) { return v.type.dtype == DType::s16 && v.name == "coarse_q"; };
+    const auto is_coarse = [](const GraphValue& v) {
+      return v.type.dtype == DType::s16 && v.name == "coarse_q";
+    };
     return std::ranges::any_of(g.values, is_coarse) ? std::nullopt : ten_for_a_layer(g);
   };
   const Found found = search({.max_cost = 0.1, .size_of = without_coarse});
   ASSERT_TRUE(found.choice);
-  for (const std::string& layer : found.chosen().layers) EXPECT_EQ(layer.find("coarse"), std::string::npos);
+  for (const std::string& layer : found.chosen().layers)
+    EXPECT_EQ(layer.find("coarse"), std::string::npos);
 }
 
 TEST(PrecisionSearch, DoesNotDependOnThreads) {

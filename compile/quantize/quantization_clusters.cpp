@@ -23,12 +23,16 @@ namespace {
 
 class UnionFind {
  public:
-  explicit UnionFind(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+  explicit UnionFind(size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
   ValueId root(ValueId v) {
     while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
     return v;
   }
-  void join(ValueId a, ValueId b) { parent_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
+  void join(ValueId a, ValueId b) {
+    parent_[std::max(root(a), root(b))] = std::min(root(a), root(b));
+  }
 
  private:
   std::vector<ValueId> parent_;
@@ -57,11 +61,13 @@ bool moves_no_float(const Graph& g, const Node& node) {
 // What a call that does no arithmetic says of the types around it: whether it can work on steps.
 bool can_be_int8(const Graph& g, const Node& node, const NumberCall& call) {
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
-  if (call.use == NumberUse::converted) return g.type(node.inputs[0]).dtype == DType::b8 && is_float(node.outputs[0]);
+  if (call.use == NumberUse::converted)
+    return g.type(node.inputs[0]).dtype == DType::b8 && is_float(node.outputs[0]);
   const auto is_number = [&](size_t k) { return is_float(node.inputs[k]); };
   if (!std::all_of(call.operands.begin(), call.operands.end(), is_number)) return false;
   const auto is_computed = [&](size_t k) { return !g.is_constant(node.inputs[k]); };
-  if (call.use == NumberUse::compared) return std::any_of(call.operands.begin(), call.operands.end(), is_computed);
+  if (call.use == NumberUse::compared)
+    return std::any_of(call.operands.begin(), call.operands.end(), is_computed);
   return is_float(node.outputs[0]);
 }
 
@@ -76,27 +82,36 @@ bool passes_numbers_on(const Op& op) {
   return (is_movement(op) && values != Values::interpolated) || values == Values::chosen;
 }
 
-std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options, LayerPrecision precision) {
+std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node,
+                                       const QuantizeOptions& options, LayerPrecision precision) {
   if (precision == LayerPrecision::int16) return int16_quant_specs(node.op);
   if (precision == LayerPrecision::int16_result) return int16_result_quant_specs(node.op);
   if (precision == LayerPrecision::in_float) return {};
-  return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
+  return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op)
+                                                             : quant_specs(node.op);
 }
 
 i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& options) {
-  return std::holds_alternative<Linear>(node.op) && options.linear_weights == LinearWeights::by_tensor ? -1 : spec.axis;
+  return std::holds_alternative<Linear>(node.op) &&
+                 options.linear_weights == LinearWeights::by_tensor
+             ? -1
+             : spec.axis;
 }
 
-// By node. What has no int16 form and is asked for stays in float. What is only another view of its operand follows who makes that; an
-// input is made by nobody, and follows who reads it.
-static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const QuantizeOptions& options) {
+// By node. What has no int16 form and is asked for stays in float. What is only another view of its
+// operand follows who makes that; an input is made by nobody, and follows who reads it.
+static std::vector<LayerPrecision> precision_of_nodes(const Graph& g,
+                                                      const QuantizeOptions& options) {
   using enum LayerPrecision;
   const bool everywhere = options.precision == Precision::int16;
   std::vector<LayerPrecision> chosen(g.nodes.size(), everywhere ? int16 : int8);
-  for (size_t n = 0; everywhere && n < g.nodes.size(); ++n) {  // a layer with a state has no float kernel, nor a transposed convolution
+  for (size_t n = 0; everywhere && n < g.nodes.size();
+       ++n) {  // a layer with a state has no float kernel, nor a transposed convolution
     const Op& op = g.nodes[n].op;
-    if (options.precision_of && !is_same_storage(op) && !is_lowered(op)) chosen[n] = options.precision_of(g, g.nodes[n]);
-    const bool has_no_float = !is_lowered(op) && (state_results(op) > 0 || facts_of(op).family == Family::layer);
+    if (options.precision_of && !is_same_storage(op) && !is_lowered(op))
+      chosen[n] = options.precision_of(g, g.nodes[n]);
+    const bool has_no_float =
+        !is_lowered(op) && (state_results(op) > 0 || facts_of(op).family == Family::layer);
     if (chosen[n] == int16 && has_no_float && int16_quant_specs(op).empty()) chosen[n] = int8;
   }
   if (everywhere || !options.precision_of) return chosen;
@@ -106,22 +121,26 @@ static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const Quan
   for (size_t n = g.nodes.size(); n-- > 0;) {
     const Node& node = g.nodes[n];
     if (!is_view(n) && !is_lowered(node.op)) chosen[n] = options.precision_of(g, node);
-    const bool wants = is_view(n) ? wanted[node.outputs[0]] : chosen[n] == int16 && !int16_quant_specs(node.op).empty();
+    const bool wants = is_view(n) ? wanted[node.outputs[0]]
+                                  : chosen[n] == int16 && !int16_quant_specs(node.op).empty();
     for (size_t k = 0; wants && k < node.inputs.size(); ++k)
       if (!is_view(n) || k == 0) wanted[node.inputs[k]] = true;
   }
   for (const Port& port : g.inputs) wide_value[port.value] = wanted[port.value];
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     if (is_view(n)) chosen[n] = wide_value[g.nodes[n].inputs[0]] ? int16 : int8;
-    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = chosen[n] == int16 || chosen[n] == int16_result;
+    for (const ValueId v : g.nodes[n].outputs)
+      wide_value[v] = chosen[n] == int16 || chosen[n] == int16_result;
   }
   return chosen;
 }
 
 // What the operators around each value say of it.
 struct Marks {
-  explicit Marks(size_t count) : any(count), symmetric(count), is_made(count), dtype(count, DType::s8) {}
-  // makes: an operator whose result it is, which decides; without one it is int16 if any reader wants that.
+  explicit Marks(size_t count)
+      : any(count), symmetric(count), is_made(count), dtype(count, DType::s8) {}
+  // makes: an operator whose result it is, which decides; without one it is int16 if any reader
+  // wants that.
   void add(ValueId v, const QuantSpec& spec, bool makes) {
     any[v] = true;
     if (makes || (!is_made[v] && spec.dtype == DType::s16)) dtype[v] = spec.dtype;
@@ -136,7 +155,8 @@ static void gather_clusters(QuantizationPlan& plan, const Marks& marks, UnionFin
   std::map<ValueId, i32> cluster_of_root;
   for (ValueId v = 0; v < static_cast<ValueId>(plan.cluster_of.size()); ++v) {
     if (!marks.any[v]) continue;
-    const auto [entry, added] = cluster_of_root.emplace(same.root(v), static_cast<i32>(plan.clusters.size()));
+    const auto [entry, added] =
+        cluster_of_root.emplace(same.root(v), static_cast<i32>(plan.clusters.size()));
     if (added) plan.clusters.emplace_back();
     Cluster& cluster = plan.clusters[entry->second];
     cluster.members.push_back(v);
@@ -147,8 +167,9 @@ static void gather_clusters(QuantizationPlan& plan, const Marks& marks, UnionFin
   }
 }
 
-// Values that have the same parameters if they are of one dtype. `among`: the operator that reads `a` beside other operands and needs them
-// in the same steps, so that rounding once more can stand for the join; -1: none.
+// Values that have the same parameters if they are of one dtype. `among`: the operator that reads
+// `a` beside other operands and needs them in the same steps, so that rounding once more can stand
+// for the join; -1: none.
 struct Join {
   ValueId a, b;
   NodeId among = -1;
@@ -161,10 +182,11 @@ static std::map<ValueId, Cluster> joined_values(const Marks& marks, UnionFind& s
   return clusters;
 }
 
-// What a user sees, or another operator computes with. Where sharing with other operands would make its steps twice as coarse or more, it
-// and what is joined to it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at
-// least as coarse.
-static void give_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations, std::vector<Join>& joins) {
+// What a user sees, or another operator computes with. Where sharing with other operands would make
+// its steps twice as coarse or more, it and what is joined to it in other ways keep steps of their
+// own, and who reads it among others rounds it once more: to steps that are at least as coarse.
+static void give_own_steps(const Graph& g, const Marks& marks,
+                           std::span<const Observation> observations, std::vector<Join>& joins) {
   constexpr double kCoarser = 2;
   const auto is_among = [](const Join& j) { return j.among >= 0; };
   if (observations.empty() || std::none_of(joins.begin(), joins.end(), is_among)) return;
@@ -175,12 +197,17 @@ static void give_own_steps(const Graph& g, const Marks& marks, std::span<const O
     if (!is_among(j)) moved.join(j.a, j.b);
   }
   const Uses uses(g);
-  const auto span = [](const Observation& o) { return std::max(0.0, double{o.high}) - std::min(0.0, double{o.low}); };
+  const auto span = [](const Observation& o) {
+    return std::max(0.0, double{o.high}) - std::min(0.0, double{o.low});
+  };
   const std::map<ValueId, Cluster> clusters = joined_values(marks, same);
   std::set<NodeId> among;
   for (const Join& j : joins) among.insert(j.among);
-  const auto computes_with = [&](NodeId n) { return !among.contains(n) && !passes_numbers_on(g.nodes[n].op); };
-  std::map<ValueId, double> spans;  // of clusters, by root: a concatenation has as many members as operands
+  const auto computes_with = [&](NodeId n) {
+    return !among.contains(n) && !passes_numbers_on(g.nodes[n].op);
+  };
+  std::map<ValueId, double>
+      spans;  // of clusters, by root: a concatenation has as many members as operands
   const auto span_of_all = [&](ValueId root) {
     const auto [entry, added] = spans.emplace(root, 0);
     if (added) entry->second = span(observed(g, uses, clusters.at(root), observations));
@@ -194,11 +221,13 @@ static void give_own_steps(const Graph& g, const Marks& marks, std::span<const O
   }
   std::erase_if(joins, [&](const Join& j) {
     const bool to_result = is_among(j) && j.b == g.nodes[j.among].outputs[0];
-    return is_among(j) && (apart.contains(moved.root(j.a)) || (!to_result && apart.contains(moved.root(j.b))));
+    return is_among(j) &&
+           (apart.contains(moved.root(j.a)) || (!to_result && apart.contains(moved.root(j.b))));
   });
 }
 
-QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics,
+QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options,
+                                   Diagnostics& diagnostics,
                                    std::span<const Observation> observations) {
   QuantizationPlan plan;
   plan.quantized.resize(g.nodes.size());
@@ -212,7 +241,8 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   };
   std::vector<Join> joined;
   const std::vector<bool> is_border = border_nodes(g);
-  const std::vector<bool> in_float = options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
+  const std::vector<bool> in_float =
+      options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     if (in_float[n]) continue;
     const Node& node = g.nodes[n];
@@ -225,7 +255,8 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps, true);
       for (const size_t k : call->operands) {
         mark(node.inputs[k], kSteps, false);
-        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) joined.push_back({node.inputs[k], node.outputs[0]});
+        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k]))
+          joined.push_back({node.inputs[k], node.outputs[0]});
       }
       continue;
     }
@@ -233,24 +264,31 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     if (specs.empty()) continue;
     if (moves_no_float(g, node)) continue;
     if (const char* why = obstacle(g, node, specs)) {
-      diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");
+      diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)),
+                          fmt::format("stays in float: {}", why), "quantize.operand");
       continue;
     }
     plan.quantized[n] = true;
     // Operands and results that share parameters share those of the first operand that is computed.
-    const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
+    const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                       [&](ValueId v) { return !g.is_constant(v); });
     const ValueId first = computed == node.inputs.end() ? -1 : *computed;
     const QuantSpec& result = result_spec(specs);
-    const NodeId among = node.inputs.size() > 1 && operand_spec(specs, 1).gran == Gran::shared ? static_cast<NodeId>(n) : -1;
+    const NodeId among = node.inputs.size() > 1 && operand_spec(specs, 1).gran == Gran::shared
+                             ? static_cast<NodeId>(n)
+                             : -1;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
       mark(node.inputs[k], spec, false);
       if (spec.gran != Gran::shared || g.is_constant(node.inputs[k])) continue;
       joined.push_back({node.inputs[k], first, among});
-      if (result.gran == Gran::shared) joined.push_back({node.inputs[k], node.outputs[0], among});  // where the first is of the other dtype
+      if (result.gran == Gran::shared)
+        joined.push_back(
+            {node.inputs[k], node.outputs[0], among});  // where the first is of the other dtype
     }
-    for (i64 k = 1; k < state_results(node.op); ++k) joined.push_back({node.outputs[k], node.outputs[0]});
+    for (i64 k = 1; k < state_results(node.op); ++k)
+      joined.push_back({node.outputs[k], node.outputs[0]});
     for (const ValueId v : node.outputs) {
       mark(v, result, true);
       if (result.gran == Gran::fixed) plan.fixed[v] = result;
@@ -262,7 +300,8 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     if (marks.dtype[j.a] == marks.dtype[j.b]) same.join(j.a, j.b);
   for (size_t k = 0; k < g.states.size(); ++k) {  // what a step leaves behind the next one reads
     const ValueId before = g.state_inputs()[k].value, after = g.state_outputs()[k].value;
-    if (marks.any[before] && marks.any[after] && marks.dtype[before] == marks.dtype[after]) same.join(before, after);
+    if (marks.any[before] && marks.any[after] && marks.dtype[before] == marks.dtype[after])
+      same.join(before, after);
   }
   gather_clusters(plan, marks, same);
   return plan;
@@ -277,9 +316,12 @@ static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
   return g.is_constant(table) ? table : -1;
 }
 
-static bool has_member(const Cluster& cluster, ValueId v) { return std::ranges::binary_search(cluster.members, v); }
+static bool has_member(const Cluster& cluster, ValueId v) {
+  return std::ranges::binary_search(cluster.members, v);
+}
 
-Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations) {
+Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster,
+                     std::span<const Observation> observations) {
   std::deque<Observation> made;
   std::vector<const Observation*> parts;
   for (const ValueId v : cluster.members) {
@@ -288,25 +330,31 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
       parts.push_back(&made.emplace_back(observed_constant(g.values[table].constant->as<float>())));
     bool counts = uses.output_uses[v] > 0;
     Bounds useful;
-    if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0) counts = true;  // the next step reads it
-    if (!counts) useful = {useful.high, useful.low};                                              // nothing yet
+    if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0)
+      counts = true;                                  // the next step reads it
+    if (!counts) useful = {useful.high, useful.low};  // nothing yet
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
       if (passes_numbers_on(op) && has_member(cluster, g.nodes[n].outputs[0])) continue;
       Bounds b = facts_of(op).useful;
-      if (shared_axis(op) >= 0 && cluster.dtype == DType::s8) b.low = observations[v].lowest_seen.value_or(b.low);
+      if (shared_axis(op) >= 0 && cluster.dtype == DType::s8)
+        b.low = observations[v].lowest_seen.value_or(b.low);
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;
     }
     const bool is_whole = useful.low <= observations[v].low && useful.high >= observations[v].high;
-    if (counts) parts.push_back(is_whole ? &observations[v] : &made.emplace_back(bounded(observations[v], useful.low, useful.high)));
+    if (counts)
+      parts.push_back(is_whole
+                          ? &observations[v]
+                          : &made.emplace_back(bounded(observations[v], useful.low, useful.high)));
   }
   if (parts.empty())  // nobody reads them
     for (const ValueId v : cluster.members) parts.push_back(&observations[v]);
   Observation all = merged(parts);
   for (const ValueId v : cluster.members) {
     const std::optional<ByteGrid>& bytes = observations[v].bytes;
-    if (bytes && bytes->low <= all.low && all.high <= bytes->low + 255.5f * bytes->step) all.bytes = bytes;
+    if (bytes && bytes->low <= all.low && all.high <= bytes->low + 255.5f * bytes->step)
+      all.bytes = bytes;
   }
   return all;
 }
@@ -317,7 +365,9 @@ Bounds reach(const Graph& g, const Uses& uses, const Cluster& cluster) {
   for (const ValueId v : cluster.members) {
     const NodeId n = uses.producer[v];
     const auto is_member = [&](ValueId operand) { return has_member(cluster, operand); };
-    if (n >= 0 && passes_numbers_on(g.nodes[n].op) && std::ranges::any_of(g.nodes[n].inputs, is_member)) continue;
+    if (n >= 0 && passes_numbers_on(g.nodes[n].op) &&
+        std::ranges::any_of(g.nodes[n].inputs, is_member))
+      continue;
     const Bounds* bounds = n >= 0 ? bounds_of(g.nodes[n].op) : nullptr;
     const Bounds mine = bounds ? *bounds : Bounds{};
     all = {std::min(all.low, mine.low), std::max(all.high, mine.high)};
@@ -330,12 +380,16 @@ bool fixed_steps_hold(const QuantizationPlan& plan, const Cluster& cluster, cons
                       std::span<const Observation> observations) {
   if (!seen.seen) return true;
   const QuantSpec& fixed = *cluster.fixed;
-  const auto value = [&](float step) { return fixed.fixed_scale * (step - static_cast<float>(fixed.fixed_zero)); };
+  const auto value = [&](float step) {
+    return fixed.fixed_scale * (step - static_cast<float>(fixed.fixed_zero));
+  };
   const float most = fixed.dtype == DType::s16 ? 32768 : 128;
   Bounds held{value(-most - 0.5f), value(most - 0.5f)};
   for (const ValueId v : cluster.members)
-    if (plan.fixed[v]) held = {std::min(held.low, observations[v].low), std::max(held.high, observations[v].high)};
-  return seen.low >= std::max(held.low, value(-most - 1)) && seen.high <= std::min(held.high, value(most));
+    if (plan.fixed[v])
+      held = {std::min(held.low, observations[v].low), std::max(held.high, observations[v].high)};
+  return seen.low >= std::max(held.low, value(-most - 1)) &&
+         seen.high <= std::min(held.high, value(most));
 }
 
 }  // namespace deuteron

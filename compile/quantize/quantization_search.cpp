@@ -20,30 +20,37 @@ namespace deuteron {
 
 namespace {
 
-// Multiply-adds, and elements written, that the search may spend: half a second of one core with AVX2 (measured: 44 G multiply-adds a
-// second).
+// Multiply-adds, and elements written, that the search may spend: half a second of one core with
+// AVX2 (measured: 44 G multiply-adds a second).
 constexpr i64 kBudget = 18'000'000'000;
-// What is tried, in this order, as far as the budget goes. At full power channels would be fitted to the largest value that the samples
-// happen to have in each; at 0.75 one that is 16 times smaller than the largest keeps room for values twice as large.
+// What is tried, in this order, as far as the budget goes. At full power channels would be fitted
+// to the largest value that the samples happen to have in each; at 0.75 one that is 16 times
+// smaller than the largest keeps room for values twice as large.
 struct Equalization {
   Equalize which;
   float power;
 };
-constexpr Equalization kEqualizations[] = {
-    {Equalize::all, 0.5f}, {Equalize::depthwise, 0.5f}, {Equalize::depthwise, 0.75f}, {Equalize::all, 0.25f}};
-constexpr double kChance = 0.25;       // dB: equalized channels that gain less are not worth their risk on other data
+constexpr Equalization kEqualizations[] = {{Equalize::all, 0.5f},
+                                           {Equalize::depthwise, 0.5f},
+                                           {Equalize::depthwise, 0.75f},
+                                           {Equalize::all, 0.25f}};
+constexpr double kChance =
+    0.25;  // dB: equalized channels that gain less are not worth their risk on other data
 constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
-// Samples never reach as far as what follows them: both ends of every range lie so much further out.
+// Samples never reach as far as what follows them: both ends of every range lie so much further
+// out.
 constexpr double kMargin = 0.1;
-constexpr double kRiskOfNoMargin = 2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
+constexpr double kRiskOfNoMargin =
+    2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
 
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
   for (const Node& node : g.nodes) {
     cost += macs_of(g, node);
     for (const ValueId v : node.outputs)
-      cost += (kCostOfAnElement + kCostOfAFunction * facts_of(node.op).slow_functions) * g.type(v).elements();
+      cost += (kCostOfAnElement + kCostOfAFunction * facts_of(node.op).slow_functions) *
+              g.type(v).elements();
   }
   return cost;
 }
@@ -77,7 +84,8 @@ struct ScaledBorders {
 };
 
 // Nothing, when observing fails.
-std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen, Yardstick& yardstick, const QuantizeOptions& options,
+std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen,
+                                            Yardstick& yardstick, const QuantizeOptions& options,
                                             Borders which, Diagnostics& diagnostics) {
   ScaledBorders scaled{graph, {}};
   scaled.places = scale_borders(scaled.graph, seen.all, options.float_ports, which);
@@ -91,9 +99,11 @@ std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen
 }
 
 // What is seen once the borders are scaled, where that is worth its calls.
-std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const QuantizeOptions& options, int& places,
+std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick,
+                                   const QuantizeOptions& options, int& places,
                                    Diagnostics& diagnostics) {
-  constexpr double kWorthIt = 3;   // dB: mixed units gain more, and each such place is a call or float arithmetic
+  constexpr double kWorthIt =
+      3;  // dB: mixed units gain more, and each such place is a call or float arithmetic
   constexpr double kOfBoth = 0.5;  // dB that inputs and outputs must gain over one of them
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
@@ -122,7 +132,9 @@ std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick, const Qua
 bool keep_linear_layers(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
   constexpr double kNextToNothing = 0.05;  // dB
   const auto is_linear = [](const Node& n) { return std::holds_alternative<Linear>(n.op); };
-  if (best.options.linear_weights != LinearWeights::searched || std::ranges::none_of(best.graph->nodes, is_linear)) return false;
+  if (best.options.linear_weights != LinearWeights::searched ||
+      std::ranges::none_of(best.graph->nodes, is_linear))
+    return false;
   QuantizationCandidate whole = best;
   whole.options.linear_weights = LinearWeights::by_tensor;
   whole.risk -= kNextToNothing;
@@ -132,11 +144,15 @@ bool keep_linear_layers(QuantizationCandidate& best, Yardstick& yardstick, Measu
   return true;
 }
 
-// Means of images with a scale of their own, where that is worth its weights and its call. Nothing, when observing fails.
-std::optional<bool> keep_means_with_own_scales(QuantizationCandidate& best, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
+// Means of images with a scale of their own, where that is worth its weights and its call. Nothing,
+// when observing fails.
+std::optional<bool> keep_means_with_own_scales(QuantizationCandidate& best, Yardstick& yardstick,
+                                               Measured& all, Diagnostics& diagnostics) {
   constexpr double kWorthIt = 0.5;  // dB
   Graph graph = *best.graph;
-  const auto on_cpu = [&](const Graph& g, const Node& n) { return !best.options.runs_on_npu || !best.options.runs_on_npu(g, n); };
+  const auto on_cpu = [&](const Graph& g, const Node& n) {
+    return !best.options.runs_on_npu || !best.options.runs_on_npu(g, n);
+  };
   if (means_to_convolutions(graph, on_cpu) == 0) return false;
   QuantizationCandidate own = best;
   own.graph = std::make_shared<const Graph>(std::move(graph));
@@ -151,9 +167,11 @@ std::optional<bool> keep_means_with_own_scales(QuantizationCandidate& best, Yard
   return true;
 }
 
-// Weights of a layer rounded together, unless the outputs are as good without. The gain in dB; nothing when they are not.
-// Outputs that come out the same do not count, whatever they are made of says: the rounding is fitted to these samples.
-std::optional<double> keep_weights_together(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
+// Weights of a layer rounded together, unless the outputs are as good without. The gain in dB;
+// nothing when they are not. Outputs that come out the same do not count, whatever they are made of
+// says: the rounding is fitted to these samples.
+std::optional<double> keep_weights_together(QuantizationCandidate& best, Yardstick& yardstick,
+                                            Measured& all) {
   constexpr double kTheSame = 0.01;  // dB
   QuantizationCandidate together = best;
   together.weights = std::make_shared<const SeenByWeights>(yardstick.observe_weights(*best.graph));
@@ -175,11 +193,13 @@ double keep_corrected_biases(QuantizationCandidate& best, Yardstick& yardstick, 
   return -gain;
 }
 
-// What candidates give in more versions, each of which lacks fewer samples. Each version that the search compared lacks a quarter of them,
-// and with fewer samples ranges and weights are worse; where there is time, each lacks a sixteenth.
+// What candidates give in more versions, each of which lacks fewer samples. Each version that the
+// search compared lacks a quarter of them, and with fewer samples ranges and weights are worse;
+// where there is time, each lacks a sixteenth.
 class FinerParts {
  public:
-  FinerParts(const Graph& plain, const Samples& samples, int threads, i64 most_runs) : yardstick_(samples, threads, most_runs, kParts) {
+  FinerParts(const Graph& plain, const Samples& samples, int threads, i64 most_runs)
+      : yardstick_(samples, threads, most_runs, kParts) {
     if (are_finer()) yardstick_.expect_answers_of(plain);
   }
   // False, when observing fails.
@@ -188,7 +208,9 @@ class FinerParts {
     auto seen = yardstick_.observe(*c.graph, diagnostics);
     if (!seen) return false;
     c.seen = std::make_shared<const Seen>(std::move(*seen));
-    if (c.weights) c.weights = std::make_shared<const SeenByWeights>(yardstick_.observe_weights(*c.graph, c.weights->all));
+    if (c.weights)
+      c.weights = std::make_shared<const SeenByWeights>(
+          yardstick_.observe_weights(*c.graph, c.weights->all));
     measure(c, yardstick_);
     return true;
   }
@@ -199,7 +221,8 @@ class FinerParts {
   Yardstick yardstick_;
 };
 
-// The search is over: what the weights met in each part of its samples is the largest thing that it holds.
+// The search is over: what the weights met in each part of its samples is the largest thing that it
+// holds.
 void forget_parts(QuantizationCandidate& best, Measured& all) {
   std::map<const SeenByWeights*, std::shared_ptr<const SeenByWeights>> whole;
   const auto forget = [&whole](QuantizationCandidate& c) {
@@ -212,13 +235,17 @@ void forget_parts(QuantizationCandidate& best, Measured& all) {
   std::ranges::for_each(all, forget);
 }
 
-// What the best gives on samples that nobody has chosen on. It was chosen on those that there are, and comes out best on them by chance,
-// too. So each sample gets the answer of what would be best without it. Nothing, when observing fails.
-std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all, const Yardstick& yardstick, FinerParts finer,
+// What the best gives on samples that nobody has chosen on. It was chosen on those that there are,
+// and comes out best on them by chance, too. So each sample gets the answer of what would be best
+// without it. Nothing, when observing fails.
+std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all,
+                                const Yardstick& yardstick, FinerParts finer,
                                 Diagnostics& diagnostics) {
   std::vector<const QuantizationCandidate*> chosen;  // by sample
   for (size_t k = 0; k < best.score.parts.size(); ++k) {
-    const auto value = [&](const QuantizationCandidate& c) { return c.score.value_without(k) - c.risk; };
+    const auto value = [&](const QuantizationCandidate& c) {
+      return c.score.value_without(k) - c.risk;
+    };
     const QuantizationCandidate& other = *std::ranges::max_element(all, {}, value);
     chosen.push_back(value(other) > value(best) ? &other : &best);
   }
@@ -236,13 +263,15 @@ std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measure
 }
 
 // Histogram ranges first, then every other way to begin that the budget allows.
-std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandidate plain, Yardstick& yardstick, Measured& all,
+std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandidate plain,
+                                                             Yardstick& yardstick, Measured& all,
                                                              Diagnostics& diagnostics) {
   std::vector<QuantizationCandidate> tried;
   const auto try_one = [&](QuantizationCandidate c, Observer observer, const std::string& suffix) {
     c.options.observer = observer;
     c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
-    if (c.options.margin > 0) c.name += fmt::format(", ranges {:.0f} % wider", 100 * c.options.margin);
+    if (c.options.margin > 0)
+      c.name += fmt::format(", ranges {:.0f} % wider", 100 * c.options.margin);
     measure(c, yardstick, all);
     tried.push_back(std::move(c));
   };
@@ -256,7 +285,8 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
   }
   try_one(plain, Observer::histogram, "");
   try_one(plain, Observer::min_max, "");
-  const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
+  const Observer better =
+      tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
   const Observer other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
   for (const auto& [which, power] : kEqualizations) {
     if (!plain.options.equalize || !yardstick.has_time_to_observe_and_score()) break;
@@ -269,11 +299,14 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
     if (!seen_again) return std::nullopt;
     yardstick.note_observing();
     c.seen = std::make_shared<const Seen>(std::move(*seen_again));
-    const std::string suffix = fmt::format(", {}channels equalized ({})", which == Equalize::depthwise ? "depthwise " : "", power);
+    const std::string suffix = fmt::format(", {}channels equalized ({})",
+                                           which == Equalize::depthwise ? "depthwise " : "", power);
     try_one(c, better, suffix);
-    if (yardstick.simulations() < yardstick.most_simulations() / 2) try_one(std::move(c), other, suffix);
+    if (yardstick.simulations() < yardstick.most_simulations() / 2)
+      try_one(std::move(c), other, suffix);
   }
-  for (const Observer observer : {Observer::histogram, Observer::min_max}) try_one(as_seen, observer, "");
+  for (const Observer observer : {Observer::histogram, Observer::min_max})
+    try_one(as_seen, observer, "");
   return tried;
 }
 
@@ -283,7 +316,8 @@ struct Limits {
 };
 
 // With the observer that the user asks for, and nothing else.
-std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& samples,
+                                                 const QuantizeOptions& options, int threads,
                                                  Diagnostics& diagnostics) {
   const auto seen = observe(graph, samples, threads, diagnostics);
   if (!seen) return std::nullopt;
@@ -294,11 +328,13 @@ std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& sa
   return choice;
 }
 
-std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
+                                         const QuantizeOptions& options, int threads,
                                          Diagnostics& diagnostics, const Limits& limits) {
   const auto [mixed, int4] = limits;
   DEUTERON_CHECK(!mixed || !int4);
-  DEUTERON_CHECK((!mixed && !int4) || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
+  DEUTERON_CHECK((!mixed && !int4) ||
+                 (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
   if (options.observer) return without_search(graph, samples, options, threads, diagnostics);
   const bool is_int8 = options.precision == Precision::int8;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
@@ -317,9 +353,11 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, c
   const double plain_db = plain.score.sqnr_db;
   plain.options.margin = kMargin;
   Measured all;
-  std::optional<std::vector<QuantizationCandidate>> tried = candidates(std::move(plain), yardstick, all, diagnostics);
+  std::optional<std::vector<QuantizationCandidate>> tried =
+      candidates(std::move(plain), yardstick, all, diagnostics);
   if (!tried) return std::nullopt;
-  QuantizationCandidate best = std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
+  QuantizationCandidate best =
+      std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   QuantizationChoice choice;
   choice.policy = best.name + of_borders(scaled);
   if (is_int8 && yardstick.has_time_to_observe_and_score()) {
@@ -327,13 +365,16 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, c
     if (!own) return std::nullopt;
     if (*own) choice.policy += ", means with scales of their own";
   }
-  if (is_int8 && keep_linear_layers(best, yardstick, all)) choice.policy += ", linear layers by tensor";
+  if (is_int8 && keep_linear_layers(best, yardstick, all))
+    choice.policy += ", linear layers by tensor";
   std::optional<double> together;
-  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick, all);
+  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score())
+    together = keep_weights_together(best, yardstick, all);
   if (together) choice.policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
   else if (is_int8 && options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick, all);
-    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
+    choice.policy += fmt::format(", biases {} ({:+.2f} dB)",
+                                 best.options.correct_bias ? "corrected" : "not corrected",
                                  std::abs(gain) < 0.005 ? 0.0 : gain);
   }
   if (mixed) {
@@ -347,7 +388,9 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, c
     all = {best};  // others keep all weights in eight bits
   }
   forget_parts(best, all);
-  if (yardstick.parts() > 1) choice.held_out = expected(best, all, yardstick, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
+  if (yardstick.parts() > 1)
+    choice.held_out = expected(best, all, yardstick,
+                               FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
   choice.equalized = *best.graph;
   choice.values = quantize_on_all(best, graph, diagnostics);
@@ -356,11 +399,13 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples, c
   return choice;
 }
 
-// What samples without spikes give where they alone choose the ranges, and where those with spikes do, too. Held out, dB.
+// What samples without spikes give where they alone choose the ranges, and where those with spikes
+// do, too. Held out, dB.
 struct WithAndWithout {
   double with, without;
 };
-std::optional<WithAndWithout> try_without(const Graph& graph, const Samples& samples, const std::vector<Spike>& spikes,
+std::optional<WithAndWithout> try_without(const Graph& graph, const Samples& samples,
+                                          const std::vector<Spike>& spikes,
                                           const QuantizeOptions& options, int threads) {
   const Samples others = without_spikes(samples, spikes);
   Diagnostics silent;
@@ -379,35 +424,49 @@ std::optional<WithAndWithout> try_without(const Graph& graph, const Samples& sam
   const double without = c.score.value;
   const std::vector<i64> counts{static_cast<i64>(others.size()), static_cast<i64>(spikes.size())};
   for (std::vector<Observation>& part : seen->without)
-    for (size_t v = 0; v < part.size(); ++v) part[v] = merged_parts(std::vector{&std::as_const(part[v]), &(*of_spikes)[v]}, counts);
+    for (size_t v = 0; v < part.size(); ++v)
+      part[v] = merged_parts(std::vector{&std::as_const(part[v]), &(*of_spikes)[v]}, counts);
   c.seen = std::make_shared<const Seen>(std::move(*seen));
   measure(c, yardstick);
   return WithAndWithout{c.score.value, without};
 }
 
-void tell(const Graph& graph, const Spike& spike, const std::string& what_of_it, Diagnostics& diagnostics) {
-  diagnostics.add({Severity::warning, graph.name,
-                   fmt::format("calibration sample {} has {:.5g} at {}, far from all that other samples have there{}", spike.sample,
-                               spike.value, place_of(graph, spike), what_of_it),
-                   fmt::format("{:.0f} times as far", spike.ratio), fmt::format("{:.0f}", kLeastSpike), "calibrate.spike",
-                   "remove the sample, or repair it; if the device can see such a value, give more samples that have it"});
+void tell(const Graph& graph, const Spike& spike, const std::string& what_of_it,
+          Diagnostics& diagnostics) {
+  diagnostics.add(
+      {Severity::warning, graph.name,
+       fmt::format(
+           "calibration sample {} has {:.5g} at {}, far from all that other samples have there{}",
+           spike.sample, spike.value, place_of(graph, spike), what_of_it),
+       fmt::format("{:.0f} times as far", spike.ratio), fmt::format("{:.0f}", kLeastSpike),
+       "calibrate.spike",
+       "remove the sample, or repair it; if the device can see such a value, give more samples "
+       "that have it"});
 }
 
 }  // namespace
 
-std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics, const MixedPrecision* mixed, const WeightLimits* int4) {
+std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples,
+                                                         const QuantizeOptions& options,
+                                                         int threads, Diagnostics& diagnostics,
+                                                         const MixedPrecision* mixed,
+                                                         const WeightLimits* int4) {
   constexpr double kWorthLeavingOut = 1;  // dB
   const std::vector<Spike> spikes = find_spikes(graph, samples);
   std::optional<WithAndWithout> held_out;
-  if (!spikes.empty() && !options.observer) held_out = try_without(graph, samples, spikes, options, threads);
+  if (!spikes.empty() && !options.observer)
+    held_out = try_without(graph, samples, spikes, options, threads);
   const bool leaves_out = held_out && held_out->without >= held_out->with + kWorthLeavingOut;
   const std::string what_of_it =
-      leaves_out ? fmt::format(", and was left out: held out, the others have {:.1f} dB, and {:.1f} dB with it", held_out->without, held_out->with)
-                 : "";
+      leaves_out
+          ? fmt::format(
+                ", and was left out: held out, the others have {:.1f} dB, and {:.1f} dB with it",
+                held_out->without, held_out->with)
+          : "";
   for (const Spike& spike : spikes) tell(graph, spike, what_of_it, diagnostics);
   if (!leaves_out) return search(graph, samples, options, threads, diagnostics, {mixed, int4});
-  auto choice = search(graph, without_spikes(samples, spikes), options, threads, diagnostics, {mixed, int4});
+  auto choice =
+      search(graph, without_spikes(samples, spikes), options, threads, diagnostics, {mixed, int4});
   if (!choice) return std::nullopt;
   for (const Spike& spike : spikes) choice->left_out.push_back(spike.sample);
   choice->policy += fmt::format(", without {} of {} samples", spikes.size(), samples.size());
@@ -416,7 +475,8 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
 
 std::optional<Score> plain_score(Graph graph, const Samples& samples,
                                  const QuantizeOptions& options, int threads) {
-  constexpr size_t kParts = 1;  // none is held out: what lies beyond a range would hide how forms round
+  constexpr size_t kParts =
+      1;  // none is held out: what lies beyond a range would hide how forms round
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs, kParts);
   Diagnostics silent;

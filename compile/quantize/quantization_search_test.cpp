@@ -8,33 +8,40 @@
 #include "compile/quantize/equalize.h"
 #include "compile/quantize/test_quantized.h"
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
 namespace deuteron {
 namespace {
 
-// A small separable network whose channels differ widely in range: conv, relu, pad, depthwise, relu, conv, pool, linear, softmax.
+// A small separable network whose channels differ widely in range: conv, relu, pad, depthwise,
+// relu, conv, pool, linear, softmax.
 TestGraph separable() {
   TestGraph t;
   const ValueId x = t.input("x", {1, 9, 8, 3});
   std::vector<float> w = random_floats(12 * 27, 1), b = random_floats(12, 2);
   for (size_t i = 0; i < w.size(); ++i)
-    w[i] *= std::exp2(-static_cast<float>(i / 27) / 2);  // channel 11 is 45 times smaller than channel 0
+    w[i] *= std::exp2(-static_cast<float>(i / 27) /
+                      2);  // channel 11 is 45 times smaller than channel 0
   for (size_t i = 0; i < b.size(); ++i) b[i] *= std::exp2(-static_cast<float>(i) / 2);
   std::vector<float> dw = random_floats(12 * 9, 3);
   for (size_t i = 0; i < dw.size(); ++i) dw[i] *= std::exp2(static_cast<float>(i / 9) / 2);
   const Conv2d same{.pad_before = {1, 1}, .pad_after = {1, 1}, .bounds = {.low = 0}};
   Conv2d depthwise{.groups = 12, .bounds = {.low = 0}};
-  const ValueId first = t.node("first", same, {x, t.constant("w", {12, 3, 3, 3}, w), t.constant("b", {12}, b)});
+  const ValueId first =
+      t.node("first", same, {x, t.constant("w", {12, 3, 3, 3}, w), t.constant("b", {12}, b)});
   const ValueId padded = t.node("padded", Pad{{0, 1, 1, 0}, {0, 1, 1, 0}, 0}, {first});
-  const ValueId second =
-      t.node("second", depthwise, {padded, t.constant("dw", {12, 3, 3, 1}, dw), t.constant("db", {12}, random_floats(12, 4))});
+  const ValueId second = t.node(
+      "second", depthwise,
+      {padded, t.constant("dw", {12, 3, 3, 1}, dw), t.constant("db", {12}, random_floats(12, 4))});
   const ValueId third = t.node("third", Conv2d{},
-                               {second, t.constant("pw", {7, 1, 1, 12}, random_floats(84, 5)), t.constant("pb", {7}, random_floats(7, 6))});
+                               {second, t.constant("pw", {7, 1, 1, 12}, random_floats(84, 5)),
+                                t.constant("pb", {7}, random_floats(7, 6))});
   const ValueId mean = t.node("mean", AvgPool2d{.kernel = {9, 8}, .stride = {9, 8}}, {third});
   const ValueId flat = t.node("flat", Reshape{{1, 7}}, {mean});
-  const ValueId logits =
-      t.node("logits", Linear{}, {flat, t.constant("fc", {5, 7}, random_floats(35, 7)), t.constant("fb", {5}, random_floats(5, 8))});
+  const ValueId logits = t.node("logits", Linear{},
+                                {flat, t.constant("fc", {5, 7}, random_floats(35, 7)),
+                                 t.constant("fb", {5}, random_floats(5, 8))});
   t.output(t.node("y", Softmax{1}, {logits}));
   return t;
 }
@@ -52,7 +59,9 @@ TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
     EXPECT_GT(sqnr(t.g, equal, samples), 110);
     const auto after = observe(equal, samples, 1, diagnostics);
     ASSERT_TRUE(after);
-    const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
+    const auto spread = [](const std::vector<float>& most) {
+      return *std::ranges::max_element(most) / *std::ranges::min_element(most);
+    };
     const float before = spread(channel_most((*seen)[find_value(t.g, "first")])),
                 now = spread(channel_most((*after)[find_value(equal, "first")]));
     EXPECT_NEAR(now, std::pow(before, 1 - power), 0.01 * before) << before;
@@ -92,7 +101,11 @@ TEST(Equalize, GoesThroughPoolsAndReshapesToTheLinearLayer) {
   // first and padded; second; third, mean and flat
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph&) {}), 3);
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(find_value(t.g, "mean")); }), 2);
-  EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(t.node("s", Softmax{3}, {find_value(t.g, "third")})); }), 2);
+  EXPECT_EQ(groups_of(Equalize::all,
+                      [](TestGraph& t) {
+                        t.output(t.node("s", Softmax{3}, {find_value(t.g, "third")}));
+                      }),
+            2);
   TestGraph t = separable();
   const Samples samples = samples_of(t.g, 8, -1, 1, 900);
   const Graph equal = equalized(t.g, samples, 0.5f, 3);
@@ -106,7 +119,8 @@ TestGraph shortcut(Bounds bounds, float gain) {
   const ValueId x = t.input("x", {2, 5, 4, 3});
   std::vector<float> w = random_floats(18, 1), v = random_floats(36, 2);
   for (size_t i = 0; i < w.size(); ++i) w[i] *= gain * std::exp2(-static_cast<float>(i / 3));
-  for (size_t i = 0; i < v.size(); ++i) v[i] *= std::exp2(static_cast<float>(i % 6) - static_cast<float>(i / 6));
+  for (size_t i = 0; i < v.size(); ++i)
+    v[i] *= std::exp2(static_cast<float>(i % 6) - static_cast<float>(i / 6));
   const ValueId a = t.node("a", Conv2d{.bounds = bounds}, {x, t.constant("w", {6, 1, 1, 3}, w)});
   const ValueId b = t.node("b", Conv2d{}, {a, t.constant("v", {6, 1, 1, 6}, v)});
   const ValueId c = t.node("c", Add{}, {a, b});
@@ -120,9 +134,12 @@ TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
   const Graph equal = equalized(t.g, samples, 1, 1);
   EXPECT_GT(sqnr(t.g, equal, samples), 110);
   Diagnostics diagnostics;
-  const auto seen = observe(t.g, samples, 1, diagnostics), after = observe(equal, samples, 1, diagnostics);
+  const auto seen = observe(t.g, samples, 1, diagnostics),
+             after = observe(equal, samples, 1, diagnostics);
   ASSERT_TRUE(seen && after);
-  const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
+  const auto spread = [](const std::vector<float>& most) {
+    return *std::ranges::max_element(most) / *std::ranges::min_element(most);
+  };
   EXPECT_GT(spread(channel_most((*seen)[find_value(t.g, "c")])), 8);
   EXPECT_LT(spread(channel_most((*after)[find_value(equal, "c")])), 2);
 }
@@ -137,7 +154,8 @@ TEST(Equalize, CutsNoSampleAtTheBoundsOfRelu6) {
 
 TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoice) {
   const TestGraph t = separable();
-  const Samples samples = samples_of(t.g, 16, -1, 1, 900), others = samples_of(t.g, 64, -1, 1, 5000);
+  const Samples samples = samples_of(t.g, 16, -1, 1, 900),
+                others = samples_of(t.g, 64, -1, 1, 5000);
   double best = 0;
   for (const Observer observer : {Observer::min_max, Observer::histogram}) {
     Graph g = t.g;
@@ -156,7 +174,8 @@ TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoic
   EXPECT_FALSE(find_fault(g));
   EXPECT_TRUE(diagnostics.list().empty());
   EXPECT_GT(choice->simulations, 10);
-  EXPECT_NEAR(choice->sqnr_db, sqnr(t.g, g, samples), 1e-6);  // what it promises is what the graph gives
+  EXPECT_NEAR(choice->sqnr_db, sqnr(t.g, g, samples),
+              1e-6);  // what it promises is what the graph gives
   EXPECT_GT(sqnr(t.g, g, others), best + 1);
   ASSERT_TRUE(choice->held_out);
   EXPECT_NEAR(choice->held_out->db, sqnr(t.g, g, others), 3);
@@ -177,13 +196,17 @@ TEST(QuantizationSearch, GivesLinearLayersOneScaleWhereThatIsAskedFor) {
   for (const LinearWeights asked : {by_channel, by_tensor, searched}) {
     Graph g = t.g;
     Diagnostics diagnostics;
-    const auto choice = calibrate_and_quantize(g, samples, {.linear_weights = asked}, 1, diagnostics);
+    const auto choice =
+        calibrate_and_quantize(g, samples, {.linear_weights = asked}, 1, diagnostics);
     ASSERT_TRUE(choice);
-    const auto linear = std::ranges::find_if(g.nodes, [](const Node& n) { return std::holds_alternative<Linear>(n.op); });
+    const auto linear = std::ranges::find_if(
+        g.nodes, [](const Node& n) { return std::holds_alternative<Linear>(n.op); });
     ASSERT_NE(linear, g.nodes.end());
     const Node& dequantize = g.nodes[static_cast<size_t>(Uses(g).producer[linear->inputs[1]])];
     EXPECT_EQ(g.type(dequantize.inputs[0]).quant.axis, asked == by_channel ? 0 : -1);
-    EXPECT_EQ(choice->policy.find("linear layers by tensor") != std::string::npos, asked == searched) << choice->policy;
+    EXPECT_EQ(choice->policy.find("linear layers by tensor") != std::string::npos,
+              asked == searched)
+        << choice->policy;
   }
 }
 
@@ -198,7 +221,8 @@ TEST(QuantizationSearch, DoesNotDependOnThreads) {
     ASSERT_EQ(graphs.back().values.size(), graphs[0].values.size());
     for (size_t v = 0; v < graphs[0].values.size(); ++v) {
       EXPECT_EQ(graphs.back().values[v].type, graphs[0].values[v].type) << graphs[0].values[v].name;
-      EXPECT_EQ(graphs.back().values[v].constant, graphs[0].values[v].constant) << graphs[0].values[v].name;
+      EXPECT_EQ(graphs.back().values[v].constant, graphs[0].values[v].constant)
+          << graphs[0].values[v].name;
     }
   }
 }

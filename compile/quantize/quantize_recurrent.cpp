@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recurrent layer that a model's quantizer left in float has no int8 ranges: they come from samples.
+// A recurrent layer that a model's quantizer left in float has no int8 ranges: they come from
+// samples.
 //   quantize(lstm(x))   becomes   quantize(lstm(dequantize(quantize(x))))
 #include <algorithm>
 
@@ -12,27 +13,32 @@
 namespace deuteron {
 namespace {
 
-bool is_quantized_operand(const Graph& g, const Uses& uses, ValueId v) { return g.is_constant(v) || dequantized(g, uses, v) >= 0; }
-
-bool is_quantized_result(const Graph& g, const Uses& uses, ValueId v) {
-  return std::any_of(uses.readers[v].begin(), uses.readers[v].end(), [&](NodeId n) { return is_quantize(g.nodes[n].op); });
+bool is_quantized_operand(const Graph& g, const Uses& uses, ValueId v) {
+  return g.is_constant(v) || dequantized(g, uses, v) >= 0;
 }
 
-// The values that get a quantize and a dequantize: operands that are computed, and the results that are read when nobody quantizes one.
+bool is_quantized_result(const Graph& g, const Uses& uses, ValueId v) {
+  return std::any_of(uses.readers[v].begin(), uses.readers[v].end(),
+                     [&](NodeId n) { return is_quantize(g.nodes[n].op); });
+}
+
+// The values that get a quantize and a dequantize: operands that are computed, and the results that
+// are read when nobody quantizes one.
 std::vector<ValueId> missing_ranges(const Graph& g) {
   const Uses uses(g);
   std::vector<ValueId> missing;
   const auto add = [&](ValueId v) {
     const bool in_float = g.type(v).dtype == DType::f32;  // else it has its range
-    if (in_float && std::find(missing.begin(), missing.end(), v) == missing.end()) missing.push_back(v);
+    if (in_float && std::find(missing.begin(), missing.end(), v) == missing.end())
+      missing.push_back(v);
   };
   for (const Node& node : g.nodes) {
     const i64 states = state_results(node.op);
     if (states == 0) continue;
     for (const ValueId v : node.inputs)
       if (!is_quantized_operand(g, uses, v)) add(v);
-    const bool has_range =
-        std::any_of(node.outputs.begin(), node.outputs.begin() + states, [&](ValueId v) { return is_quantized_result(g, uses, v); });
+    const bool has_range = std::any_of(node.outputs.begin(), node.outputs.begin() + states,
+                                       [&](ValueId v) { return is_quantized_result(g, uses, v); });
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       const ValueId v = node.outputs[k];
       const bool is_read = !uses.readers[v].empty() || uses.output_uses[v] != 0;
@@ -45,7 +51,8 @@ std::vector<ValueId> missing_ranges(const Graph& g) {
 
 }  // namespace
 
-void quantize_recurrent_layers(Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
+void quantize_recurrent_layers(Graph& g, const Samples& samples, int threads,
+                               Diagnostics& diagnostics) {
   if (samples.empty()) return;
   const std::vector<ValueId> missing = missing_ranges(g);
   if (missing.empty()) return;
@@ -63,17 +70,22 @@ void quantize_recurrent_layers(Graph& g, const Samples& samples, int threads, Di
     Origin origin;
     for (size_t n = 0; n < g.nodes.size(); ++n) {
       const Node& node = g.nodes[n];
-      if (std::find(node.outputs.begin(), node.outputs.end(), v) != node.outputs.end()) at = n + 1, origin = node.origin;
+      if (std::find(node.outputs.begin(), node.outputs.end(), v) != node.outputs.end())
+        at = n + 1, origin = node.origin;
     }
     for (const Node& node : g.nodes)
-      if (origin.empty() && std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end()) origin = node.origin;
+      if (origin.empty() &&
+          std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end())
+        origin = node.origin;
     const ValueId steps = g.add_value(name + "_q", Type{DType::s8, shape, quant}),
                   real = g.add_value(name + "_dq", Type{DType::f32, shape, {}});
-    for (size_t n = at; n < g.nodes.size(); ++n) std::replace(g.nodes[n].inputs.begin(), g.nodes[n].inputs.end(), v, real);
+    for (size_t n = at; n < g.nodes.size(); ++n)
+      std::replace(g.nodes[n].inputs.begin(), g.nodes[n].inputs.end(), v, real);
     for (Port& port : g.outputs)
       if (port.value == v) port.value = real;
-    g.nodes.insert(g.nodes.begin() + static_cast<std::ptrdiff_t>(at),
-                   {Node{Quantize{quant}, {v}, {steps}, origin}, Node{Dequantize{}, {steps}, {real}, origin}});
+    g.nodes.insert(
+        g.nodes.begin() + static_cast<std::ptrdiff_t>(at),
+        {Node{Quantize{quant}, {v}, {steps}, origin}, Node{Dequantize{}, {steps}, {real}, origin}});
   }
   measure_cells(reference, samples, threads, g);
 }

@@ -9,27 +9,36 @@
 
 namespace deuteron {
 
-// The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of 255 * 127 takes the other half.
+// The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of
+// 255 * 127 takes the other half.
 static constexpr double kMostBias = 1 << 30;
 
 Constant to_integers(std::span<const float> data, const Shape& shape, const Quant& q, DType dtype) {
   const i64 channels = q.per_channel() ? shape[q.axis] : 1;
-  const i64 inner = q.per_channel() ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1)) : static_cast<i64>(data.size());
+  const i64 inner = q.per_channel()
+                        ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1))
+                        : static_cast<i64>(data.size());
   const auto convert = [&]<class T>(T) {
     std::vector<T> steps(data.size());
-    for (size_t begin = 0, c = 0; begin < data.size(); begin += static_cast<size_t>(inner), c = (c + 1) % static_cast<size_t>(channels))
+    for (size_t begin = 0, c = 0; begin < data.size();
+         begin += static_cast<size_t>(inner), c = (c + 1) % static_cast<size_t>(channels))
       for (size_t i = begin; i < begin + static_cast<size_t>(inner); ++i)
-        steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
+        steps[i] =
+            static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
     return constant_of(std::move(steps));
   };
-  return dtype == DType::s32 ? convert(i32{}) : dtype == DType::s16 ? convert(int16_t{}) : convert(int8_t{});
+  return dtype == DType::s32   ? convert(i32{})
+         : dtype == DType::s16 ? convert(int16_t{})
+                               : convert(int8_t{});
 }
 
 void make_room_for_bias(Quant& weight, float x_scale, std::span<const float> bias) {
   for (size_t c = 0; c < bias.size(); ++c) {
     float& scale = weight.scale[weight.per_channel() ? c : 0];
-    const double least = std::fabs(static_cast<double>(bias[c])) / (static_cast<double>(x_scale) * kMostBias);
-    if (scale < least) scale = std::nextafter(static_cast<float>(least), std::numeric_limits<float>::infinity());
+    const double least =
+        std::fabs(static_cast<double>(bias[c])) / (static_cast<double>(x_scale) * kMostBias);
+    if (scale < least)
+      scale = std::nextafter(static_cast<float>(least), std::numeric_limits<float>::infinity());
   }
 }
 
@@ -41,8 +50,10 @@ Quant bias_quant(float x_scale, const Quant& weight) {
   return q;
 }
 
-// For each position of the window along one axis: the share of outputs for which it lies inside the image.
-static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 dilation, i64 before, i64 outputs) {
+// For each position of the window along one axis: the share of outputs for which it lies inside the
+// image.
+static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 dilation,
+                                        i64 before, i64 outputs) {
   std::vector<double> share(static_cast<size_t>(window));
   for (i64 k = 0; k < window; ++k) {
     i64 inside = 0;
@@ -55,15 +66,20 @@ static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 
   return share;
 }
 
-std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data,
-                             const Constant& rounded, const Quant& quant, std::span<const float> channel_mean) {
+std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y,
+                             std::span<const float> data, const Constant& rounded,
+                             const Quant& quant, std::span<const float> channel_mean) {
   const bool is_wide = rounded.bytes.size() == 2 * data.size();  // int16
-  const auto steps = [&](i64 at) { return is_wide ? i32{rounded.as<int16_t>()[at]} : i32{rounded.as<int8_t>()[at]}; };
+  const auto steps = [&](i64 at) {
+    return is_wide ? i32{rounded.as<int16_t>()[at]} : i32{rounded.as<int8_t>()[at]};
+  };
   const i64 channels = weight.shape[0], inputs = weight.shape.back(),
             taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
   const i64 groups = inputs > 0 ? x.shape.back() / inputs : 1;
   // Without windows every pixel meets every tap once, but for those that fall into the padding.
-  const auto pixels = [](const Type& t) { return static_cast<double>(t.elements() / std::max<i64>(1, t.shape.back())); };
+  const auto pixels = [](const Type& t) {
+    return static_cast<double>(t.elements() / std::max<i64>(1, t.shape.back()));
+  };
   std::vector<double> share(static_cast<size_t>(taps), pixels(x) / std::max(1.0, pixels(y)));
   const Type* const types[] = {&x, &weight};
   if (const std::optional<ImageWindow> window = window_of(op, TypeView(types))) {

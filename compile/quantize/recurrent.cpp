@@ -23,10 +23,13 @@ static std::optional<Patch> last_step_to_state(const Graph& g, const Uses& uses,
   if (layer < 0) return std::nullopt;
   const RecurrentForm* form = recurrent_form(g.nodes[layer].op);
   const ValueId y = g.nodes[root].inputs[0];
-  if (!form || !form->sequence || form->bidirectional || y != g.nodes[layer].outputs[0]) return std::nullopt;
+  if (!form || !form->sequence || form->bidirectional || y != g.nodes[layer].outputs[0])
+    return std::nullopt;
   const i64 axis = form->batch_first ? 1 : 0, last = form->reverse ? 0 : g.type(y).shape[axis] - 1;
   const ValueId state = g.nodes[layer].outputs[1];
-  if (slice->axis != axis || slice->count != 1 || slice->start != last || g.type(state).quant != g.type(y).quant) return std::nullopt;
+  if (slice->axis != axis || slice->count != 1 || slice->start != last ||
+      g.type(state).quant != g.type(y).quant)
+    return std::nullopt;
   PatchBuilder b(g, root, "the last step of a recurrent layer is its final state");
   return b.replace_root(Reshape{g.type(g.nodes[root].outputs[0]).shape}, {state});
 }
@@ -36,7 +39,9 @@ static std::optional<Patch> drop_sequence(const Graph& g, const Uses& uses, Node
   const Node& node = g.nodes[root];
   Op op = node.op;
   RecurrentForm* form = recurrent_form(op);
-  if (!form || !form->sequence || !uses.readers[node.outputs[0]].empty() || uses.output_uses[node.outputs[0]] != 0) return std::nullopt;
+  if (!form || !form->sequence || !uses.readers[node.outputs[0]].empty() ||
+      uses.output_uses[node.outputs[0]] != 0)
+    return std::nullopt;
   form->sequence = false;
   std::vector<Quant> quants;
   std::vector<std::string> names;
@@ -70,7 +75,8 @@ float largest_of(const Graph& g, Watched& w) {
   std::vector<HostTensor> in;
   for (const ValueId v : node.inputs) {
     const auto computed = w.computed.find(v);
-    const float* data = computed != w.computed.end() ? computed->second.data() : g.values[v].constant->as<float>().data();
+    const float* data = computed != w.computed.end() ? computed->second.data()
+                                                     : g.values[v].constant->as<float>().data();
     in.push_back({&g.type(v), const_cast<float*>(data)});
   }
   return largest_cell(std::get<Lstm>(node.op), in);
@@ -99,7 +105,8 @@ void measure_cells(const Graph& g, const Samples& samples, int threads, Graph& q
       std::vector<Watched> mine = layers;
       executor.run(inputs, [&](ValueId v, std::span<const float> data) {
         for (Watched& w : mine)
-          if (const auto operand = w.computed.find(v); operand != w.computed.end()) operand->second.assign(data.begin(), data.end());
+          if (const auto operand = w.computed.find(v); operand != w.computed.end())
+            operand->second.assign(data.begin(), data.end());
       });
       for (size_t k = 0; k < mine.size(); ++k) {
         bool complete = true;

@@ -29,7 +29,8 @@ Case make(i64 filters, i64 terms, double alike, unsigned seed) {
   m.products.resize(static_cast<size_t>(terms * terms));
   for (unsigned k = 0; k < 500; ++k) {
     std::vector<float> x = random_floats(terms + 1, 1000 + seed * 500 + k);
-    for (i64 i = 0; i < terms; ++i) x[i] = static_cast<float>(alike * x[terms] + (1 - alike) * x[i]);
+    for (i64 i = 0; i < terms; ++i)
+      x[i] = static_cast<float>(alike * x[terms] + (1 - alike) * x[i]);
     x.pop_back();
     for (i64 i = 0; i < terms; ++i) {
       m.sum[i] += x[i];
@@ -48,13 +49,17 @@ double error_of(const Case& c, std::span<const int8_t> rounded, const Quant& q) 
     for (i64 f = 0; f < c.filters; ++f) {
       double lost = -loss[f];
       for (i64 i = 0; i < c.terms; ++i)
-        lost += (c.weight[f * c.terms + i] - static_cast<double>(q.scale[f]) * rounded[f * c.terms + i]) * x[i];
+        lost += (c.weight[f * c.terms + i] -
+                 static_cast<double>(q.scale[f]) * rounded[f * c.terms + i]) *
+                x[i];
       error += lost * lost;
     }
   return error;
 }
 
-Quant by_filter(const Case& c) { return weight_quant(c.weight, {c.filters, c.terms}, 0, -127, 127); }
+Quant by_filter(const Case& c) {
+  return weight_quant(c.weight, {c.filters, c.terms}, 0, -127, 127);
+}
 
 std::vector<int8_t> one_by_one(const Case& c, const Quant& q) {
   const Constant constant = to_integers(c.weight, {c.filters, c.terms}, q, DType::s8);
@@ -67,7 +72,9 @@ TEST(RoundWeights, LosesLessTheMoreAlikeTheInputsAre) {
     for (unsigned seed = 1; seed < 4; ++seed) {
       const Case c = make(8, 27, alike, seed);
       const Quant q = by_filter(c);
-      EXPECT_LT(error_of(c, round_weights(c.weight, q, c.moments), q), most * error_of(c, one_by_one(c, q), q)) << alike << ", " << seed;
+      EXPECT_LT(error_of(c, round_weights(c.weight, q, c.moments), q),
+                most * error_of(c, one_by_one(c, q), q))
+          << alike << ", " << seed;
     }
 }
 
@@ -106,7 +113,8 @@ TEST(RoundWeights, TakesInputsThatAreAlwaysTheSame) {
   EXPECT_EQ(round_weights(c.weight, q, c.moments), one_by_one(c, q));
   const std::vector<float> loss = mean_loss(c.weight, one_by_one(c, q), q, c.moments);
   double expected = 0;
-  for (size_t i = 0; i < 4; ++i) expected += 2 * (c.weight[i] - static_cast<double>(q.scale[0]) * one_by_one(c, q)[i]);
+  for (size_t i = 0; i < 4; ++i)
+    expected += 2 * (c.weight[i] - static_cast<double>(q.scale[0]) * one_by_one(c, q)[i]);
   EXPECT_NEAR(loss[0], expected, 1e-6);
 }
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "compile/quantize/border_outputs.h"
-#include "compile/quantize/channel_trees.h"
 #include "compile/quantize/channel_lines.h"
+#include "compile/quantize/channel_trees.h"
 #include "ops/families.h"
 
 namespace deuteron {
@@ -44,19 +44,24 @@ ChannelSizes behind(const ChannelLine& line, ChannelSizes sizes) {
 }
 class OperandSizer {
  public:
-  OperandSizer(Graph& g, const SeenRanges& seen, const FloatPorts& ports) : g_(g), seen_(seen), ports_(ports) {}
+  OperandSizer(Graph& g, const SeenRanges& seen, const FloatPorts& ports)
+      : g_(g), seen_(seen), ports_(ports) {}
 
   int run() {
     std::vector<ValueId> read;
     for (const Node& node : g_.nodes)
-      if (!node.inputs.empty() && sums_channels(g_, node, node.inputs[0])) read.push_back(node.inputs[0]);
+      if (!node.inputs.empty() && sums_channels(g_, node, node.inputs[0]))
+        read.push_back(node.inputs[0]);
     std::ranges::sort(read);
     read.erase(std::unique(read.begin(), read.end()), read.end());
-    const int changed = static_cast<int>(std::ranges::count_if(read, [&](ValueId v) { return size_channels(v); }));
+    const int changed =
+        static_cast<int>(std::ranges::count_if(read, [&](ValueId v) { return size_channels(v); }));
     std::vector<ValueId> made;
     for (const Node& node : g_.nodes)
-      if (node.outputs.size() == 1 && !is_view(node) && plain_line(g_, node)) made.push_back(node.outputs[0]);
-    return changed + static_cast<int>(std::ranges::count_if(made, [&](ValueId v) { return take_line(v); }));
+      if (node.outputs.size() == 1 && !is_view(node) && plain_line(g_, node))
+        made.push_back(node.outputs[0]);
+    return changed +
+           static_cast<int>(std::ranges::count_if(made, [&](ValueId v) { return take_line(v); }));
   }
 
   int put_together() {
@@ -65,7 +70,8 @@ class OperandSizer {
     for (const Node& node : g_.nodes)
       if (node.outputs.size() == 1 && is_moved[node.outputs[0]]) made.push_back(node.outputs[0]);
     std::ranges::reverse(made);
-    return static_cast<int>(std::ranges::count_if(made, [&](ValueId v) { return leave_in_float(v); }));
+    return static_cast<int>(
+        std::ranges::count_if(made, [&](ValueId v) { return leave_in_float(v); }));
   }
 
  private:
@@ -74,7 +80,9 @@ class OperandSizer {
     return *trees_;
   }
   NodeId maker_of(ValueId v) const {
-    const auto makes = [&](const Node& node) { return std::ranges::find(node.outputs, v) != node.outputs.end(); };
+    const auto makes = [&](const Node& node) {
+      return std::ranges::find(node.outputs, v) != node.outputs.end();
+    };
     return static_cast<NodeId>(std::ranges::find_if(g_.nodes, makes) - g_.nodes.begin());
   }
 
@@ -83,7 +91,8 @@ class OperandSizer {
   bool size_channels(ValueId y) {
     const Uses& uses = trees().uses();
     if (uses.output_uses[y] != 0 || uses.readers[y].empty() || !seen_.of(y)) return false;
-    if (trees().inputs().may_be_float(y) && channels_of(g_, y) <= kFewChannels) return false;  // one affine is enough
+    if (trees().inputs().may_be_float(y) && channels_of(g_, y) <= kFewChannels)
+      return false;  // one affine is enough
     bool is_padded_somewhere = false;
     for (const NodeId n : uses.readers[y]) {
       if (!sums_channels(g_, g_.nodes[n], y)) return false;
@@ -112,15 +121,19 @@ class OperandSizer {
   }
   double coarsest(ValueId y, const std::vector<double>& now, const std::vector<double>& own) {
     double most = 0;
-    for (const NodeId n : trees().uses().readers[y]) most = std::max(most, coarser(g_, g_.nodes[n], now, own));
+    for (const NodeId n : trees().uses().readers[y])
+      most = std::max(most, coarser(g_, g_.nodes[n], now, own));
     return most;
   }
 
-  // A line whose result is of one size, and what it is made of is not: in front of it that becomes of one size.
+  // A line whose result is of one size, and what it is made of is not: in front of it that becomes
+  // of one size.
   bool take_line(ValueId y) {
     const Uses& uses = trees().uses();
     const NodeId maker = uses.producer[y];
-    if (maker < 0 || !seen_.of(y) || uses.readers[y].empty() || uses.output_uses[y] != 0 || trees().inputs().may_be_float(y)) return false;
+    if (maker < 0 || !seen_.of(y) || uses.readers[y].empty() || uses.output_uses[y] != 0 ||
+        trees().inputs().may_be_float(y))
+      return false;
     const Tree tree = trees().look_through(g_.nodes[maker]);
     if (tree.form != Tree::line || !has(tree.channels, Made::input)) return false;
     double coarsest = 0;
@@ -133,20 +146,23 @@ class OperandSizer {
     return true;
   }
 
-  // All channels get the size of the largest that nothing can be done about; without one, that of the largest. Those of one layer stay as
-  // they are beside each other: how far the small ones go is what samples say least of.
+  // All channels get the size of the largest that nothing can be done about; without one, that of
+  // the largest. Those of one layer stay as they are beside each other: how far the small ones go
+  // is what samples say least of.
   std::optional<ChannelSizes> sizes_of(ValueId y, Channels& channels, Interval& to) const {
     std::vector<Interval> ranges = seen_.channels(y);
     if (ranges.size() != channels.size()) return std::nullopt;
     const std::vector<Interval> wholes = wholes_of(ranges, channels);
     std::optional<Interval> of_others;
-    bool is_positive = true;  // all that does not move; of what moves to there, later data also lies below what was seen
+    bool is_positive = true;  // all that does not move; of what moves to there, later data also
+                              // lies below what was seen
     for (size_t c = 0; c < channels.size(); ++c) {
       const bool is_far = with_zero(ranges[c]).span() >= 2 * kCoarse * ranges[c].span();
       if (channels[c].made == Made::layer && !is_far) channels[c].may_move = false;
       if (channels[c].made == Made::other) channels[c].may_move = false, ranges[c] = wholes[c];
       is_positive = is_positive && (ranges[c].low >= 0 || channels[c].may_move);
-      if (channels[c].made == Made::other && (!of_others || wholes[c].span() > of_others->span())) of_others = wholes[c];
+      if (channels[c].made == Made::other && (!of_others || wholes[c].span() > of_others->span()))
+        of_others = wholes[c];
     }
     to = of_others.value_or(balanced(ranges, false));
     if (!(to.span() > 0)) return std::nullopt;
@@ -154,19 +170,22 @@ class OperandSizer {
     is_positive = is_positive && !of_others;
     if (is_positive) to.low = 0;
     give_room(ranges, channels, of_others.has_value());
-    const ChannelSizes moved = sizes_to(is_positive ? Interval{kBelow * to.high, to.high} : to, ranges, true);
+    const ChannelSizes moved =
+        sizes_to(is_positive ? Interval{kBelow * to.high, to.high} : to, ranges, true);
     const ChannelSizes together = sizes_to(to, wholes, false);
     ChannelSizes sizes = sizes_to(to, ranges, false);
     constexpr double kSmall = 4;
     for (size_t c = 0; c < channels.size(); ++c) {
       if (channels[c].made == Made::other && sizes.times[c] < kCoarse) sizes.times[c] = 1;
-      if (channels[c].made == Made::layer) sizes.times[c] = std::max(together.times[c], sizes.times[c] / kSmall);
+      if (channels[c].made == Made::layer)
+        sizes.times[c] = std::max(together.times[c], sizes.times[c] / kSmall);
       if (channels[c].may_move) sizes.add[c] = moved.add[c], sizes.times[c] = moved.times[c];
     }
     return sizes;
   }
   // By channel, the range of all that come from the same value.
-  static std::vector<Interval> wholes_of(const std::vector<Interval>& ranges, const Channels& channels) {
+  static std::vector<Interval> wholes_of(const std::vector<Interval>& ranges,
+                                         const Channels& channels) {
     std::vector<Interval> wholes(ranges.size());
     for (size_t from = 0, end = 0; from < channels.size(); from = end) {
       Interval whole = with_zero(ranges[from]);
@@ -189,9 +208,11 @@ class OperandSizer {
 
   // ---- outputs
 
-  // What is made for an output of operands that have inputs among them, where its steps are coarse for a channel or for an operand.
+  // What is made for an output of operands that have inputs among them, where its steps are coarse
+  // for a channel or for an operand.
   bool leave_in_float(ValueId y) {
-    if (!seen_.of(y) || g_.type(y).elements() > kMaxInFloat || trees().inputs().may_be_float(y)) return false;
+    if (!seen_.of(y) || g_.type(y).elements() > kMaxInFloat || trees().inputs().may_be_float(y))
+      return false;
     const Tree tree = trees().look_through(g_.nodes[maker_of(y)]);
     if (!has(tree.channels, Made::input) || !can_be_float(tree)) return false;
     double own = std::numeric_limits<double>::infinity(), now = 0;
@@ -204,7 +225,8 @@ class OperandSizer {
     return true;
   }
   bool can_be_float(const Tree& tree) const {
-    if (tree.form == Tree::input || tree.form == Tree::layer || tree.form == Tree::other) return true;
+    if (tree.form == Tree::input || tree.form == Tree::layer || tree.form == Tree::other)
+      return true;
     const Node& node = g_.nodes[maker_of(tree.value)];
     const Bounds* bounds = bounds_of(node.op);
     const bool is_plain = only_moves(node) || is_product(node.op) || is_plain_sum(node.op);
@@ -218,7 +240,8 @@ class OperandSizer {
     if (tree.form == Tree::layer) return leave_as_float(g_, v, seen_);
     const NodeId at = maker_of(reader);
     const ValueId u = tree.form == Tree::input ? sized_end(g_, *tree.chain, unchanged_sizes(), at)
-                                               : add_affine(g_, v, {{1}, {0}}, unchanged_sizes(), at, g_.nodes[at].origin);
+                                               : add_affine(g_, v, {{1}, {0}}, unchanged_sizes(),
+                                                            at, g_.nodes[at].origin);
     std::ranges::replace(g_.nodes[maker_of(reader)].inputs, v, u);
   }
 
@@ -244,7 +267,8 @@ class OperandSizer {
     size_t from = 0;
     for (size_t k = 0; k < tree.parts.size(); ++k) {
       const Tree& part = tree.parts[k];
-      ChannelSizes own = tree.form == Tree::concat ? part_of(sizes, from, part.channels.size()) : sizes;
+      ChannelSizes own =
+          tree.form == Tree::concat ? part_of(sizes, from, part.channels.size()) : sizes;
       from += part.channels.size();
       if (tree.form == Tree::sum) own = sizes_in_sum(tree, k, sizes);
       const ValueId u = give(part, own, v);
@@ -263,20 +287,23 @@ class OperandSizer {
     const Bounds* bounds = bounds_of(g_.nodes[maker_of(tree.value)].op);
     const bool is_bounded = bounds && !bounds->none();
     ValueId u = give(tree.parts[0], in_front(tree.through, sizes), tree.value);
-    if (g_.type(u).shape != g_.type(tree.value).shape) u = put(reshape_to(g_.type(tree.value).shape), u, tree.value);
+    if (g_.type(u).shape != g_.type(tree.value).shape)
+      u = put(reshape_to(g_.type(tree.value).shape), u, tree.value);
     return is_bounded ? put(relu(), u, tree.value) : u;
   }
   // Instead of what makes `old`, of its type.
   ValueId put(const Op& op, ValueId x, ValueId old) {
-    const ValueId y = g_.add_value(g_.values[old].name + ".sized", Type{DType::f32, g_.type(old).shape, {}});
+    const ValueId y =
+        g_.add_value(g_.values[old].name + ".sized", Type{DType::f32, g_.type(old).shape, {}});
     const NodeId at = maker_of(old);
     g_.nodes.insert(g_.nodes.begin() + at, Node{op, {x}, {y}, g_.nodes[at].origin});
     return y;
   }
   ValueId give_other(ValueId v, const ChannelSizes& sizes, ValueId reader) {
     const double factor = sizes.times[0];
-    const bool is_uniform = std::ranges::all_of(sizes.times, [&](double t) { return t == factor; }) &&
-                            std::ranges::all_of(sizes.add, [](double a) { return a == 0; });
+    const bool is_uniform =
+        std::ranges::all_of(sizes.times, [&](double t) { return t == factor; }) &&
+        std::ranges::all_of(sizes.add, [](double a) { return a == 0; });
     if (is_uniform && factor == 1) return v;
     const NodeId at = maker_of(reader);
     const Origin origin = g_.nodes[at].origin;
@@ -294,7 +321,11 @@ class OperandSizer {
 
 }  // namespace
 
-int put_together_in_float(Graph& g, const SeenRanges& seen, const FloatPorts& ports) { return OperandSizer(g, seen, ports).put_together(); }
-int size_operands(Graph& g, const SeenRanges& seen, const FloatPorts& ports) { return OperandSizer(g, seen, ports).run(); }
+int put_together_in_float(Graph& g, const SeenRanges& seen, const FloatPorts& ports) {
+  return OperandSizer(g, seen, ports).put_together();
+}
+int size_operands(Graph& g, const SeenRanges& seen, const FloatPorts& ports) {
+  return OperandSizer(g, seen, ports).run();
+}
 
 }  // namespace deuteron

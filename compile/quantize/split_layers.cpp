@@ -93,8 +93,7 @@ class LayerSplitter {
     int split = 0;
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& layer = g_.nodes[n];
-      const bool is_known =
-          makes_channels(g_, layer) && sums_channels(g_, layer, layer.inputs[0]);
+      const bool is_known = makes_channels(g_, layer) && sums_channels(g_, layer, layer.inputs[0]);
       if (!is_known || !SeenRanges{observations_}.of(layer.outputs[0])) continue;
       std::vector<Part> parts = parts_of(layer.outputs[0]);
       if (parts.empty() || overlap(layer, parts)) continue;

@@ -9,10 +9,12 @@
 
 namespace deuteron {
 
-inline Samples samples_of(const Graph& g, size_t count, float low = -1, float high = 1, unsigned seed = 300) {
+inline Samples samples_of(const Graph& g, size_t count, float low = -1, float high = 1,
+                          unsigned seed = 300) {
   Samples samples(count);
   for (unsigned s = 0; s < count; ++s)
-    for (const Port& port : g.inputs) samples[s].push_back(random_floats(g.type(port.value).elements(), seed + s, low, high));
+    for (const Port& port : g.inputs)
+      samples[s].push_back(random_floats(g.type(port.value).elements(), seed + s, low, high));
   return samples;
 }
 
@@ -22,7 +24,8 @@ struct Quantized {
   Diagnostics diagnostics;
 };
 
-inline Quantized quantize(const Graph& g, const Samples& samples, const QuantizeOptions& options = {}) {
+inline Quantized quantize(const Graph& g, const Samples& samples,
+                          const QuantizeOptions& options = {}) {
   Quantized q{g, {}, {}};
   EXPECT_FALSE(find_fault(g)) << *find_fault(g);
   const auto seen = observe(g, samples, 2, q.diagnostics);
@@ -38,7 +41,8 @@ inline double sqnr(const Graph& g, const Graph& quantized, const Samples& sample
   std::vector<float> x, y;
   for (const auto& sample : samples) {
     const auto p = a.run(sample, {}), q = b.run(sample, {});
-    for (size_t o = 0; o < p.size(); ++o) x.insert(x.end(), p[o].begin(), p[o].end()), y.insert(y.end(), q[o].begin(), q[o].end());
+    for (size_t o = 0; o < p.size(); ++o)
+      x.insert(x.end(), p[o].begin(), p[o].end()), y.insert(y.end(), q[o].begin(), q[o].end());
   }
   return sqnr_db(x, y);
 }

@@ -13,11 +13,14 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMostSimulations = 400;
-constexpr i64 kCostOfObserving = 3;  // in runs of each sample: it runs twice, and its values are counted
-// Samples that a simulation runs, evenly taken from those given: of a large network so few that there is time for kWantedSimulations.
+constexpr i64 kCostOfObserving =
+    3;  // in runs of each sample: it runs twice, and its values are counted
+// Samples that a simulation runs, evenly taken from those given: of a large network so few that
+// there is time for kWantedSimulations.
 constexpr size_t kFewestSamples = 4, kMostSamples = 64;
 constexpr i64 kWantedSimulations = 12;
-// Each part costs a version of the network. Large networks, which have time for few simulations, get two.
+// Each part costs a version of the network. Large networks, which have time for few simulations,
+// get two.
 constexpr size_t kFewParts = 2;
 constexpr i64 kSimulationsForAllParts = 40;
 
@@ -39,21 +42,25 @@ double Sums::db() const {
   return noise == 0 ? kNoNoise : std::clamp(10 * std::log10(signal / noise), -kNoNoise, kNoNoise);
 }
 
-// Up to a quarter of the sum's precision a part may lack: candidates that differ in the sum alone are told apart by the sum, as if it were
-// the only part.
+// Up to a quarter of the sum's precision a part may lack: candidates that differ in the sum alone
+// are told apart by the sum, as if it were the only part.
 static double of_outputs(const Score& s, size_t left_out) {
   constexpr double kPartsMayLack = 12;  // dB
   const double of_sums = mean_ratio(s.outputs, left_out);
-  return s.by_size.empty() ? of_sums : std::min(of_sums, mean_ratio(s.by_size, left_out) + kPartsMayLack);
+  return s.by_size.empty() ? of_sums
+                           : std::min(of_sums, mean_ratio(s.by_size, left_out) + kPartsMayLack);
 }
 
 double Score::value_without(size_t sample) const {
   if (outputs.empty()) return mean_ratio(before_bounds, sample);
-  return before_bounds.empty() ? of_outputs(*this, sample) : (of_outputs(*this, sample) + mean_ratio(before_bounds, sample)) / 2;
+  return before_bounds.empty()
+             ? of_outputs(*this, sample)
+             : (of_outputs(*this, sample) + mean_ratio(before_bounds, sample)) / 2;
 }
 
 double Score::steady_value() const {
-  return before_bounds.empty() ? of_outputs(*this, outputs.size()) : mean_ratio(before_bounds, before_bounds.size());
+  return before_bounds.empty() ? of_outputs(*this, outputs.size())
+                               : mean_ratio(before_bounds, before_bounds.size());
 }
 
 HeldOut expected_of(std::vector<Sums> sums) {
@@ -76,18 +83,25 @@ HeldOut expected_of(std::vector<Sums> sums) {
 Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs, size_t most_parts)
     : samples_(samples),
       threads_(threads),
-      inputs_(std::min(samples.size(), std::clamp(static_cast<size_t>(most_runs / kWantedSimulations), kFewestSamples, kMostSamples))),
+      inputs_(
+          std::min(samples.size(), std::clamp(static_cast<size_t>(most_runs / kWantedSimulations),
+                                              kFewestSamples, kMostSamples))),
       expected_(inputs_.size()),
-      most_simulations_(std::min(most_runs / std::max<i64>(1, static_cast<i64>(inputs_.size())), kMostSimulations)),
-      cost_of_observing_((kCostOfObserving * static_cast<i64>(samples.size()) + static_cast<i64>(inputs_.size()) - 1) /
+      most_simulations_(std::min(most_runs / std::max<i64>(1, static_cast<i64>(inputs_.size())),
+                                 kMostSimulations)),
+      cost_of_observing_((kCostOfObserving * static_cast<i64>(samples.size()) +
+                          static_cast<i64>(inputs_.size()) - 1) /
                          std::max<i64>(1, static_cast<i64>(inputs_.size()))) {
   const bool has_time = most_simulations_ >= kSimulationsForAllParts;
-  const size_t parts = std::min(std::max<size_t>(1, inputs_.size()), has_time ? most_parts : kFewParts);
+  const size_t parts =
+      std::min(std::max<size_t>(1, inputs_.size()), has_time ? most_parts : kFewParts);
   parts_ = static_cast<i32>(parts);
-  for (size_t s = 0; s < samples.size(); ++s) part_of_sample_.push_back(static_cast<i32>(s % parts));
+  for (size_t s = 0; s < samples.size(); ++s)
+    part_of_sample_.push_back(static_cast<i32>(s % parts));
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const size_t s = k * samples.size() / inputs_.size();
-    part_of_sample_[s] = static_cast<i32>(k % parts);  // the parts have as many of those that are run
+    part_of_sample_[s] =
+        static_cast<i32>(k % parts);  // the parts have as many of those that are run
     part_of_input_.push_back(part_of_sample_[s]);
   }
 }
@@ -106,7 +120,8 @@ void Yardstick::expect_answers_of(const Graph& plain) {
   for (size_t o = 0; o < bounded_.size(); ++o) {
     bounded_[o].low = std::numeric_limits<float>::infinity();
     for (const Outputs& found : expected_) see_lowest(bounded_[o], found[outputs_ + o]);
-    if (!std::isfinite(bounded_[o].low)) bounded_[o].low = -std::numeric_limits<float>::infinity();  // all is masked
+    if (!std::isfinite(bounded_[o].low))
+      bounded_[o].low = -std::numeric_limits<float>::infinity();  // all is masked
     for (Outputs& found : expected_) forget_what_is_not_seen(bounded_[o], found[outputs_ + o]);
   }
 }
@@ -122,13 +137,16 @@ void Yardstick::weigh_parts(const Graph& plain) {
     OutputError seen(type.shape, port.order);
     for (const Outputs& expected : expected_) seen.see(expected[o], expected[o]);
     const bool is_whole = is_integer || o >= user_outputs;
-    output_parts_.push_back(is_whole ? OutputError::Parts{-1, 1, {seen.whole()}} : seen.parts(plain, port));
+    output_parts_.push_back(is_whole ? OutputError::Parts{-1, 1, {seen.whole()}}
+                                     : seen.parts(plain, port));
     first_part_.push_back(weighed_.size());
     const auto count = static_cast<double>(output_parts_[o].errors.size());
     for (size_t p = 0; p < output_parts_[o].errors.size(); ++p) {
       const PartError& part = output_parts_[o].errors[p];
-      const double all = part.mean_square() * static_cast<double>(part.count) / static_cast<double>(expected_.size()) * count;
-      weighed_.push_back({static_cast<i32>(o), output_parts_[o].axis, static_cast<i64>(p), is_integer, is_integer || all == 0 ? 0 : 1 / all});
+      const double all = part.mean_square() * static_cast<double>(part.count) /
+                         static_cast<double>(expected_.size()) * count;
+      weighed_.push_back({static_cast<i32>(o), output_parts_[o].axis, static_cast<i64>(p),
+                          is_integer, is_integer || all == 0 ? 0 : 1 / all});
     }
     has_numbers_ |= !is_integer;
   }
@@ -176,7 +194,8 @@ std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics)
     return merged;
   };
   Seen seen{all_but(-1), {}};
-  for (i32 part = 0; part < parts_; ++part) seen.without.push_back(parts_ == 1 ? seen.all : all_but(part));
+  for (i32 part = 0; part < parts_; ++part)
+    seen.without.push_back(parts_ == 1 ? seen.all : all_but(part));
   return seen;
 }
 
@@ -190,7 +209,9 @@ SeenByWeights Yardstick::observe_weights(const Graph& g) {
     return merged;
   };
   LayerMoments all = all_but(by_part, -1);
-  return {std::move(all), [all_but, parts = std::move(by_part)](i32 part) { return all_but(parts, parts.size() == 1 ? -1 : part); }};
+  return {std::move(all), [all_but, parts = std::move(by_part)](i32 part) {
+            return all_but(parts, parts.size() == 1 ? -1 : part);
+          }};
 }
 
 SeenByWeights Yardstick::observe_weights(const Graph& g, LayerMoments all) {
@@ -228,7 +249,8 @@ double Yardstick::in_sample(const Graph& quantized) {
 
 Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t input) const {
   Outputs found = executor.run(inputs_[input], {});
-  for (size_t k = 0; outputs_ + k < found.size(); ++k) forget_what_is_not_seen(bounded_[k], found[outputs_ + k]);
+  for (size_t k = 0; outputs_ + k < found.size(); ++k)
+    forget_what_is_not_seen(bounded_[k], found[outputs_ + k]);
   return found;
 }
 
@@ -245,7 +267,8 @@ Score Yardstick::nothing_scored() {
 void Yardstick::compare(Graph g, std::span<const size_t> inputs, Score& score) const {
   show_what_is_compared(g);
   const FloatExecutor executor(g);
-  for_each_sample(inputs.size(), threads_, [&](size_t k, int) { compare(answers(executor, inputs[k]), inputs[k], score); });
+  for_each_sample(inputs.size(), threads_,
+                  [&](size_t k, int) { compare(answers(executor, inputs[k]), inputs[k], score); });
 }
 
 void Yardstick::compare(const Outputs& found, size_t s, Score& score) const {
@@ -259,10 +282,12 @@ void Yardstick::compare(const Outputs& found, size_t s, Score& score) const {
   for (size_t p = 0; has_numbers_ && p < weighed_.size(); ++p) {
     const Sums& part = score.parts[s][p];
     if (!weighed_[p].is_integer) score.outputs[s].add(part);
-    if (!score.by_size.empty()) score.by_size[s].add({weighed_[p].weight * part.signal, weighed_[p].weight * part.noise});
+    if (!score.by_size.empty())
+      score.by_size[s].add({weighed_[p].weight * part.signal, weighed_[p].weight * part.noise});
   }
   for (size_t o = outputs_; o < found.size(); ++o)
-    for (size_t k = 0; k < found[o].size(); ++k) score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
+    for (size_t k = 0; k < found[o].size(); ++k)
+      score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
 }
 
 // In the order of the samples, so that nothing depends on the threads.

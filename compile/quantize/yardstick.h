@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a quantized network answers on samples that its ranges were not chosen on: cross-validation over the calibration samples.
+// How well a quantized network answers on samples that its ranges were not chosen on:
+// cross-validation over the calibration samples.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -27,19 +28,24 @@ struct Sums {
 
 struct Score {
   double sqnr_db = -std::numeric_limits<double>::infinity();  // all samples together
-  // The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
-  // that are easy. Both shall be good: what is compared is the mean of the two. Half of it is of the outputs, and half, where there are
-  // such, of what bounded outputs are made of (compile/quantize/bounded_outputs.h).
-  // Of the outputs that is the ratio of the sums, or where a part of them is far worse, that of the parts, each weighed by its own size
-  // (compile/calibrate/output_parts.h): one of size 0.01 counts beside one of 100.
+  // The noise of all samples together is that of the few that are hard to decide; the mean of the
+  // samples' own ratios is that of the many that are easy. Both shall be good: what is compared is
+  // the mean of the two. Half of it is of the outputs, and half, where there are such, of what
+  // bounded outputs are made of (compile/quantize/bounded_outputs.h). Of the outputs that is the
+  // ratio of the sums, or where a part of them is far worse, that of the parts, each weighed by its
+  // own size (compile/calibrate/output_parts.h): one of size 0.01 counts beside one of 100.
   double value = sqnr_db;
-  std::vector<Sums> outputs, before_bounds;  // by sample; before_bounds: empty where no output is bounded
-  std::vector<Sums> by_size;                 // by sample: of outputs, each part by its own size; empty where there is one part
-  std::vector<std::vector<Sums>> parts;      // by sample, then by part, as they are; of integers: how many, and how many are others
+  std::vector<Sums> outputs,
+      before_bounds;  // by sample; before_bounds: empty where no output is bounded
+  std::vector<Sums>
+      by_size;  // by sample: of outputs, each part by its own size; empty where there is one part
+  std::vector<std::vector<Sums>> parts;  // by sample, then by part, as they are; of integers: how
+                                         // many, and how many are others
 
   double value_without(size_t sample) const;
-  // Of what bounded outputs are made of alone, where there are such: softmax of a few undecided samples makes most of the outputs' noise
-  // out of whatever their roundings happen to be, and tells little of how large roundings are.
+  // Of what bounded outputs are made of alone, where there are such: softmax of a few undecided
+  // samples makes most of the outputs' noise out of whatever their roundings happen to be, and
+  // tells little of how large roundings are.
   double steady_value() const;
 };
 
@@ -60,7 +66,8 @@ struct Seen {
   std::vector<std::vector<Observation>> without;  // by part
 };
 
-// The same of what the weights of its layers meet. They are large: `without` makes those of one part when it is asked.
+// The same of what the weights of its layers meet. They are large: `without` makes those of one
+// part when it is asked.
 struct SeenByWeights {
   LayerMoments all;
   std::function<LayerMoments(i32 part)> without;
@@ -71,22 +78,27 @@ inline constexpr size_t kPartsOfASearch = 4;  // each costs a version of every c
 // What the float network answers on the samples, and how far quantized ones are from that.
 class Yardstick {
  public:
-  // most_runs: of one sample, that a search may take. most_parts: what the samples fall into, if there is time for so many versions of the
-  // network. Nothing runs yet; `samples` must outlive this.
-  Yardstick(const Samples& samples, int threads, i64 most_runs, size_t most_parts = kPartsOfASearch);
+  // most_runs: of one sample, that a search may take. most_parts: what the samples fall into, if
+  // there is time for so many versions of the network. Nothing runs yet; `samples` must outlive
+  // this.
+  Yardstick(const Samples& samples, int threads, i64 most_runs,
+            size_t most_parts = kPartsOfASearch);
 
-  // The samples fall into so many parts. One part: there is one sample only, and nothing can be held out.
+  // The samples fall into so many parts. One part: there is one sample only, and nothing can be
+  // held out.
   i32 parts() const { return parts_; }
-  // Nothing, with a diagnostic, when the samples do not fit the graph or lead to something that is not finite.
+  // Nothing, with a diagnostic, when the samples do not fit the graph or lead to something that is
+  // not finite.
   std::optional<Seen> observe(const Graph& graph, Diagnostics& diagnostics) const;
   // After expect_answers_of, of the samples that a simulation runs.
   SeenByWeights observe_weights(const Graph& graph);
-  // The same where all are known already, in the memory of one part; this and the graph must outlive the result.
+  // The same where all are known already, in the memory of one part; this and the graph must
+  // outlive the result.
   SeenByWeights observe_weights(const Graph& graph, LayerMoments all);
   // Runs the float network, which has been observed, for the answers that others are measured by.
   void expect_answers_of(const Graph& graph);
-  // Of a network in as many versions as there are parts: each answers on the part that its ranges were not chosen on. One version at a time,
-  // as its weights are as large as the float network's.
+  // Of a network in as many versions as there are parts: each answers on the part that its ranges
+  // were not chosen on. One version at a time, as its weights are as large as the float network's.
   Score held_out(const std::function<Graph(i32 part)>& version);
   // Of one version, on all samples: dB, all together.
   double in_sample(const Graph& quantized);
@@ -94,12 +106,17 @@ class Yardstick {
   // What is expected, by the sums of each sample's parts.
   HeldOut expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const;
 
-  i64 simulations() const { return simulations_; }  // passes over all samples, and work that takes as long
+  i64 simulations() const {
+    return simulations_;
+  }  // passes over all samples, and work that takes as long
   i64 most_simulations() const { return most_simulations_; }
-  // Choices of layers that a search tries, beside those that chose the ranges: fewer of large networks, which have time for fewer simulations.
+  // Choices of layers that a search tries, beside those that chose the ranges: fewer of large
+  // networks, which have time for fewer simulations.
   i64 most_tries() const { return std::min<i64>(600, 8 * most_simulations_); }
   void note_observing() { simulations_ += cost_of_observing_; }
-  bool has_time_to_observe_and_score() const { return simulations_ + cost_of_observing_ + 1 <= most_simulations_; }
+  bool has_time_to_observe_and_score() const {
+    return simulations_ + cost_of_observing_ + 1 <= most_simulations_;
+  }
 
  private:
   using Outputs = std::vector<std::vector<float>>;
@@ -115,9 +132,10 @@ class Yardstick {
   const Samples& samples_;
   int threads_;
   std::vector<Outputs> inputs_, expected_;  // of the samples that a simulation runs
-  size_t outputs_ = 0;                      // of the float network; behind them in expected_: what bounded ones are made of
+  size_t outputs_ =
+      0;  // of the float network; behind them in expected_: what bounded ones are made of
   std::vector<OutputError::Parts> output_parts_;  // by output
-  std::vector<size_t> first_part_;         // by output: its place in weighed_
+  std::vector<size_t> first_part_;                // by output: its place in weighed_
   std::vector<WeighedPart> weighed_;
   bool has_numbers_ = false;  // some output is no integer
   std::vector<BoundedOutput> bounded_;

@@ -29,7 +29,9 @@ i64 resident_npu_bytes(const Graph& g, const Target& target, bool fetch_constant
 Room room_for_activations(const Target& target, bool uses_npu, i64 bytes, i64 resident) {
   Room best;
   for (const MemoryRegion& m : target.memories) {
-    if (!m.does_hold("activations") || !m.is_reached_by("cpu") || (uses_npu && !m.is_reached_by("npu"))) continue;
+    if (!m.does_hold("activations") || !m.is_reached_by("cpu") ||
+        (uses_npu && !m.is_reached_by("npu")))
+      continue;
     const i64 beside = m.does_hold("constants") ? resident : 0;
     const i64 left = std::max<i64>(m.bytes - beside, 0);
     if (left >= bytes) return {&m, left};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a model's calls is that in which the user wrote them. Where branches lie beside each other another order may need less
-// memory:
+// The order of a model's calls is that in which the user wrote them. Where branches lie beside each
+// other another order may need less memory:
 //
-//   a1 b1 a2 b2 -> join     becomes     a1 a2 b1 b2 -> join        where a2 and b2 are small and a1 and b1 are not
+//   a1 b1 a2 b2 -> join     becomes     a1 a2 b1 b2 -> join        where a2 and b2 are small and a1
+//   and b1 are not
 #include <algorithm>
 #include <numeric>
 

@@ -29,13 +29,14 @@ const char* word_of(ThingKind kind) {
                                        : "activations";
 }
 
-// A memory for activations takes scratch and states too, unless the target gives those a memory of their own.
+// A memory for activations takes scratch and states too, unless the target gives those a memory of
+// their own.
 bool may_hold(const Target& target, const MemoryRegion& m, ThingKind kind) {
   if (m.is_flash || !m.is_reached_by("cpu")) return false;
   const char* word = word_of(kind);
   if (kind == ThingKind::constant || kind == ThingKind::tensor) return m.does_hold(word);
-  const bool is_named =
-      std::any_of(target.memories.begin(), target.memories.end(), [&](const MemoryRegion& r) { return r.does_hold(word); });
+  const bool is_named = std::any_of(target.memories.begin(), target.memories.end(),
+                                    [&](const MemoryRegion& r) { return r.does_hold(word); });
   return m.does_hold(is_named ? word : "activations");
 }
 
@@ -49,7 +50,8 @@ struct Thing {
 
 class Placer {
  public:
-  explicit Placer(const MemoryRequest& r) : r_(r), g_(r.lowered), groups_(planned_groups(r.lowered)) {
+  explicit Placer(const MemoryRequest& r)
+      : r_(r), g_(r.lowered), groups_(planned_groups(r.lowered)) {
     collect_groups();
     collect_constants();
     count_traffic();
@@ -75,9 +77,11 @@ class Placer {
   const std::vector<MemoryRegion>& memories() const { return r_.target.memories; }
 
   void collect_groups() {
-    for (const PlannedGroup& group : groups_.groups) things_.push_back({group.root, ThingKind::scratch, group.bytes, {}, false});
+    for (const PlannedGroup& group : groups_.groups)
+      things_.push_back({group.root, ThingKind::scratch, group.bytes, {}, false});
     const auto is = [&](ValueId v, ThingKind kind) {
-      if (const i32 k = groups_.group_of[v]; k >= 0 && things_[k].kind != ThingKind::state) things_[k].kind = kind;
+      if (const i32 k = groups_.group_of[v]; k >= 0 && things_[k].kind != ThingKind::state)
+        things_[k].kind = kind;
     };
     for (const Node& node : g_.nodes)
       if (call_of(node.op))
@@ -97,7 +101,9 @@ class Placer {
       if (call_of(node.op))
         for (const ValueId v : node.inputs) {
           const ValueId root = homes.of(v).root;
-          if (!g_.is_constant(root) || std::find(values.begin(), values.end(), root) != values.end()) continue;
+          if (!g_.is_constant(root) ||
+              std::find(values.begin(), values.end(), root) != values.end())
+            continue;
           values.push_back(root);
           bytes.emplace_back(g_.values[root].constant->bytes);
         }
@@ -105,11 +111,17 @@ class Placer {
     std::map<size_t, i32> thing;
     for (size_t k = 0; k < values.size(); ++k) {
       const auto [it, added] = thing.emplace(home[k], static_cast<i32>(things_.size()));
-      if (added) things_.push_back({values[home[k]], ThingKind::constant, static_cast<i64>(bytes[home[k]].size()), {}, false});
+      if (added)
+        things_.push_back({values[home[k]],
+                           ThingKind::constant,
+                           static_cast<i64>(bytes[home[k]].size()),
+                           {},
+                           false});
       constant_[values[k]] = it->second;
     }
     for (size_t v = 0; v < g_.values.size(); ++v)
-      if (const ValueId root = homes.of(static_cast<ValueId>(v)).root; constant_[root] >= 0) constant_[v] = constant_[root];
+      if (const ValueId root = homes.of(static_cast<ValueId>(v)).root; constant_[root] >= 0)
+        constant_[v] = constant_[root];
   }
 
   void count_traffic() {
@@ -120,7 +132,8 @@ class Placer {
       const auto count = [&](ValueId v, Bytes moved) {
         const i32 k = groups_.group_of[v] >= 0 ? groups_.group_of[v] : constant_[v];
         if (k < 0) return;
-        if (things_[k].kind == ThingKind::scratch) moved.read += moved.written;  // what is put there is fetched again
+        if (things_[k].kind == ThingKind::scratch)
+          moved.read += moved.written;  // what is put there is fetched again
         things_[k].moved.read += moved.read;
         things_[k].moved.written += moved.written;
         things_[k].npu |= call->delegate != nullptr && things_[k].kind != ThingKind::constant;
@@ -138,7 +151,8 @@ class Placer {
       if (k < groups_.groups.size()) {
         const PlannedGroup& group = groups_.groups[k];
         item.first = group.first, item.last = group.last, item.pieces = group.pieces;
-        item.always = t.kind == ThingKind::state && group.pieces.empty() && group.first == 0 && group.last == groups_.moments - 1;
+        item.always = t.kind == ThingKind::state && group.pieces.empty() && group.first == 0 &&
+                      group.last == groups_.moments - 1;
       } else {
         item.first = 0, item.last = groups_.moments - 1, item.always = true;
       }
@@ -146,11 +160,13 @@ class Placer {
         const MemoryRegion& memory = memories()[m];
         const bool is_home = t.kind == ThingKind::constant && static_cast<i32>(m) == r_.home;
         const bool may =
-            is_home || (may_hold(r_.target, memory, t.kind) && (t.kind != ThingKind::constant || (r_.copies && r_.home >= 0)) &&
+            is_home || (may_hold(r_.target, memory, t.kind) &&
+                        (t.kind != ThingKind::constant || (r_.copies && r_.home >= 0)) &&
                         (!t.npu || memory.is_reached_by("npu")));
         item.cost.push_back(may ? wait_for(memory, t.moved) : kNotThere);
       }
-      // Without a flash the program lies nobody knows where, and nothing is said of what its constants cost.
+      // Without a flash the program lies nobody knows where, and nothing is said of what its
+      // constants cost.
       if (t.kind == ThingKind::constant && r_.home < 0) item.cost.push_back(0);
       else item.cost.push_back(kNotThere);
       items_.push_back(std::move(item));
@@ -173,7 +189,8 @@ class Placer {
     MemoryAnswer answer;
     size_t largest = memories().size();
     for (size_t m = 0; m < memories().size(); ++m)
-      if (memories()[m].is_planned() && (largest == memories().size() || room[m] > room[largest])) largest = m;
+      if (memories()[m].is_planned() && (largest == memories().size() || room[m] > room[largest]))
+        largest = m;
     if (largest == memories().size()) return answer;
     answer.short_of = memories()[largest].name;
     answer.plan = plan_memory(g_);
@@ -181,7 +198,8 @@ class Placer {
     int64_t low = 0, high = std::max<i64>(answer.plan.bytes, kPlanAlignment) / kPlanAlignment;
     const auto is_enough = [&](int64_t units) {
       room[largest] = has / kPlanAlignment * kPlanAlignment + units * kPlanAlignment;
-      return place_greedily(items_, room, kPlanAlignment).possible || place(items_, room, kPlanAlignment).possible;
+      return place_greedily(items_, room, kPlanAlignment).possible ||
+             place(items_, room, kPlanAlignment).possible;
     };
     while (high - low > 1) {
       const int64_t middle = (low + high) / 2;
@@ -208,7 +226,8 @@ class Placer {
     }
     plan.optimal = plan.bytes == plan.lower_bound;
     for (size_t v = 0; v < g_.values.size(); ++v) {
-      if (const i32 k = groups_.group_of[v]; k >= 0) plan.offset[v] = std::max<i64>(begin[p.memory[k]], 0) + p.offset[k] + groups_.shift[v];
+      if (const i32 k = groups_.group_of[v]; k >= 0)
+        plan.offset[v] = std::max<i64>(begin[p.memory[k]], 0) + p.offset[k] + groups_.shift[v];
       else if (constant_[v] >= 0 && p.memory[constant_[v]] < static_cast<i32>(memories().size()))
         plan.placement.copied_to[v] = buffer[p.memory[constant_[v]]];
     }
@@ -228,25 +247,30 @@ class Placer {
     for (size_t k = 0; k < things_.size(); ++k) {
       const Thing& t = things_[k];
       if (p.memory[k] >= static_cast<i32>(memories().size())) continue;
-      out.things.push_back({t.value, t.kind, p.memory[k], t.bytes, t.moved.read, t.moved.written, items_[k].cost[p.memory[k]]});
+      out.things.push_back({t.value, t.kind, p.memory[k], t.bytes, t.moved.read, t.moved.written,
+                            items_[k].cost[p.memory[k]]});
       if (t.kind != ThingKind::constant) continue;
       const i64 bytes = (t.bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
       out.memories[p.memory[k]].constants += bytes;
       if (!out.memories[p.memory[k]].is_flash) out.memories[p.memory[k]].tensors -= bytes;
     }
     const auto heat = [](const PlacedThing& t) {
-      return static_cast<double>(t.read + t.written) / static_cast<double>(std::max<i64>(t.bytes, 1));
+      return static_cast<double>(t.read + t.written) /
+             static_cast<double>(std::max<i64>(t.bytes, 1));
     };
-    std::stable_sort(out.things.begin(), out.things.end(), [&](const PlacedThing& a, const PlacedThing& b) { return heat(a) > heat(b); });
+    std::stable_sort(out.things.begin(), out.things.end(),
+                     [&](const PlacedThing& a, const PlacedThing& b) { return heat(a) > heat(b); });
   }
 
-  // Everything where it costs most of what may hold it, and the constants in the file, whether there is room or not.
+  // Everything where it costs most of what may hold it, and the constants in the file, whether
+  // there is room or not.
   i64 slowest() const {
     i64 sum = 0;
     for (size_t k = 0; k < things_.size(); ++k) {
       const std::vector<int64_t>& cost = items_[k].cost;
       const bool stays = things_[k].kind == ThingKind::constant;
-      sum += stays ? (r_.home >= 0 ? cost[r_.home] : 0) : *std::max_element(cost.begin(), cost.end());
+      sum +=
+          stays ? (r_.home >= 0 ? cost[r_.home] : 0) : *std::max_element(cost.begin(), cost.end());
     }
     return sum;
   }
@@ -262,9 +286,10 @@ class Placer {
 }  // namespace
 
 bool places_memories(const Target& target, const CompileOptions& options) {
-  const auto planned = std::count_if(target.memories.begin(), target.memories.end(), [](const MemoryRegion& m) { return m.is_planned(); });
-  const bool is_known =
-      std::any_of(target.memories.begin(), target.memories.end(), [](const MemoryRegion& m) { return m.bytes_per_cycle_q8 > 0; });
+  const auto planned = std::count_if(target.memories.begin(), target.memories.end(),
+                                     [](const MemoryRegion& m) { return m.is_planned(); });
+  const bool is_known = std::any_of(target.memories.begin(), target.memories.end(),
+                                    [](const MemoryRegion& m) { return m.bytes_per_cycle_q8 > 0; });
   return planned > 1 && is_known && !options.one_memory;
 }
 

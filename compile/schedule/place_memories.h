@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each tensor and each constant of a lowered program one of the target's memories, so that the CPU waits least for what it reads and
-// writes. docs/memory-planner.md, "Several memories".
+// Gives each tensor and each constant of a lowered program one of the target's memories, so that
+// the CPU waits least for what it reads and writes. docs/memory-planner.md, "Several memories".
 #pragma once
 #include "compile/options.h"
 #include "compile/plan/plan_memory.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain is walked from its last operator to its first for each band: what the readers of a result compute says which rows of it they
-// need. With rows kept, only those are computed that no band before has; without, all of them again.
+// A chain is walked from its last operator to its first for each band: what the readers of a result
+// compute says which rows of it they need. With rows kept, only those are computed that no band
+// before has; without, all of them again.
 #include "compile/schedule/row_plan.h"
 
 #include <algorithm>
@@ -11,22 +12,31 @@ namespace deuteron {
 namespace {
 
 // Whether parts along the axis of bands are images as well.
-bool has_several_rows(const Type& t) { return t.rank() > 2 && t.shape[0] == 1 && band_axis(t.shape) + 1 < t.rank() && rows_of(t) > 1; }
+bool has_several_rows(const Type& t) {
+  return t.rank() > 2 && t.shape[0] == 1 && band_axis(t.shape) + 1 < t.rank() && rows_of(t) > 1;
+}
 bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
 
 class RowPlanner {
  public:
   RowPlanner(const Graph& g, const Uses& uses, const RowSplit& split)
-      : g_(g), split_(split), chain_(split.chain), steps_(chain_.size()), held_(chain_.size()), readers_(chain_.size()) {
+      : g_(g),
+        split_(split),
+        chain_(split.chain),
+        steps_(chain_.size()),
+        held_(chain_.size()),
+        readers_(chain_.size()) {
     for (size_t k = 0; k < chain_.size(); ++k) {
       const i64 rows = rows_of_step(k);
       steps_[k].node = chain_[k];
       next_.push_back(split_.upward ? rows : 0);
       for (const RowReader& r : row_readers(g_, uses, result(k))) {
         const auto at = std::find(chain_.begin(), chain_.end(), r.node);
-        if (at != chain_.end()) readers_[k].push_back({static_cast<size_t>(at - chain_.begin()), r.operand});
+        if (at != chain_.end())
+          readers_[k].push_back({static_cast<size_t>(at - chain_.begin()), r.operand});
       }
-      std::sort(readers_[k].begin(), readers_[k].end(), [](const Reader& a, const Reader& b) { return a.step < b.step; });
+      std::sort(readers_[k].begin(), readers_[k].end(),
+                [](const Reader& a, const Reader& b) { return a.step < b.step; });
       macs_of_a_row_.push_back(macs_of(g_, g_.nodes[chain_[k]]) / rows);
       bytes_of_a_row_.push_back(g_.type(result(k)).bytes() / rows);
     }
@@ -58,7 +68,9 @@ class RowPlanner {
   i64 next_row(size_t k) const { return split_.upward ? next_[k] - 1 : next_[k]; }
   bool is_done(size_t k) const { return next_row(k) < 0 || next_row(k) >= rows_of_step(k); }
 
-  Rows needed(const Reader& reader, Rows out) const { return needed_rows(g_, g_.nodes[chain_[reader.step]], reader.operand, out).rows; }
+  Rows needed(const Reader& reader, Rows out) const {
+    return needed_rows(g_, g_.nodes[chain_[reader.step]], reader.operand, out).rows;
+  }
 
   // Of the held rows of chain_[k], those that readers have not done with.
   Rows awaited(size_t k) const {
@@ -108,7 +120,8 @@ class RowPlanner {
     step.kept = awaited(k);
     if (step.kept.count() < 1) step.kept = {};
     const bool is_joined = step.kept.count() > 0;  // then no row may be left out between the two
-    if (split_.upward) step.computed = {need.first, is_joined ? held.first : std::min(need.end, held.first)};
+    if (split_.upward)
+      step.computed = {need.first, is_joined ? held.first : std::min(need.end, held.first)};
     else step.computed = {is_joined ? held.end : std::max(need.first, held.end), need.end};
     if (step.computed.count() < 1) step.computed = step.kept = {};
     return true;
@@ -120,17 +133,21 @@ class RowPlanner {
     next_[k] = split_.upward ? step.computed.first : step.computed.end;
     ++plan_.calls;
     plan_.macs += macs_of_a_row_[k] * step.computed.count();
-    if (step.kept.count() > 0) ++plan_.copies, plan_.copied_bytes += step.kept.count() * bytes_of_a_row_[k];
+    if (step.kept.count() > 0)
+      ++plan_.copies, plan_.copied_bytes += step.kept.count() * bytes_of_a_row_[k];
     i64 bytes = is_last ? 0 : step.held().count() * bytes_of_a_row_[k];
     for (size_t other = 0; other + 1 < chain_.size(); ++other)
       if (other != k) bytes += rows_alive(other, k) * bytes_of_a_row_[other];
     plan_.between = std::max(plan_.between, bytes);
   }
 
-  // Of what chain_[k] holds, while chain_[running] runs: all that it reads, else what somebody will read.
+  // Of what chain_[k] holds, while chain_[running] runs: all that it reads, else what somebody will
+  // read.
   i64 rows_alive(size_t k, size_t running) const {
     const auto& readers = readers_[k];
-    if (std::any_of(readers.begin(), readers.end(), [&](const Reader& r) { return r.step == running; })) return held_[k].count();
+    if (std::any_of(readers.begin(), readers.end(),
+                    [&](const Reader& r) { return r.step == running; }))
+      return held_[k].count();
     if (split_.keep) return std::max<i64>(awaited(k).count(), 0);
     return !readers.empty() && k < running && running < readers.back().step ? held_[k].count() : 0;
   }
@@ -158,7 +175,8 @@ bool is_view_of_rows(const Graph& g, const Node& node) {
 }
 
 ValueId behind_row_views(const Graph& g, const Uses& uses, ValueId v) {
-  while (uses.producer[v] >= 0 && is_view_of_rows(g, g.nodes[uses.producer[v]])) v = g.nodes[uses.producer[v]].inputs[0];
+  while (uses.producer[v] >= 0 && is_view_of_rows(g, g.nodes[uses.producer[v]]))
+    v = g.nodes[uses.producer[v]].inputs[0];
   return v;
 }
 
@@ -178,7 +196,8 @@ std::vector<RowReader> row_readers(const Graph& g, const Uses& uses, ValueId v) 
 
 bool has_rows(const Graph& g, const Node& node, ValueId operand) {
   if (g.is_constant(operand)) return false;
-  return is_by_element(node.op) ? g.type(operand).shape == g.type(node.outputs[0]).shape : operand == node.inputs[0];
+  return is_by_element(node.op) ? g.type(operand).shape == g.type(node.outputs[0]).shape
+                                : operand == node.inputs[0];
 }
 
 bool can_be_split(const Graph& g, const Node& node) {
@@ -203,10 +222,14 @@ bool can_be_split(const Graph& g, const Node& node) {
 NeededRows needed_rows(const Graph& g, const Node& node, ValueId operand, Rows out) {
   std::vector<const Type*> in;
   const i64 axis = band_axis(g.type(node.outputs[0]).shape);
-  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).along(axis);
+  const AxisWindow w =
+      window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).along(axis);
   const i64 extent = g.type(operand).shape[axis];
-  const i64 first = out.first * w.stride - w.pad, end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
-  return {{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
+  const i64 first = out.first * w.stride - w.pad,
+            end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
+  return {{std::max<i64>(first, 0), std::min(end, extent)},
+          std::max<i64>(-first, 0),
+          std::max<i64>(end - extent, 0)};
 }
 
 std::optional<Op> op_of_rows(const Graph& g, const Node& node, Rows out) {
@@ -218,6 +241,8 @@ std::optional<Op> op_of_rows(const Graph& g, const Node& node, Rows out) {
   return band_of(node.op, g.types(node.inputs, in_types), g.types(node.outputs, out_types), band);
 }
 
-std::optional<RowPlan> plan_rows(const Graph& g, const Uses& uses, const RowSplit& split) { return RowPlanner(g, uses, split).run(); }
+std::optional<RowPlan> plan_rows(const Graph& g, const Uses& uses, const RowSplit& split) {
+  return RowPlanner(g, uses, split).run();
+}
 
 }  // namespace deuteron

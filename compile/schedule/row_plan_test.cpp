@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row that a step reads lies there when it reads it, and with rows kept none is computed twice: on random chains with residual
-// blocks, any number of bands, from the first row and from the last.
+// Every row that a step reads lies there when it reads it, and with rows kept none is computed
+// twice: on random chains with residual blocks, any number of bands, from the first row and from
+// the last.
 #include "compile/schedule/row_plan.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,9 @@ Conv2d random_convolution(std::mt19937& random, i64 height, i64 axis) {
   return conv;
 }
 
-// One input, one result, and between them layers whose windows have 1 to 4 rows; a third of them in blocks whose input is added. With axis
-// 2 images have one row, and layers are computed on it or on a column of the same bytes.
+// One input, one result, and between them layers whose windows have 1 to 4 rows; a third of them in
+// blocks whose input is added. With axis 2 images have one row, and layers are computed on it or on
+// a column of the same bytes.
 TestGraph random_chain(std::mt19937& random, i64 axis) {
   const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<unsigned>(n)); };
   TestGraph t;
@@ -41,9 +43,11 @@ TestGraph random_chain(std::mt19937& random, i64 axis) {
     const std::string name = fmt::format("layer{}", t.g.nodes.size());
     Shape filters{2, 1, 1, 2};
     filters[along] = kernel;
-    const ValueId w = t.constant(name + "_w", filters, std::vector<float>(static_cast<size_t>(4 * kernel), 1));
+    const ValueId w =
+        t.constant(name + "_w", filters, std::vector<float>(static_cast<size_t>(4 * kernel), 1));
     if (along == axis) return t.node(name, conv, {from, w});
-    const ValueId column = t.node(name, conv, {t.node(name + "_column", Reshape{{1, height, 1, 2}}, {from}), w});
+    const ValueId column =
+        t.node(name, conv, {t.node(name + "_column", Reshape{{1, height, 1, 2}}, {from}), w});
     return t.node(name + "_row", Reshape{{1, 1, rows_of(t.g.type(column)), 2}}, {column});
   };
   for (i64 k = 2 + below(4); k > 0; --k) {
@@ -86,7 +90,8 @@ void check(const Graph& g, const RowSplit& split, Seen& seen) {
         if (!has_rows(g, g.nodes[step.node], v)) continue;
         const Rows needed = needed_rows(g, g.nodes[step.node], v, step.computed).rows;
         const NodeId maker = uses.producer[behind_row_views(g, uses, v)];
-        const bool is_inside = std::find(split.chain.begin(), split.chain.end(), maker) != split.chain.end();
+        const bool is_inside =
+            std::find(split.chain.begin(), split.chain.end(), maker) != split.chain.end();
         const Rows there = is_inside ? held.at(maker) : Rows{0, rows_of(g.type(v))};
         ASSERT_LE(there.first, needed.first);
         ASSERT_GE(there.end, needed.end);
@@ -99,7 +104,8 @@ void check(const Graph& g, const RowSplit& split, Seen& seen) {
     if (!split.keep && node != split.chain.back()) continue;
     for (const auto& [row, count] : rows) ASSERT_EQ(count, 1) << node << " row " << row;
   }
-  ASSERT_EQ(static_cast<i64>(times[split.chain.back()].size()), rows_of(g.type(g.nodes[split.chain.back()].outputs[0])));
+  ASSERT_EQ(static_cast<i64>(times[split.chain.back()].size()),
+            rows_of(g.type(g.nodes[split.chain.back()].outputs[0])));
 }
 
 Seen check_random_chains(i64 axis) {
@@ -115,8 +121,9 @@ Seen check_random_chains(i64 axis) {
         for (const i64 bands : {2, 3, 5, 9})
           for (const bool keep : {false, true})
             for (const bool upward : {false, true}) {
-              SCOPED_TRACE(fmt::format("round {}, up to {}, {} operators in {} bands, keep {}, upward {}", round, last, chain.size(), bands,
-                                       keep, upward));
+              SCOPED_TRACE(
+                  fmt::format("round {}, up to {}, {} operators in {} bands, keep {}, upward {}",
+                              round, last, chain.size(), bands, keep, upward));
               check(t.g, {chain, bands, keep, upward}, seen);
               if (testing::Test::HasFatalFailure()) return seen;
             }
@@ -139,19 +146,22 @@ TEST(RowPlan, EveryStepFindsItsColumns) {
   EXPECT_GE(seen.blocks, 40);
 }
 
-// Two 3x3 layers in four bands: a band of the first has two rows more than it gives on. They are computed again, or kept.
+// Two 3x3 layers in four bands: a band of the first has two rows more than it gives on. They are
+// computed again, or kept.
 TEST(RowPlan, KeepsWhatTheWindowsShare) {
   TestGraph t;
   ValueId x = t.input("x", {1, 16, 5, 2});
   for (const char* name : {"first", "second"}) {
     Conv2d conv;
     conv.pad_before = conv.pad_after = {1, 1};
-    x = t.node(name, conv, {x, t.constant(std::string(name) + "_w", {2, 3, 3, 2}, std::vector<float>(36, 1))});
+    x = t.node(name, conv,
+               {x, t.constant(std::string(name) + "_w", {2, 3, 3, 2}, std::vector<float>(36, 1))});
   }
   t.output(x);
   const Uses uses(t.g);
   const i64 row = 5 * 2 * 9 * 2;
-  const auto again = plan_rows(t.g, uses, {{0, 1}, 4, false}), kept = plan_rows(t.g, uses, {{0, 1}, 4, true});
+  const auto again = plan_rows(t.g, uses, {{0, 1}, 4, false}),
+             kept = plan_rows(t.g, uses, {{0, 1}, 4, true});
   ASSERT_TRUE(again && kept);
   EXPECT_EQ(again->macs, (16 + 16 + 6) * row);
   EXPECT_EQ(again->copies, 0);

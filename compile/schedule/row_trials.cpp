@@ -13,9 +13,11 @@
 
 namespace deuteron {
 
-// What a kernel call costs beside its multiply-adds, in multiply-adds: loops, and parameters that are read again.
+// What a kernel call costs beside its multiply-adds, in multiply-adds: loops, and parameters that
+// are read again.
 static constexpr i64 kMacsOfACall = 20'000;
-// What it costs to copy kept rows: a call that has no loops to set up, and four bytes for the time of a multiply-add.
+// What it costs to copy kept rows: a call that has no loops to set up, and four bytes for the time
+// of a multiply-add.
 static constexpr i64 kMacsOfACopy = 2'000;
 static constexpr i64 kCopiedBytesOfAMac = 4;
 
@@ -24,7 +26,8 @@ std::optional<Graph> RowTrials::lower(const std::vector<RowSplit>& splits) const
   std::vector<NodeId> made_from;
   std::optional<Graph> graph = banded(splits, &made_from);
   if (!graph) return std::nullopt;
-  const size_t sources = std::max<size_t>(pass_.graph.nodes.size(), 1);  // copies of states come from the first one where there is none
+  const size_t sources = std::max<size_t>(
+      pass_.graph.nodes.size(), 1);  // copies of states come from the first one where there is none
   graph->sources.assign(sources, {});
   graph->folded.clear();
   for (State& state : graph->states) state.source = -1;  // that of its maker
@@ -34,14 +37,16 @@ std::optional<Graph> RowTrials::lower(const std::vector<RowSplit>& splits) const
   return std::move(trial.graph);
 }
 
-std::optional<Graph> RowTrials::banded(const std::vector<RowSplit>& splits, std::vector<NodeId>* made_from) const {
+std::optional<Graph> RowTrials::banded(const std::vector<RowSplit>& splits,
+                                       std::vector<NodeId>* made_from) const {
   return with_bands(pass_.graph, uses_, splits, pass_.target.options.is_for_stock(), made_from);
 }
 
 std::optional<BandedProgram> RowTrials::measure(const std::vector<RowSplit>& splits) const {
   std::optional<Graph> lowered = lower(splits);
   if (!lowered) return std::nullopt;
-  // In a program with packed weights scratch never makes the peak but for what a kernel cannot do without.
+  // In a program with packed weights scratch never makes the peak but for what a kernel cannot do
+  // without.
   if (pass_.options.packed_weights) shrink_scratch(*lowered);
   BandedProgram p;
   p.alive.assign(lowered->sources.size(), 0);
@@ -86,7 +91,8 @@ const AddedBySplit* RowTrials::added(RowSplit split) {
       for (const NodeId n : split.chain) macs += macs_of(pass_.graph, pass_.graph.nodes[n]);
       const i64 calls = plan->calls - static_cast<i64>(split.chain.size());
       const i64 copying = kMacsOfACopy * plan->copies + plan->copied_bytes / kCopiedBytesOfAMac;
-      added = {plan->macs - macs, calls + plan->copies, plan->copies, plan->macs - macs + kMacsOfACall * calls + copying, plan->between};
+      added = {plan->macs - macs, calls + plan->copies, plan->copies,
+               plan->macs - macs + kMacsOfACall * calls + copying, plan->between};
     }
     found = added_.emplace(split, added).first;
   }
@@ -95,7 +101,8 @@ const AddedBySplit* RowTrials::added(RowSplit split) {
 
 const std::vector<NodeId>& RowTrials::chain(NodeId last) {
   auto found = chains_.find(last);
-  if (found == chains_.end()) found = chains_.emplace(last, chain_up_to(pass_.graph, uses_, last, kMostOperators)).first;
+  if (found == chains_.end())
+    found = chains_.emplace(last, chain_up_to(pass_.graph, uses_, last, kMostOperators)).first;
   return found->second;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program would be with operators in bands of rows: each is lowered once, however often a search comes back to it.
+// What a program would be with operators in bands of rows: each is lowered once, however often a
+// search comes back to it.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,7 +13,8 @@
 
 namespace deuteron {
 
-// What is alive at each node, by node of the graph without bands: the most at any node that it became.
+// What is alive at each node, by node of the graph without bands: the most at any node that it
+// became.
 struct BandedProgram {
   std::vector<i64> alive;
   i64 most = 0;
@@ -36,10 +38,12 @@ class RowTrials {
   const Uses& uses() const { return uses_; }
 
   // The graph with these splits; with_bands.
-  std::optional<Graph> banded(const std::vector<RowSplit>& splits, std::vector<NodeId>* made_from = nullptr) const;
+  std::optional<Graph> banded(const std::vector<RowSplit>& splits,
+                              std::vector<NodeId>* made_from = nullptr) const;
   // Null when the graph does not lower.
   const BandedProgram* program(const std::vector<RowSplit>& splits);
-  // As the program will have it, with packed weights. Packing takes too long for every step of a search.
+  // As the program will have it, with packed weights. Packing takes too long for every step of a
+  // search.
   const MemoryPlan& plan(const std::vector<RowSplit>& splits);
   // The lowered graph of that plan.
   Graph lowered(const std::vector<RowSplit>& splits) const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the plan of the lowered program is larger than the memory, the operators at the peak are computed in bands of rows: a band's
-// operands are views of rows, its results are written where the whole lies, which may be over rows that no later band needs, and what lies
-// between is alive for one band at a time. Rows that two bands need are computed twice or kept, whatever serves better. The bits are those
-// of the whole.
+// Where the plan of the lowered program is larger than the memory, the operators at the peak are
+// computed in bands of rows: a band's operands are views of rows, its results are written where the
+// whole lies, which may be over rows that no later band needs, and what lies between is alive for
+// one band at a time. Rows that two bands need are computed twice or kept, whatever serves better.
+// The bits are those of the whole.
 #include "compile/schedule/split_rows.h"
 
 #include <fmt/format.h>
@@ -27,16 +28,19 @@ namespace {
 // Which numbers of bands are tried, and how many programs for one peak.
 constexpr i64 kBands[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64};
 constexpr int kMostSplitTries = 60;
-// --max-ram least: the multiply-adds that bands may add, as a part of all, and how near to the least the search stops.
+// --max-ram least: the multiply-adds that bands may add, as a part of all, and how near to the
+// least the search stops.
 constexpr i64 kMostAddedWork = 10;  // a tenth
 constexpr i64 kNearTheLeast = 128;
-// The arguments of a call in the tables of a program on a board, which lie in RAM too: of programs with 17 to 154 calls more, 76 to 116.
+// The arguments of a call in the tables of a program on a board, which lie in RAM too: of programs
+// with 17 to 154 calls more, 76 to 116.
 constexpr i64 kTableBytesOfACall = 100;
 
 i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
   const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
-  const Room room = room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(),
-                                         resident_npu_bytes(g, target, options.npu.fetch_constants));
+  const Room room =
+      room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(),
+                           resident_npu_bytes(g, target, options.npu.fetch_constants));
   return room.memory ? std::min(limit, room.bytes) : limit;
 }
 
@@ -44,7 +48,11 @@ class Search {
  public:
   // The limit is one of bytes of the plan, and of `bytes_of_a_call` for each call.
   Search(RowTrials& trials, i64 limit, i64 bytes_of_a_call, i64 most_added_macs)
-      : trials_(trials), g_(trials.graph()), limit_(limit), bytes_of_a_call_(bytes_of_a_call), most_added_macs_(most_added_macs) {}
+      : trials_(trials),
+        g_(trials.graph()),
+        limit_(limit),
+        bytes_of_a_call_(bytes_of_a_call),
+        most_added_macs_(most_added_macs) {}
 
   // Nothing when the graph does not lower: lowering itself will say so.
   bool run() {
@@ -53,7 +61,8 @@ class Search {
     // The search works with sums of what is alive; where the packing needs more, it aims lower.
     for (i64 aim = limit_; !fits() && aim > 0;) {
       descend(aim);
-      const i64 bytes_now = with_calls(trials_.plan(splits_).bytes, now_->calls), most = with_calls(now_->most, now_->calls);
+      const i64 bytes_now = with_calls(trials_.plan(splits_).bytes, now_->calls),
+                most = with_calls(now_->most, now_->calls);
       if (bytes_now < bytes()) best_ = now_, best_splits_ = splits_;
       if (bytes_now <= limit_ || most > aim) break;
       aim = std::min(aim - (bytes_now - limit_), most - 1);
@@ -72,32 +81,41 @@ class Search {
  private:
   i64 with_calls(i64 bytes, i64 calls) const { return bytes + bytes_of_a_call_ * calls; }
 
-  // A result that lies before its operand lets the next one lie behind it, where that operand was: neighbours change their direction.
+  // A result that lies before its operand lets the next one lie behind it, where that operand was:
+  // neighbours change their direction.
   void set_directions(std::vector<RowSplit>& splits) const {
     std::set<ValueId> below;  // results that lie before their operands
     for (RowSplit& s : splits) {
-      s.upward = below.count(behind_row_views(g_, trials_.uses(), g_.nodes[s.chain.front()].inputs[0])) > 0;
+      s.upward = below.count(
+                     behind_row_views(g_, trials_.uses(), g_.nodes[s.chain.front()].inputs[0])) > 0;
       if (!s.upward) below.insert(g_.nodes[s.chain.back()].outputs[0]);
     }
   }
 
   bool dies_in(const std::vector<NodeId>& chain, ValueId x) const {
-    const auto is_inside = [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); };
-    const std::vector<RowReader> readers = row_readers(g_, trials_.uses(), behind_row_views(g_, trials_.uses(), x));
-    return std::all_of(readers.begin(), readers.end(), [&](const RowReader& r) { return is_inside(r.node); });
+    const auto is_inside = [&](NodeId n) {
+      return std::find(chain.begin(), chain.end(), n) != chain.end();
+    };
+    const std::vector<RowReader> readers =
+        row_readers(g_, trials_.uses(), behind_row_views(g_, trials_.uses(), x));
+    return std::all_of(readers.begin(), readers.end(),
+                       [&](const RowReader& r) { return is_inside(r.node); });
   }
 
   struct Candidate {
     std::vector<RowSplit> splits;
     std::vector<NodeId> chain;
-    i64 least = 0;  // operand, result, and what must be alive between for a band: no plan has less there; and the calls
+    i64 least = 0;  // operand, result, and what must be alive between for a band: no plan has less
+                    // there; and the calls
     i64 cost = 0;
   };
 
   std::optional<Candidate> candidate(const RowSplit& split) const {
     Candidate c;
     c.chain = split.chain;
-    const auto is_inside = [&](NodeId n) { return std::find(split.chain.begin(), split.chain.end(), n) != split.chain.end(); };
+    const auto is_inside = [&](NodeId n) {
+      return std::find(split.chain.begin(), split.chain.end(), n) != split.chain.end();
+    };
     const AddedBySplit* added = trials_.added(split);
     if (!added) return std::nullopt;
     i64 macs = added->macs, calls = before_->calls + added->calls;
@@ -105,7 +123,8 @@ class Search {
     for (const RowSplit& s : splits_) {
       const auto inside = std::count_if(s.chain.begin(), s.chain.end(), is_inside);
       if (inside == static_cast<std::ptrdiff_t>(s.chain.size())) {
-        if (s.chain == split.chain && s.bands == split.bands && s.keep == split.keep) return std::nullopt;
+        if (s.chain == split.chain && s.bands == split.bands && s.keep == split.keep)
+          return std::nullopt;
         continue;
       }
       if (inside > 0) return std::nullopt;
@@ -114,13 +133,18 @@ class Search {
     }
     if (macs > most_added_macs_) return std::nullopt;
     c.splits.push_back(split);
-    std::sort(c.splits.begin(), c.splits.end(), [](const RowSplit& a, const RowSplit& b) { return a.chain.back() < b.chain.back(); });
+    std::sort(c.splits.begin(), c.splits.end(),
+              [](const RowSplit& a, const RowSplit& b) { return a.chain.back() < b.chain.back(); });
     set_directions(c.splits);
     const Node &first = g_.nodes[split.chain.front()], &last = g_.nodes[split.chain.back()];
-    const i64 x = g_.is_constant(first.inputs[0]) ? 0 : g_.type(first.inputs[0]).bytes(), y = g_.type(last.outputs[0]).bytes();
-    // Rows of an operand that nobody else reads make room for the result: all of the one and a band of the other are alive.
+    const i64 x = g_.is_constant(first.inputs[0]) ? 0 : g_.type(first.inputs[0]).bytes(),
+              y = g_.type(last.outputs[0]).bytes();
+    // Rows of an operand that nobody else reads make room for the result: all of the one and a band
+    // of the other are alive.
     const bool dies = dies_in(split.chain, first.inputs[0]);
-    c.least = with_calls(added->between + (dies ? std::max(x + y / split.bands, y + x / split.bands) : x + y), calls);
+    c.least = with_calls(
+        added->between + (dies ? std::max(x + y / split.bands, y + x / split.bands) : x + y),
+        calls);
     return c;
   }
 
@@ -135,11 +159,13 @@ class Search {
     if (g_.nodes.empty()) return false;  // states that are only handed on
     const i64 most = with_calls(now_->most, now_->calls);
     std::vector<Candidate> candidates;
-    const auto end = std::min<NodeId>(now_->peak + static_cast<NodeId>(kMostOperators), static_cast<NodeId>(g_.nodes.size()));
+    const auto end = std::min<NodeId>(now_->peak + static_cast<NodeId>(kMostOperators),
+                                      static_cast<NodeId>(g_.nodes.size()));
     for (NodeId last = now_->peak; last < end; ++last) {
       std::vector<NodeId> chain = trials_.chain(last);
       // Each chain that has the peak in it, from the longest one on.
-      for (; std::find(chain.begin(), chain.end(), now_->peak) != chain.end(); chain.erase(chain.begin()))
+      for (; std::find(chain.begin(), chain.end(), now_->peak) != chain.end();
+           chain.erase(chain.begin()))
         for (const i64 bands : kBands)
           for (const bool keep : {false, true}) {
             if (keep && chain.size() == 1) continue;
@@ -147,11 +173,12 @@ class Search {
             if (c && c->least < most) candidates.push_back(std::move(*c));
           }
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-      const bool may_a = a.least <= aim, may_b = b.least <= aim;
-      if (may_a != may_b) return may_a;
-      return may_a ? a.cost < b.cost : a.least < b.least;
-    });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](const Candidate& a, const Candidate& b) {
+                       const bool may_a = a.least <= aim, may_b = b.least <= aim;
+                       if (may_a != may_b) return may_a;
+                       return may_a ? a.cost < b.cost : a.least < b.least;
+                     });
     const Candidate* lowest = nullptr;
     i64 least = most;
     const BandedProgram* of_lowest = nullptr;
@@ -178,18 +205,22 @@ class Search {
 
 std::string alive_at_peak(const Graph& lowered, const MemoryPlan& plan) {
   std::vector<std::string> alive;
-  for (const LiveTensor& t : plan.peak) alive.push_back(fmt::format("{} ({} bytes)", lowered.values[t.value].name, t.bytes));
+  for (const LiveTensor& t : plan.peak)
+    alive.push_back(fmt::format("{} ({} bytes)", lowered.values[t.value].name, t.bytes));
   return fmt::format("{}", fmt::join(alive, ", "));
 }
 
-i64 plan_and_tables(const Search& s) { return s.best_plan().bytes + kTableBytesOfACall * s.best().calls; }
+i64 plan_and_tables(const Search& s) {
+  return s.best_plan().bytes + kTableBytesOfACall * s.best().calls;
+}
 
-// Between nothing and the plan without bands: what fits is the new upper end, what does not the lower one. Less work is preferred to fewer
-// bytes within a hundred and twenty-eighth.
+// Between nothing and the plan without bands: what fits is the new upper end, what does not the
+// lower one. Less work is preferred to fewer bytes within a hundred and twenty-eighth.
 bool search_least(RowTrials& trials, i64 bytes_of_a_call, std::unique_ptr<Search>& best) {
   const i64 macs = macs_of(trials.graph());
   i64 low = 0, high = std::numeric_limits<i64>::max();
-  for (i64 limit = high; high - low > std::max<i64>(high / kNearTheLeast, 1); limit = (low + high) / 2) {
+  for (i64 limit = high; high - low > std::max<i64>(high / kNearTheLeast, 1);
+       limit = (low + high) / 2) {
     auto search = std::make_unique<Search>(trials, limit, bytes_of_a_call, macs / kMostAddedWork);
     if (!search->run()) return false;
     if (search->fits() && search->bytes() < high) high = search->bytes();
@@ -199,8 +230,8 @@ bool search_least(RowTrials& trials, i64 bytes_of_a_call, std::unique_ptr<Search
   return true;
 }
 
-// The least plan and tables together. A search that counts the tables from the first split on has none left for the last ones; one that
-// counts them at the end alone has too many. Both are asked.
+// The least plan and tables together. A search that counts the tables from the first split on has
+// none left for the last ones; one that counts them at the end alone has too many. Both are asked.
 std::unique_ptr<Search> search_least(RowTrials& trials) {
   std::unique_ptr<Search> best;
   for (const i64 bytes_of_a_call : {i64{0}, kTableBytesOfACall})
@@ -216,7 +247,8 @@ void split_rows(PassContext& pass) {
   const bool least = pass.options.max_ram == kLeastRam;
   if (limit == kNoLimit && !least) return;
   RowTrials trials(pass);
-  const std::unique_ptr<Search> found = least ? search_least(trials) : std::make_unique<Search>(trials, limit, 0, kNoLimit);
+  const std::unique_ptr<Search> found =
+      least ? search_least(trials) : std::make_unique<Search>(trials, limit, 0, kNoLimit);
   if (!found || (!least && !found->run())) return;
   const Search& search = *found;
   if (!search.splits().empty()) {
@@ -235,10 +267,13 @@ void split_rows(PassContext& pass) {
   if (!search.fits() && pass.options.max_ram > 0 && search.best_plan().bytes > pass.options.max_ram)
     pass.diagnostics.add(
         {Severity::error, fmt::format("{} on {}", pass.graph.name, pass.target.name),
-         fmt::format("the planned tensors do not fit --max-ram, also with operators split into bands of rows; alive at the peak: {}",
+         fmt::format("the planned tensors do not fit --max-ram, also with operators split into "
+                     "bands of rows; alive at the peak: {}",
                      alive_at_peak(trials.lowered(search.splits()), search.best_plan())),
-         std::to_string(search.best_plan().bytes), std::to_string(pass.options.max_ram), "compile.max_ram",
-         fmt::format("without bands it takes {} bytes; use a smaller input or fewer channels", search.before_plan().bytes)});
+         std::to_string(search.best_plan().bytes), std::to_string(pass.options.max_ram),
+         "compile.max_ram",
+         fmt::format("without bands it takes {} bytes; use a smaller input or fewer channels",
+                     search.before_plan().bytes)});
   if (!search.splits().empty()) pass.graph = *trials.banded(search.splits());
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all
-// strides, paddings, dilations, depthwise and grouped), pools, sums and residual blocks, for each instruction set; and in bands of columns
-// where images have one row.
+// Computing in bands of rows changes no bit of the result and keeps the promise about memory: on
+// random chains of convolutions (all strides, paddings, dilations, depthwise and grouped), pools,
+// sums and residual blocks, for each instruction set; and in bands of columns where images have one
+// row.
 #include "compile/schedule/split_rows.h"
 
 #include <fmt/format.h>
@@ -16,16 +17,16 @@
 namespace deuteron {
 namespace {
 
-std::optional<Compilation> compiled(const Graph& g, const Target& target, i64 max_ram, const std::vector<float>& x,
-                                    Diagnostics& diagnostics) {
+std::optional<Compilation> compiled(const Graph& g, const Target& target, i64 max_ram,
+                                    const std::vector<float>& x, Diagnostics& diagnostics) {
   CompileOptions options;
   options.ports = PortTypes::steps;
   options.max_ram = max_ram;
   options.quantize.observer = Observer::min_max;
   return compile(g, target, {{x}}, options, diagnostics);
 }
-std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram, const std::vector<float>& x,
-                                    Diagnostics& diagnostics) {
+std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram,
+                                    const std::vector<float>& x, Diagnostics& diagnostics) {
   return compiled(g, *find_target(target, diagnostics), max_ram, x, diagnostics);
 }
 
@@ -39,7 +40,8 @@ TestGraph random_network(std::mt19937& random) {
     const Shape s = t.g.type(x).shape;
     const std::string name = fmt::format("layer{}", t.g.nodes.size());
     const auto constant = [&](Shape shape) {
-      return t.constant(name + "_w", shape, random_floats(numel(shape), static_cast<unsigned>(random())));
+      return t.constant(name + "_w", shape,
+                        random_floats(numel(shape), static_cast<unsigned>(random())));
     };
     switch (below(8)) {
       case 0: {
@@ -59,7 +61,8 @@ TestGraph random_network(std::mt19937& random) {
         const i64 inner = 2 + below(9);
         const ValueId first = t.node(name + "_first", conv, {x, constant({inner, 3, 3, s[3]})});
         const Shape back{s[3], 3, 3, inner};
-        const ValueId w = t.constant(name + "_w2", back, random_floats(numel(back), static_cast<unsigned>(random())));
+        const ValueId w = t.constant(name + "_w2", back,
+                                     random_floats(numel(back), static_cast<unsigned>(random())));
         x = t.node(name, Add{}, {t.node(name + "_second", conv, {first, w}), x});
         break;
       }
@@ -70,7 +73,8 @@ TestGraph random_network(std::mt19937& random) {
         conv.stride = {1 + below(s[1] > 6 ? 2 : 1), 1};
         conv.dilation.h = 1 + below(2);
         if (kh * kw > 1)
-          conv.pad_before = {below(kh * conv.dilation.h), below(kw)}, conv.pad_after = {below(kh * conv.dilation.h), below(kw)};
+          conv.pad_before = {below(kh * conv.dilation.h), below(kw)},
+          conv.pad_after = {below(kh * conv.dilation.h), below(kw)};
         conv.groups = depthwise ? s[3] : 1;
         if (below(2) == 0) conv.bounds.low = 0;
         if (s[1] + conv.pad_before.h + conv.pad_after.h < (kh - 1) * conv.dilation.h + 3) continue;
@@ -84,7 +88,8 @@ TestGraph random_network(std::mt19937& random) {
   return t;
 }
 
-// The same of images of one row. Pools are those of a column, and sums those of a sequence, as Keras has them: reshapes of the same bytes.
+// The same of images of one row. Pools are those of a column, and sums those of a sequence, as
+// Keras has them: reshapes of the same bytes.
 TestGraph random_line(std::mt19937& random) {
   const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<unsigned>(n)); };
   TestGraph t;
@@ -94,7 +99,8 @@ TestGraph random_line(std::mt19937& random) {
     const std::string name = fmt::format("layer{}", t.g.nodes.size());
     const auto conv = [&](const std::string& suffix, Conv2d a, ValueId from, i64 out, i64 kernel) {
       const Shape shape{out, 1, kernel, t.g.type(from).shape[3] / a.groups};
-      const ValueId w = t.constant(name + suffix + "_w", shape, random_floats(numel(shape), static_cast<unsigned>(random())));
+      const ValueId w = t.constant(name + suffix + "_w", shape,
+                                   random_floats(numel(shape), static_cast<unsigned>(random())));
       return t.node(name + suffix, a, {from, w});
     };
     const auto reshaped = [&](const std::string& suffix, ValueId from, Shape shape) {
@@ -118,9 +124,11 @@ TestGraph random_line(std::mt19937& random) {
         Conv2d same;
         same.pad_before = same.pad_after = {0, 1};
         same.bounds.low = 0;
-        const ValueId first = conv("_first", same, x, 2 + below(9), 3), second = conv("_second", same, first, channels, 3);
+        const ValueId first = conv("_first", same, x, 2 + below(9), 3),
+                      second = conv("_second", same, first, channels, 3);
         const Shape line{1, width, channels};
-        const ValueId sum = t.node(name, Add{}, {reshaped("_line", second, line), reshaped("_x", x, line)});
+        const ValueId sum =
+            t.node(name, Add{}, {reshaped("_line", second, line), reshaped("_x", x, line)});
         x = reshaped("_image", sum, {1, 1, width, channels});
         break;
       }
@@ -128,7 +136,9 @@ TestGraph random_line(std::mt19937& random) {
         Conv2d a;
         const i64 kernel = 1 + below(5);
         a.stride.w = 1 + below(3), a.dilation.w = 1 + below(2);
-        if (kernel > 1) a.pad_before.w = below(kernel * a.dilation.w), a.pad_after.w = below(kernel * a.dilation.w);
+        if (kernel > 1)
+          a.pad_before.w = below(kernel * a.dilation.w),
+          a.pad_after.w = below(kernel * a.dilation.w);
         if (below(2) == 0) a.groups = channels;
         if (below(2) == 0) a.bounds.low = 0;
         if (width + a.pad_before.w + a.pad_after.w < (kernel - 1) * a.dilation.w + 9) continue;
@@ -182,7 +192,8 @@ TEST(SplitRows, KeepsEveryBitAndTheLimit) {
   Seen seen;
   for (int round = 0; round < 24; ++round) {
     const TestGraph t = random_network(random);
-    const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
+    const std::vector<float> x =
+        random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
     for (const char* target : {"cortex-m55", "cortex-m33", "cortex-m3"}) {
       SCOPED_TRACE(fmt::format("round {} on {}", round, target));
       check_limits(t.g, with_dialect(target, "deuteron"), x, seen);
@@ -199,7 +210,8 @@ TEST(SplitRows, KeepsEveryBitOfImagesOfOneRow) {
   Seen seen;
   for (int round = 0; round < 12; ++round) {
     const TestGraph t = random_line(random);
-    const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
+    const std::vector<float> x =
+        random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
     for (const char* target : {"cortex-m55", "cortex-m33", "cortex-m3"})
       for (const char* dialect : {"deuteron", "stock"}) {
         SCOPED_TRACE(fmt::format("round {} on {}, {}", round, target, dialect));
@@ -219,7 +231,8 @@ TEST(SplitRows, LeastCountsTheTablesOfCalls) {
   for (int round = 0; round < 24; ++round) {
     SCOPED_TRACE(round);
     const TestGraph t = random_network(random);
-    const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
+    const std::vector<float> x =
+        random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
     Diagnostics diagnostics;
     const auto least = compiled(t.g, "cortex-m55", kLeastRam, x, diagnostics);
     ASSERT_TRUE(least);
@@ -242,8 +255,8 @@ TEST(SplitRows, LeavesAloneWhatFits) {
   EXPECT_EQ(same->row_bands.operators, 0);
 }
 
-// What cannot be taken apart by rows: a batch, one pixel, a pool whose windows reach into padding. Of one row the columns can be, where
-// windows see no other row.
+// What cannot be taken apart by rows: a batch, one pixel, a pool whose windows reach into padding.
+// Of one row the columns can be, where windows see no other row.
 TEST(SplitRows, KnowsWhatCannotBeSplit) {
   const auto length = [](Shape shape, Op op) {
     TestGraph t;

@@ -36,7 +36,8 @@ struct AtPort {
 
 std::optional<AtPort> at_input(const Graph& g, const Uses& uses, size_t port) {
   ValueId v = g.inputs[port].value;
-  while (uses.has_single_reader(v) && op_as<Reshape>(g, uses.readers[v][0])) v = g.nodes[uses.readers[v][0]].outputs[0];
+  while (uses.has_single_reader(v) && op_as<Reshape>(g, uses.readers[v][0]))
+    v = g.nodes[uses.readers[v][0]].outputs[0];
   if (!uses.has_single_reader(v)) return std::nullopt;
   const NodeId n = uses.readers[v][0];
   const Permute* permute = op_as<Permute>(g, n);
@@ -44,21 +45,25 @@ std::optional<AtPort> at_input(const Graph& g, const Uses& uses, size_t port) {
   // A transpose from an input straight to an output stays: nothing else would be left of them.
   if (!turn || uses.output_uses[g.nodes[n].outputs[0]] > 0) return std::nullopt;
   const bool is_image = v == g.inputs[port].value && permute->perm == Axes{0, 2, 3, 1};
-  return AtPort{true, port, v, g.nodes[n].outputs[0], is_image ? g.type(v).shape : Shape{turn->n, turn->a, 1, turn->b}};
+  return AtPort{true, port, v, g.nodes[n].outputs[0],
+                is_image ? g.type(v).shape : Shape{turn->n, turn->a, 1, turn->b}};
 }
 
 std::optional<AtPort> at_output(const Graph& g, const Uses& uses, size_t port) {
   ValueId v = g.outputs[port].value;
   if (uses.output_uses[v] != 1 || !uses.readers[v].empty()) return std::nullopt;
-  for (NodeId above; op_as<Reshape>(g, above = uses.producer[v]) && uses.has_single_reader(g.nodes[above].inputs[0]);)
+  for (NodeId above; op_as<Reshape>(g, above = uses.producer[v]) &&
+                     uses.has_single_reader(g.nodes[above].inputs[0]);)
     v = g.nodes[above].inputs[0];
   const NodeId n = uses.producer[v];
   const Permute* permute = op_as<Permute>(g, n);
   const ValueId inside = permute ? g.nodes[n].inputs[0] : -1;
-  const std::optional<Turn> turn = permute ? turn_of(g.type(inside).shape, permute->perm) : std::nullopt;
+  const std::optional<Turn> turn =
+      permute ? turn_of(g.type(inside).shape, permute->perm) : std::nullopt;
   if (!turn || uses.producer[inside] < 0 || uses.output_uses[inside] > 0) return std::nullopt;
   const bool is_image = v == g.outputs[port].value && permute->perm == Axes{0, 3, 1, 2};
-  return AtPort{false, port, v, inside, is_image ? g.type(v).shape : Shape{turn->n, turn->b, 1, turn->a}};
+  return AtPort{false, port, v, inside,
+                is_image ? g.type(v).shape : Shape{turn->n, turn->b, 1, turn->a}};
 }
 
 Graph without(Graph body, const AtPort& t) {
@@ -79,18 +84,25 @@ Graph without(Graph body, const AtPort& t) {
 }  // namespace
 
 BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {
-  BorderTransposes moved{std::vector<Shape>(body.inputs.size()), std::vector<Shape>(body.outputs.size())};
+  BorderTransposes moved{std::vector<Shape>(body.inputs.size()),
+                         std::vector<Shape>(body.outputs.size())};
   const FormatConversion by = pass.options.npu.format_conversion;
   if (by == FormatConversion::npu) return moved;
-  const auto cycles_of = [&](const Graph& g) { return npu_cycles(g, *pass.target.npu, pass.options.npu.fetch_constants); };
+  const auto cycles_of = [&](const Graph& g) {
+    return npu_cycles(g, *pass.target.npu, pass.options.npu.fetch_constants);
+  };
   std::optional<i64> npu;  // cycles of the body as it is; only where there is something to compare
   const auto consider = [&](const std::optional<AtPort>& t) {
     if (!t) return;
     Graph rest = without(body, *t);
     if (!npu) npu = cycles_of(body);
     const std::optional<i64> npu_of_rest = cycles_of(rest);
-    const std::optional<i64> cpu = by == FormatConversion::cpu ? 0 : border_transpose_cycles(pass.target, body.type(t->outside).bytes());
-    // Next to equal where the NPU has no kernel for it: a matrix product takes it as a flag of its own.
+    const std::optional<i64> cpu =
+        by == FormatConversion::cpu
+            ? 0
+            : border_transpose_cycles(pass.target, body.type(t->outside).bytes());
+    // Next to equal where the NPU has no kernel for it: a matrix product takes it as a flag of its
+    // own.
     if (!cpu || !npu || !npu_of_rest || *npu_of_rest + *cpu >= *npu) return;
     npu = npu_of_rest;
     (t->is_input ? moved.inputs : moved.outputs)[t->port] = t->sizes;

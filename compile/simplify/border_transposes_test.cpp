@@ -21,10 +21,13 @@ struct Moved {
 
 // "@" stands for the usual parameters.
 Moved moved(std::string text, FormatConversion by = FormatConversion::cheapest) {
-  for (size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, "q(scale=0.05 zero=0)");
+  for (size_t at; (at = text.find('@')) != std::string::npos;)
+    text.replace(at, 1, "q(scale=0.05 zero=0)");
   Diagnostics diagnostics;
-  std::optional<Graph> g =
-      parse("source 0 \"turn\" \"aten.permute.default\"\nsource 1 \"back\" \"aten.permute.default\"\n" + text, "test", diagnostics);
+  std::optional<Graph> g = parse(
+      "source 0 \"turn\" \"aten.permute.default\"\nsource 1 \"back\" \"aten.permute.default\"\n" +
+          text,
+      "test", diagnostics);
   EXPECT_TRUE(g) << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
   if (!g) return {};
   Moved m{std::move(*g), {}};
@@ -40,7 +43,8 @@ Moved moved(std::string text, FormatConversion by = FormatConversion::cheapest) 
 }
 
 size_t permutes(const Graph& g) {
-  return static_cast<size_t>(std::ranges::count_if(g.nodes, [](const Node& n) { return std::holds_alternative<Permute>(n.op); }));
+  return static_cast<size_t>(std::ranges::count_if(
+      g.nodes, [](const Node& n) { return std::holds_alternative<Permute>(n.op); }));
 }
 
 const Shape kNone;
@@ -90,7 +94,8 @@ TEST(BorderTransposes, OtherRanksAreSeenAsImages) {
       "output y\n");
   EXPECT_EQ(permutes(m.body), 0u);
   EXPECT_THAT(m.border.inputs, testing::ElementsAre(Shape{2, 7, 1, 5}));
-  EXPECT_THAT(m.border.outputs, testing::ElementsAre(Shape{1, 7, 1, 10})) << "the batch moves along with what it lies beside";
+  EXPECT_THAT(m.border.outputs, testing::ElementsAre(Shape{1, 7, 1, 10}))
+      << "the batch moves along with what it lies beside";
 }
 
 TEST(BorderTransposes, BehindViews) {
@@ -110,11 +115,14 @@ TEST(BorderTransposes, BehindViews) {
 TEST(BorderTransposes, WhatAFlagCannotSayStays) {
   for (const char* text :
        {// three axes in another order
-        "input x : s8[2,3,4,5] @\na = permute(x) perm=3,1,2,0 : s8[5,3,4,2] @\ny = clamp(a) bounds=0,6 : s8[5,3,4,2] @\noutput y\n",
+        "input x : s8[2,3,4,5] @\na = permute(x) perm=3,1,2,0 : s8[5,3,4,2] @\ny = clamp(a) "
+        "bounds=0,6 : s8[5,3,4,2] @\noutput y\n",
         // the user's order is wanted too
-        "input x : s8[1,3,4,5] @\na = permute(x) perm=0,2,3,1 : s8[1,4,5,3] @\ny = clamp(a) bounds=0,6 : s8[1,4,5,3] @\n"
+        "input x : s8[1,3,4,5] @\na = permute(x) perm=0,2,3,1 : s8[1,4,5,3] @\ny = clamp(a) "
+        "bounds=0,6 : s8[1,4,5,3] @\n"
         "z = clamp(x) bounds=0,6 : s8[1,3,4,5] @\noutput y\noutput z\n",
-        "input x : s8[1,4,5,3] @\na = clamp(x) bounds=0,6 : s8[1,4,5,3] @\ny = permute(a) perm=0,3,1,2 : s8[1,3,4,5] @\noutput y\noutput "
+        "input x : s8[1,4,5,3] @\na = clamp(x) bounds=0,6 : s8[1,4,5,3] @\ny = permute(a) "
+        "perm=0,3,1,2 : s8[1,3,4,5] @\noutput y\noutput "
         "a\n",
         // nothing would be left between input and output
         "input x : s8[1,3,4,5] @\ny = permute(x) perm=0,2,3,1 : s8[1,4,5,3] @\noutput y\n"}) {

@@ -11,7 +11,9 @@ namespace deuteron {
 ValueId float_constant(PatchBuilder& b, const GraphValue& steps) {
   std::vector<float> real(static_cast<size_t>(steps.type.elements()));
   const Quant& q = steps.type.quant;
-  const i64 inner = q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
+  const i64 inner =
+      q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1))
+                      : 1;
   for (size_t i = 0; i < real.size(); ++i) {
     const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % steps.type.shape[q.axis] : 0;
     const i64 step = steps.type.dtype == DType::s8    ? steps.constant->as<int8_t>()[i]
@@ -19,7 +21,8 @@ ValueId float_constant(PatchBuilder& b, const GraphValue& steps) {
                                                       : steps.constant->as<i32>()[i];
     real[i] = static_cast<float>(step - q.zero_point[c]) * q.scale[c];
   }
-  return b.constant(Type{DType::f32, steps.type.shape, {}}, constant_of(std::move(real)), steps.name);
+  return b.constant(Type{DType::f32, steps.type.shape, {}}, constant_of(std::move(real)),
+                    steps.name);
 }
 
 // The steps that a dequantize of a constant reads; null for another node.
@@ -33,7 +36,9 @@ static const GraphValue* steps_of(const Graph& g, const Uses& uses, const Node& 
 bool has_only_quantized_constants(const Graph& g) {
   if (g.numerics == Numerics::tflite) return false;
   const Uses uses(g);
-  return std::ranges::all_of(g.nodes, [&](const Node& n) { return !is_quantize_or_dequantize(n.op) || steps_of(g, uses, n); });
+  return std::ranges::all_of(g.nodes, [&](const Node& n) {
+    return !is_quantize_or_dequantize(n.op) || steps_of(g, uses, n);
+  });
 }
 
 // dequantize(constant)   becomes   constant
@@ -44,10 +49,12 @@ std::optional<Patch> fold_dequantize_of_constant(const Graph& g, const Uses& use
   return b.replace_root(float_constant(b, *steps));
 }
 
-// dequantize(constant)   becomes   constant, where no int8 layer took the steps and no kernel takes them
+// dequantize(constant)   becomes   constant, where no int8 layer took the steps and no kernel takes
+// them
 std::optional<Patch> fold_dequantize_without_kernel(const Graph& g, const Uses& uses, NodeId root) {
   const GraphValue* steps = steps_of(g, uses, g.nodes[root]);
-  if (!steps || (!steps->type.quant.per_channel() && steps->type.dtype != DType::s32)) return std::nullopt;
+  if (!steps || (!steps->type.quant.per_channel() && steps->type.dtype != DType::s32))
+    return std::nullopt;
   return fold_dequantize_of_constant(g, uses, root);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depends on constants alone is computed here, weights get their storage order, and movements that undo each other go.
+// What depends on constants alone is computed here, weights get their storage order, and movements
+// that undo each other go.
 #include <algorithm>
 
 #include "compile/pass.h"
@@ -9,20 +10,27 @@
 
 namespace deuteron {
 
-// A repetition larger than this and than what it is made from stays computed: a constant takes flash. Arithmetic does not: calibration sees
-// no numbers of what depends on constants alone, so that a layer behind it would have no range.
-static constexpr i64 kFreeElements = 1024, kMostComputed = i64{1} << 20, kMostRepeated = i64{1} << 25;
+// A repetition larger than this and than what it is made from stays computed: a constant takes
+// flash. Arithmetic does not: calibration sees no numbers of what depends on constants alone, so
+// that a layer behind it would have no range.
+static constexpr i64 kFreeElements = 1024, kMostComputed = i64{1} << 20,
+                     kMostRepeated = i64{1} << 25;
 
-// Whether arithmetic on constants alone reads the repetition, perhaps behind more movements: then it is computed too, and this one takes no
-// flash. A norm of a weight is repeated before the weight is divided by it.
+// Whether arithmetic on constants alone reads the repetition, perhaps behind more movements: then
+// it is computed too, and this one takes no flash. A norm of a weight is repeated before the weight
+// is divided by it.
 static bool is_read_by_constants(const Graph& g, const Uses& uses, ValueId v) {
   if (uses.output_uses[v] != 0 || uses.readers[v].empty()) return false;
   return std::all_of(uses.readers[v].begin(), uses.readers[v].end(), [&](NodeId id) {
     const Node& reader = g.nodes[id];
-    if (reader.outputs.size() != 1 || is_quantize_or_dequantize(reader.op) || g.type(reader.outputs[0]).dtype != DType::f32) return false;
-    if (is_movement(reader.op)) return reader.inputs.size() == 1 && is_read_by_constants(g, uses, reader.outputs[0]);
-    return std::all_of(reader.inputs.begin(), reader.inputs.end(),
-                       [&](ValueId in) { return in == v || (g.is_constant(in) && g.type(in).dtype == DType::f32); });
+    if (reader.outputs.size() != 1 || is_quantize_or_dequantize(reader.op) ||
+        g.type(reader.outputs[0]).dtype != DType::f32)
+      return false;
+    if (is_movement(reader.op))
+      return reader.inputs.size() == 1 && is_read_by_constants(g, uses, reader.outputs[0]);
+    return std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId in) {
+      return in == v || (g.is_constant(in) && g.type(in).dtype == DType::f32);
+    });
   });
 }
 
@@ -35,7 +43,8 @@ static i64 most_elements(const Graph& g, const Uses& uses, const Node& node) {
 // f(constant, ..)   becomes   constant
 static std::optional<Patch> evaluate(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (node.outputs.size() != 1 || node.inputs.empty() || is_quantize_or_dequantize(node.op)) return std::nullopt;
+  if (node.outputs.size() != 1 || node.inputs.empty() || is_quantize_or_dequantize(node.op))
+    return std::nullopt;
   i64 elements = 0;
   std::vector<HostTensor> in;
   std::vector<std::vector<float>> copies;
@@ -50,19 +59,22 @@ static std::optional<Patch> evaluate(const Graph& g, const Uses& uses, NodeId ro
     const std::span<const float> data = g.values[v].constant->as<float>();
     copies.emplace_back(data.begin(), data.end());
   }
-  for (size_t k = 0; k < copies.size(); ++k) in.push_back({&g.type(node.inputs[k]), copies[k].data()});
+  for (size_t k = 0; k < copies.size(); ++k)
+    in.push_back({&g.type(node.inputs[k]), copies[k].data()});
   std::vector<float> result(static_cast<size_t>(y.elements()));
   const HostTensor out{&y, result.data()};
   execute(node.op, in, {&out, 1});
   PatchBuilder b(g, root, "folded into a constant");
-  return b.replace_root(b.constant(y, constant_of(std::move(result)), g.values[node.outputs[0]].name));
+  return b.replace_root(
+      b.constant(y, constant_of(std::move(result)), g.values[node.outputs[0]].name));
 }
 
 void fold_constants(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.push_back(evaluate);
   // With samples it gets parameters for its activations, too; without, its layers stay in float.
-  if (!pass.samples.empty() && has_only_quantized_constants(pass.graph)) rules.push_back(fold_dequantize_of_constant);
+  if (!pass.samples.empty() && has_only_quantized_constants(pass.graph))
+    rules.push_back(fold_dequantize_of_constant);
   rewrite(pass.graph, rules, pass.rules());
 }
 

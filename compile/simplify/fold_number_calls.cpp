@@ -16,12 +16,15 @@ namespace deuteron {
 ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const Quant& q) {
   std::vector<int8_t> steps;
   for (const float x : value.constant->as<float>())
-    steps.push_back(static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high)));
-  return b.constant(Type{DType::s8, value.type.shape, q}, constant_of(std::move(steps)), value.name);
+    steps.push_back(
+        static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high)));
+  return b.constant(Type{DType::s8, value.type.shape, q}, constant_of(std::move(steps)),
+                    value.name);
 }
 
 Bounds range_of(const Quant& q) {
-  return {static_cast<float>(q.low - q.zero_point[0]) * q.scale[0], static_cast<float>(q.high - q.zero_point[0]) * q.scale[0]};
+  return {static_cast<float>(q.low - q.zero_point[0]) * q.scale[0],
+          static_cast<float>(q.high - q.zero_point[0]) * q.scale[0]};
 }
 
 Quant spanning(const std::vector<const Quant*>& all) {
@@ -37,7 +40,9 @@ Quant spanning(const std::vector<const Quant*>& all) {
 
 namespace {
 
-bool has_steps(const Type& t) { return t.dtype == DType::s8 && !t.quant.empty() && !t.quant.per_channel(); }
+bool has_steps(const Type& t) {
+  return t.dtype == DType::s8 && !t.quant.empty() && !t.quant.per_channel();
+}
 
 // The numbers of a call: constants, and the steps behind a dequantize.
 struct Numbers {
@@ -46,10 +51,12 @@ struct Numbers {
   std::vector<size_t> constants;
   std::vector<const Quant*> parameters;  // of the computed ones
   bool agree() const {
-    return std::all_of(parameters.begin(), parameters.end(), [&](const Quant* q) { return *q == *parameters[0]; });
+    return std::all_of(parameters.begin(), parameters.end(),
+                       [&](const Quant* q) { return *q == *parameters[0]; });
   }
 };
-std::optional<Numbers> numbers_of_call(const Graph& g, const Uses& uses, const Node& node, const NumberCall& call) {
+std::optional<Numbers> numbers_of_call(const Graph& g, const Uses& uses, const Node& node,
+                                       const NumberCall& call) {
   Numbers n{node.inputs, call.operands, {}, {}};
   for (const size_t k : n.at) {
     const ValueId v = node.inputs[k];
@@ -64,16 +71,19 @@ std::optional<Numbers> numbers_of_call(const Graph& g, const Uses& uses, const N
   return n;
 }
 
-// All numbers with these parameters: constants are rounded, others get them by a clamp without bounds.
+// All numbers with these parameters: constants are rounded, others get them by a clamp without
+// bounds.
 void bring_to(PatchBuilder& b, const Graph& g, const Quant& quant, Numbers& n) {
   for (const size_t k : n.at) {
     ValueId& v = n.inputs[k];
-    if (std::ranges::find(n.constants, k) != n.constants.end()) v = quantize_constant(b, g.values[v], quant);
+    if (std::ranges::find(n.constants, k) != n.constants.end())
+      v = quantize_constant(b, g.values[v], quant);
     else if (b.type(v).quant != quant) v = with_parameters(b, v, quant);
   }
 }
 
-bool runtime_takes(const PatchBuilder& b, const auto& call, const std::vector<ValueId>& inputs, const std::vector<Type>& types) {
+bool runtime_takes(const PatchBuilder& b, const auto& call, const std::vector<ValueId>& inputs,
+                   const std::vector<Type>& types) {
   std::vector<const Type*> in, out;
   for (const ValueId v : inputs) in.push_back(&b.type(v));
   for (const Type& type : types) out.push_back(&type);
@@ -90,8 +100,10 @@ bool lie_in(const Graph& g, const Numbers& n, const Quant& quant) {
   return true;
 }
 
-// The parameters of what a call moves: its operands', where they have the same; else those that its result is wanted in, or that hold all.
-std::optional<Quant> moved_quant(const Graph& g, const Uses& uses, const Node& node, const Numbers& n) {
+// The parameters of what a call moves: its operands', where they have the same; else those that its
+// result is wanted in, or that hold all.
+std::optional<Quant> moved_quant(const Graph& g, const Uses& uses, const Node& node,
+                                 const Numbers& n) {
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
   const bool is_wanted = wanted && has_steps(*wanted);
   if (!n.parameters.empty() && n.agree() && lie_in(g, n, *n.parameters[0])) return *n.parameters[0];
@@ -100,13 +112,15 @@ std::optional<Quant> moved_quant(const Graph& g, const Uses& uses, const Node& n
   return spanning(n.parameters);
 }
 
-// where(mask, dequantize(x), number), topk, gather and the like   become   dequantize(where(mask, x, steps)): the same numbers
-// Refused when an operand comes from float, or a constant would be cut off.
+// where(mask, dequantize(x), number), topk, gather and the like   become   dequantize(where(mask,
+// x, steps)): the same numbers Refused when an operand comes from float, or a constant would be cut
+// off.
 std::optional<Patch> move_steps(const Graph& g, const Uses& uses, NodeId root) {
   const auto* kernel = call_of(g.nodes[root].op);
   const auto call = kernel ? number_call(*kernel) : std::nullopt;
   const Node& node = g.nodes[root];
-  if (!call || call->use != NumberUse::moved || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  if (!call || call->use != NumberUse::moved || g.type(node.outputs[0]).dtype != DType::f32)
+    return std::nullopt;
   std::optional<Numbers> n = numbers_of_call(g, uses, node, *call);
   if (!n) return std::nullopt;
   const std::optional<Quant> quant = moved_quant(g, uses, node, *n);
@@ -118,7 +132,8 @@ std::optional<Patch> move_steps(const Graph& g, const Uses& uses, NodeId root) {
   types[0].dtype = DType::s8, types[0].quant = *quant;
   if (!runtime_takes(b, *kernel, n->inputs, types)) return std::nullopt;
   const ValueId y = b.add_typed(*kernel, n->inputs, types[0], g.values[node.outputs[0]].name);
-  const bool is_read = !uses.readers[node.outputs[0]].empty() || uses.output_uses[node.outputs[0]] != 0;  // or positions alone
+  const bool is_read = !uses.readers[node.outputs[0]].empty() ||
+                       uses.output_uses[node.outputs[0]] != 0;  // or positions alone
   if (is_read) b.replace(node.outputs[0], b.add(Dequantize{}, {y}));
   Patch patch = b.done();
   Node& moved = *(patch.nodes.end() - (is_read ? 2 : 1));
@@ -131,7 +146,8 @@ std::optional<Patch> move_steps(const Graph& g, const Uses& uses, NodeId root) {
   return patch;
 }
 
-// A comparison as a sentence about steps: of all steps of x, those for which it holds are the ones above, or not below, a number.
+// A comparison as a sentence about steps: of all steps of x, those for which it holds are the ones
+// above, or not below, a number.
 struct Threshold {
   std::string_view name;  // of the kernel
   i64 step;
@@ -145,7 +161,9 @@ bool holds(std::string_view name, float a, float b) {
 }
 Threshold threshold_of(std::string_view name, float number, const Quant& q) {
   i64 first = q.low, last = q.high;  // of those for which it holds
-  const auto is_true = [&](i64 step) { return holds(name, static_cast<float>(step - q.zero_point[0]) * q.scale[0], number); };
+  const auto is_true = [&](i64 step) {
+    return holds(name, static_cast<float>(step - q.zero_point[0]) * q.scale[0], number);
+  };
   if (name == "aten::eq" || name == "aten::ne") {
     const bool equal = name == "aten::eq";
     for (i64 step = first; step <= last; ++step)
@@ -160,13 +178,17 @@ Threshold threshold_of(std::string_view name, float number, const Quant& q) {
 
 std::string_view mirrored(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
-      {"aten::lt", "aten::gt"}, {"aten::le", "aten::ge"}, {"aten::gt", "aten::lt"}, {"aten::ge", "aten::le"}};
+      {"aten::lt", "aten::gt"},
+      {"aten::le", "aten::ge"},
+      {"aten::gt", "aten::lt"},
+      {"aten::ge", "aten::le"}};
   for (const auto& [from, to] : kPairs)
     if (from == name) return to;
   return name;
 }
 
-// The operand of the one computed number and the constant beside it; nothing where there is no constant, or one of several elements.
+// The operand of the one computed number and the constant beside it; nothing where there is no
+// constant, or one of several elements.
 struct BesideNumber {
   size_t operand;
   float number;
@@ -179,12 +201,15 @@ std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, cons
   const bool first = n.constants[0] == n.at[1];
   const size_t operand = first ? n.at[0] : n.at[1];
   const GraphValue& value = g.values[node.inputs[n.constants[0]]];
-  if (value.type.elements() != 1 || g.type(node.inputs[operand]).shape != g.type(node.outputs[0]).shape) return std::nullopt;
+  if (value.type.elements() != 1 ||
+      g.type(node.inputs[operand]).shape != g.type(node.outputs[0]).shape)
+    return std::nullopt;
   return BesideNumber{operand, value.constant->as<float>()[0], first};
 }
 
 // dequantize(x) > number   becomes   x > step: true for the same numbers
-// dequantize(x) > dequantize(y)   becomes   x > y, both with parameters that hold the ranges of both where theirs differ
+// dequantize(x) > dequantize(y)   becomes   x > y, both with parameters that hold the ranges of
+// both where theirs differ
 std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root) {
   const auto* kernel = call_of(g.nodes[root].op);
   const auto call = kernel ? number_call(*kernel) : std::nullopt;
@@ -200,7 +225,8 @@ std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root
   std::vector<ValueId> inputs = n->inputs;
   if (const auto beside = beside_number(g, node, *call, *n)) {
     const ValueId x = n->inputs[beside->operand];
-    const Threshold t = threshold_of(beside->first ? call->name : mirrored(call->name), beside->number, g.type(x).quant);
+    const Threshold t = threshold_of(beside->first ? call->name : mirrored(call->name),
+                                     beside->number, g.type(x).quant);
     on_steps.name = t.name, on_steps.overload = "Scalar_out";
     using K = KernelArg::Kind;
     on_steps.args = {{K::input, 0, 0, {}, *face_of_operand(*kernel, beside->operand)},
@@ -212,7 +238,8 @@ std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root
     inputs = n->inputs;
   }
   if (!runtime_takes(b, on_steps, inputs, {type})) return std::nullopt;
-  return b.replace_root(b.add_typed(std::move(on_steps), std::move(inputs), type, g.values[node.outputs[0]].name));
+  return b.replace_root(
+      b.add_typed(std::move(on_steps), std::move(inputs), type, g.values[node.outputs[0]].name));
 }
 
 // argmax(dequantize(x))   becomes   argmax(x): the order of the steps is that of the numbers
@@ -223,22 +250,28 @@ std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeId root)
   const ValueId steps = dequantized(g, uses, node.inputs[0]);
   if (steps < 0 || g.type(steps).quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(b.add_typed(*call, {steps}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
+  return b.replace_root(
+      b.add_typed(*call, {steps}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
 }
 
 // quantize(true and false as numbers)   becomes   where(mask, step of 1, step of 0)
 std::optional<Patch> choose_steps(const Graph& g, const Uses& uses, NodeId root) {
   const auto* kernel = call_of(g.nodes[root].op);
   const Node& node = g.nodes[root];
-  if (!kernel || kernel->name != "aten::_to_copy" || g.type(node.inputs[0]).dtype != DType::b8) return std::nullopt;
-  const std::optional<Type> wanted = g.type(node.outputs[0]).dtype == DType::f32 ? quantized_type(g, uses, node.outputs[0]) : std::nullopt;
+  if (!kernel || kernel->name != "aten::_to_copy" || g.type(node.inputs[0]).dtype != DType::b8)
+    return std::nullopt;
+  const std::optional<Type> wanted = g.type(node.outputs[0]).dtype == DType::f32
+                                         ? quantized_type(g, uses, node.outputs[0])
+                                         : std::nullopt;
   const Face *const mask = face_of_operand(*kernel, 0), *const result = face_of_result(*kernel);
   if (!wanted || !has_steps(*wanted) || !mask || !result) return std::nullopt;
   const Quant& q = wanted->quant;
   PatchBuilder b(g, root, "");
   const auto step = [&](float x, const char* name) {
-    const auto steps = static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high));
-    return b.constant(Type{DType::s8, {}, q}, constant_of(std::vector<int8_t>{steps}), g.values[node.outputs[0]].name + name);
+    const auto steps =
+        static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high));
+    return b.constant(Type{DType::s8, {}, q}, constant_of(std::vector<int8_t>{steps}),
+                      g.values[node.outputs[0]].name + name);
   };
   const std::vector<ValueId> inputs{node.inputs[0], step(1, "_one"), step(0, "_zero")};
   using K = KernelArg::Kind;

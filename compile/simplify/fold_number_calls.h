@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of portable kernels that do no arithmetic (ops/kernel_call/number_calls.h) between dequantize and quantize, on int8.
+// Calls of portable kernels that do no arithmetic (ops/kernel_call/number_calls.h) between
+// dequantize and quantize, on int8.
 #pragma once
 #include "ir/rewrite/patch.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of few channels for the NPU. Its dot products are `vector_length` channels wide: a raw signal of one channel uses an eighth
-// of them, and its weights take eight times their bytes. Where the stride allows, f neighbouring positions of a row become channels:
-//   conv2d(x [n,h,w,c], weight [oc,kh,kw,c], stride s)   becomes   conv2d(x [n,h,w/f,c*f], weight [oc,kh,kw/f,c*f], stride s/f)
-// The storage of x is the same, so is every sum: taps that are added have weights of zero. A spectrum (torch.stft) and the patches of a
-// vision transformer are such layers.
+// Convolutions of few channels for the NPU. Its dot products are `vector_length` channels wide: a
+// raw signal of one channel uses an eighth of them, and its weights take eight times their bytes.
+// Where the stride allows, f neighbouring positions of a row become channels:
+//   conv2d(x [n,h,w,c], weight [oc,kh,kw,c], stride s)   becomes   conv2d(x [n,h,w/f,c*f], weight
+//   [oc,kh,kw/f,c*f], stride s/f)
+// The storage of x is the same, so is every sum: taps that are added have weights of zero. A
+// spectrum (torch.stft) and the patches of a vision transformer are such layers.
 #include <algorithm>
 
 #include "compile/options.h"
@@ -16,23 +18,28 @@ namespace {
 
 i64 round_up(i64 n, i64 to) { return (n + to - 1) / to * to; }
 
-// Along the folded axis, in positions of x. A single row may read its source in front of the slice that it was given: new taps are zeros.
+// Along the folded axis, in positions of x. A single row may read its source in front of the slice
+// that it was given: new taps are zeros.
 struct Row {
-  ValueId source = -1;   // [rows, length, channels] in storage
+  ValueId source = -1;  // [rows, length, channels] in storage
   i64 rows = 1, length = 0, channels = 0;
-  i64 begin = 0;         // of the first window: negative in the padding
+  i64 begin = 0;  // of the first window: negative in the padding
   i64 kernel = 0, stride = 0, windows = 0, other_taps = 1;
   bool is_column = false;  // x is [n,h,1,c]: its rows are positions
 };
 
 struct Fold {
-  i64 f = 1, taps_before = 0, kernel = 0;  // positions that become one; zeros in front of the kernel; kernel in folded positions
-  i64 pad_before = 0, pad_after = 0;       // folded positions
-  i64 start = 0, kept = 0;                 // folded positions of the source that are read
+  i64 f = 1, taps_before = 0,
+      kernel =
+          0;  // positions that become one; zeros in front of the kernel; kernel in folded positions
+  i64 pad_before = 0, pad_after = 0;  // folded positions
+  i64 start = 0, kept = 0;            // folded positions of the source that are read
 };
 
-// The source of a row that is one slice of it, with where it begins: every axis before the sliced one has one element.
-std::optional<std::pair<ValueId, i64>> source_of_slice(const Graph& g, const Uses& uses, ValueId v) {
+// The source of a row that is one slice of it, with where it begins: every axis before the sliced
+// one has one element.
+std::optional<std::pair<ValueId, i64>> source_of_slice(const Graph& g, const Uses& uses,
+                                                       ValueId v) {
   i64 begin = 0;
   bool found = false;
   for (;;) {
@@ -51,7 +58,8 @@ std::optional<std::pair<ValueId, i64>> source_of_slice(const Graph& g, const Use
 }
 
 Row row_of(const Graph& g, const Uses& uses, const Node& node, const Conv2d& op) {
-  const Shape &x = g.type(node.inputs[0]).shape, &w = g.type(node.inputs[1]).shape, &y = g.type(node.outputs[0]).shape;
+  const Shape &x = g.type(node.inputs[0]).shape, &w = g.type(node.inputs[1]).shape,
+              &y = g.type(node.outputs[0]).shape;
   Row r;
   r.source = node.inputs[0];
   r.channels = x[3];
@@ -66,7 +74,9 @@ Row row_of(const Graph& g, const Uses& uses, const Node& node, const Conv2d& op)
   r.begin = -(r.is_column ? before.h : before.w);
   if (r.rows != 1 || r.begin != 0 || (r.is_column ? after.h : after.w) != 0) return r;
   const auto sliced = source_of_slice(g, uses, r.source);
-  if (!sliced || sliced->second % r.channels != 0 || g.type(sliced->first).elements() % r.channels != 0) return r;
+  if (!sliced || sliced->second % r.channels != 0 ||
+      g.type(sliced->first).elements() % r.channels != 0)
+    return r;
   r.source = sliced->first;
   r.begin = sliced->second / r.channels;
   r.length = g.type(r.source).elements() / r.channels;
@@ -84,7 +94,8 @@ std::optional<Fold> fold_by(const Row& r, i64 f) {
   const i64 whole = r.length / f, end = first / f + (r.windows - 1) * (r.stride / f) + fold.kernel;
   fold.pad_after = std::max<i64>(0, end - whole);
   // What is cut off must not be read, and what is kept must not make room for one window more.
-  if (r.length % f != 0 && r.begin + (r.windows - 1) * r.stride + r.kernel > whole * f) return std::nullopt;
+  if (r.length % f != 0 && r.begin + (r.windows - 1) * r.stride + r.kernel > whole * f)
+    return std::nullopt;
   const bool has_room = whole - end >= r.stride / f;
   if (has_room && r.rows != 1) return std::nullopt;
   fold.kept = (has_room ? end : whole) - fold.start;
@@ -92,11 +103,14 @@ std::optional<Fold> fold_by(const Row& r, i64 f) {
 }
 
 // Elements of a padded filter: what the NPU reads, and multiplies for each window.
-i64 lanes(const Row& r, i64 kernel, i64 channels, i64 vector_length) { return r.other_taps * kernel * round_up(channels, vector_length); }
+i64 lanes(const Row& r, i64 kernel, i64 channels, i64 vector_length) {
+  return r.other_taps * kernel * round_up(channels, vector_length);
+}
 
 std::optional<Fold> best_fold(const Row& r, i64 vector_length) {
   std::optional<Fold> best;
-  i64 least = lanes(r, r.kernel, r.channels, vector_length) / 2;  // less than half, or it is not worth the change
+  i64 least = lanes(r, r.kernel, r.channels, vector_length) /
+              2;  // less than half, or it is not worth the change
   for (i64 f = 2; f <= r.stride; ++f) {
     const std::optional<Fold> fold = fold_by(r, f);
     if (!fold || lanes(r, fold->kernel, r.channels * f, vector_length) >= least) continue;
@@ -108,24 +122,30 @@ std::optional<Fold> best_fold(const Row& r, i64 vector_length) {
 
 Constant folded_weight(const Constant& weight, const Shape& shape, const Row& r, const Fold& fold) {
   const std::span<const int8_t> old = weight.as<int8_t>();
-  const i64 filters = shape[0] * r.other_taps, row = r.kernel * r.channels, wide = fold.kernel * fold.f * r.channels;
+  const i64 filters = shape[0] * r.other_taps, row = r.kernel * r.channels,
+            wide = fold.kernel * fold.f * r.channels;
   std::vector<int8_t> data(static_cast<size_t>(filters * wide));
   for (i64 k = 0; k < filters; ++k)
-    std::copy_n(old.begin() + k * row, row, data.begin() + k * wide + fold.taps_before * r.channels);
+    std::copy_n(old.begin() + k * row, row,
+                data.begin() + k * wide + fold.taps_before * r.channels);
   return constant_of(std::move(data));
 }
 
 // conv2d(x, w)   becomes   reshape(conv2d(reshape(x), w with zeros))
-// Refused with groups or dilation along the row, with a weight that is computed, and where it saves less than half.
-std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+// Refused with groups or dilation along the row, with a weight that is computed, and where it saves
+// less than half.
+std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId root,
+                                       const RuleContext& context) {
   const Conv2d* op = op_as<Conv2d>(g, root);
   const i64 vector_length = context.target->npu->limits.vector_length;
   if (!op || op->groups != 1) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
-  if (x.dtype != DType::s8 || w.dtype != DType::s8 || !g.is_constant(node.inputs[1])) return std::nullopt;
+  if (x.dtype != DType::s8 || w.dtype != DType::s8 || !g.is_constant(node.inputs[1]))
+    return std::nullopt;
   const Row row = row_of(g, uses, node, *op);
-  if ((row.is_column ? op->dilation.h : op->dilation.w) != 1 || g.type(row.source).quant != x.quant) return std::nullopt;
+  if ((row.is_column ? op->dilation.h : op->dilation.w) != 1 || g.type(row.source).quant != x.quant)
+    return std::nullopt;
   if (!npu_takes(g, node, *context.target, context.options->npu)) return std::nullopt;
   const std::optional<Fold> fold = best_fold(row, vector_length);
   if (!fold) return std::nullopt;
@@ -135,15 +155,20 @@ std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId 
   ValueId in = row.source;
   if (row.rows == 1 && fold->kept * channels != row.length * row.channels) {
     in = b.add(Reshape{{row.length * row.channels}}, {in}, x.quant);
-    in = b.add(Slice{.axis = 0, .start = fold->start * channels, .count = fold->kept * channels}, {in}, x.quant);
+    in = b.add(Slice{.axis = 0, .start = fold->start * channels, .count = fold->kept * channels},
+               {in}, x.quant);
   }
-  const Shape from = row.is_column ? Shape{x.shape[0], 1, fold->kept, channels} : Shape{x.shape[0], x.shape[1], fold->kept, channels};
+  const Shape from = row.is_column ? Shape{x.shape[0], 1, fold->kept, channels}
+                                   : Shape{x.shape[0], x.shape[1], fold->kept, channels};
   in = b.add(Reshape{from}, {in}, x.quant);
   const Shape filter = {w.shape[0], row.other_taps, fold->kernel, channels};
-  const ValueId weight = b.constant(Type{DType::s8, filter, w.quant},
-                                    folded_weight(*g.values[node.inputs[1]].constant, w.shape, row, *fold), g.values[node.inputs[1]].name);
+  const ValueId weight =
+      b.constant(Type{DType::s8, filter, w.quant},
+                 folded_weight(*g.values[node.inputs[1]].constant, w.shape, row, *fold),
+                 g.values[node.inputs[1]].name);
   Conv2d folded = *op;
-  if (row.is_column) folded.pad_before.h = folded.pad_after.h = 0, folded.stride.h = folded.dilation.h = 1;
+  if (row.is_column)
+    folded.pad_before.h = folded.pad_after.h = 0, folded.stride.h = folded.dilation.h = 1;
   folded.stride.w = row.stride / fold->f;
   folded.pad_before.w = fold->pad_before;
   folded.pad_after.w = fold->pad_after;

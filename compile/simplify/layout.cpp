@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels-last throughout: permutes sink towards the outputs, where they meet their opposites and vanish. What is left between images
-// of the two orders is cut where it costs least (turn_images.h): at ports that is nothing, since they take a dim order.
+// Channels-last throughout: permutes sink towards the outputs, where they meet their opposites and
+// vanish. What is left between images of the two orders is cut where it costs least
+// (turn_images.h): at ports that is nothing, since they take a dim order.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -15,26 +16,35 @@
 namespace deuteron {
 
 // f(permute(x))   becomes   permute(f(x)); reshape likewise
-static std::optional<Patch> sink_through_elementwise(const Graph& g, const Uses& uses, NodeId root) {
+static std::optional<Patch> sink_through_elementwise(const Graph& g, const Uses& uses,
+                                                     NodeId root) {
   const Node& node = g.nodes[root];
   if (node.outputs.empty() || !is_elementwise(node.op)) return std::nullopt;
   const NodeId above = uses.producer[node.inputs[0]];
   const Type& type = g.type(node.outputs[0]);
-  if (above < 0 || !is_view(g.nodes[above].op) || type.quant.per_channel() || g.type(node.inputs[0]).quant.per_channel())
+  if (above < 0 || !is_view(g.nodes[above].op) || type.quant.per_channel() ||
+      g.type(node.inputs[0]).quant.per_channel())
     return std::nullopt;
   PatchBuilder b(g, root, "");
-  const ValueId y = b.add(node.op, {g.nodes[above].inputs[0]}, type.quant, g.values[node.outputs[0]].name);
+  const ValueId y =
+      b.add(node.op, {g.nodes[above].inputs[0]}, type.quant, g.values[node.outputs[0]].name);
   const Op moved = g.nodes[above].op;
   return b.replace_root(b.add(moved, {y}, type.quant));
 }
 
 // The permute that makes `v`; null: something else does.
-static const Permute* permute_above(const Graph& g, const Uses& uses, ValueId v) { return op_as<Permute>(g, uses.producer[v]); }
-static ValueId before_permute(const Graph& g, const Uses& uses, ValueId v) { return g.nodes[uses.producer[v]].inputs[0]; }
+static const Permute* permute_above(const Graph& g, const Uses& uses, ValueId v) {
+  return op_as<Permute>(g, uses.producer[v]);
+}
+static ValueId before_permute(const Graph& g, const Uses& uses, ValueId v) {
+  return g.nodes[uses.producer[v]].inputs[0];
+}
 
 // v, seen under the axes from before `perm`: nothing when that would cost a movement at run time.
-static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, PatchBuilder& b, ValueId v, const Axes& perm) {
-  if (const Permute* above = permute_above(g, uses, v); above && above->perm == perm) return before_permute(g, uses, v);
+static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, PatchBuilder& b,
+                                         ValueId v, const Axes& perm) {
+  if (const Permute* above = permute_above(g, uses, v); above && above->perm == perm)
+    return before_permute(g, uses, v);
   Shape full = g.type(v).shape;
   if (full.size() > perm.size()) return std::nullopt;
   full.insert(full.begin(), perm.size() - full.size(), 1);
@@ -45,7 +55,8 @@ static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, Patch
   return b.add(Permute{back}, {v}, quant);
 }
 
-// f(permute(a), permute(b))   becomes   permute(f(a, b)); a constant, or an operand that a permute would not move, comes along
+// f(permute(a), permute(b))   becomes   permute(f(a, b)); a constant, or an operand that a permute
+// would not move, comes along
 static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!is_binary(node.op)) return std::nullopt;
@@ -65,7 +76,8 @@ static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses
   return std::nullopt;
 }
 
-// f(permute(x))   becomes   permute(f(x)), of an operator that can work along other axes: a pad, a reduction, a slice, ..
+// f(permute(x))   becomes   permute(f(x)), of an operator that can work along other axes: a pad, a
+// reduction, a slice, ..
 static std::optional<Patch> sink_through_movement(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (node.inputs.size() != 1) return std::nullopt;
@@ -75,11 +87,13 @@ static std::optional<Patch> sink_through_movement(const Graph& g, const Uses& us
   if (!moved) return std::nullopt;
   PatchBuilder b(g, root, "");
   const Quant& quant = g.type(node.outputs[0]).quant;
-  const ValueId y = b.add(*moved, {before_permute(g, uses, node.inputs[0])}, quant, g.values[node.outputs[0]].name);
+  const ValueId y = b.add(*moved, {before_permute(g, uses, node.inputs[0])}, quant,
+                          g.values[node.outputs[0]].name);
   return b.replace_root(b.add(*permute, {y}, quant));
 }
 
-// concat(permute(a), permute(b), ..)   becomes   permute(concat(a, b, ..)); what a permute would not move comes along
+// concat(permute(a), permute(b), ..)   becomes   permute(concat(a, b, ..)); what a permute would
+// not move comes along
 static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses, NodeId root) {
   if (facts_of(g.nodes[root].op).storage != Storage::around_operands) return std::nullopt;
   const Node& node = g.nodes[root];
@@ -90,17 +104,20 @@ static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses
     PatchBuilder b(g, root, "");
     std::vector<ValueId> inputs;
     for (const ValueId operand : node.inputs)
-      if (const std::optional<ValueId> x = unpermuted(g, uses, b, operand, perm)) inputs.push_back(*x);
+      if (const std::optional<ValueId> x = unpermuted(g, uses, b, operand, perm))
+        inputs.push_back(*x);
     if (inputs.size() != node.inputs.size()) continue;
     const Quant& quant = g.type(node.outputs[0]).quant;
-    const ValueId y = b.add(*reordered(node.op, perm), std::move(inputs), quant, g.values[node.outputs[0]].name);
+    const ValueId y =
+        b.add(*reordered(node.op, perm), std::move(inputs), quant, g.values[node.outputs[0]].name);
     return b.replace_root(b.add(Permute{perm}, {y}, quant));
   }
   return std::nullopt;
 }
 
-// linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other order)
-// Refused unless the reshape keeps the first axis and flattens the others, and the permute keeps the first axis too.
+// linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other
+// order) Refused unless the reshape keeps the first axis and flattens the others, and the permute
+// keeps the first axis too.
 static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& uses, NodeId root) {
   if (!op_as<Linear>(g, root)) return std::nullopt;
   const Node& node = g.nodes[root];
@@ -109,16 +126,21 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
   const Permute* above = permute_above(g, uses, g.nodes[flatten].inputs[0]);
   if (!above || !is_constant_like(g, uses, node.inputs[1])) return std::nullopt;
   const Axes& perm = above->perm;
-  const Shape &flat = g.type(node.inputs[0]).shape, &before = g.type(g.nodes[flatten].inputs[0]).shape;
+  const Shape &flat = g.type(node.inputs[0]).shape,
+              &before = g.type(g.nodes[flatten].inputs[0]).shape;
   if (perm[0] != 0 || flat.size() != 2 || flat[0] != before[0]) return std::nullopt;
   const Type& weight = g.type(node.inputs[1]);
   PatchBuilder b(g, root, "folded into the order of the weight's columns");
   Shape split = before;
   split[0] = weight.shape[0];
-  const ValueId columns = b.add(Reshape{split}, {node.inputs[1]}, weight.quant, g.values[node.inputs[1]].name);
-  const ValueId moved = b.add(Permute{inverse(perm)}, {columns}, weight.quant, g.values[node.inputs[1]].name);
-  const ValueId w = b.add(Reshape{weight.shape}, {moved}, weight.quant, g.values[node.inputs[1]].name);
-  const ValueId x = b.add(Reshape{flat}, {before_permute(g, uses, g.nodes[flatten].inputs[0])}, g.type(node.inputs[0]).quant);
+  const ValueId columns =
+      b.add(Reshape{split}, {node.inputs[1]}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId moved =
+      b.add(Permute{inverse(perm)}, {columns}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId w =
+      b.add(Reshape{weight.shape}, {moved}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId x = b.add(Reshape{flat}, {before_permute(g, uses, g.nodes[flatten].inputs[0])},
+                          g.type(node.inputs[0]).quant);
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = x;
   inputs[1] = w;
@@ -138,13 +160,16 @@ static void share_views(Graph& g) {
   std::vector<ValueId> now(g.values.size());
   std::iota(now.begin(), now.end(), 0);
   const auto is_output = [&](const Node& node) {
-    return std::ranges::any_of(g.outputs, [&](const Port& port) { return port.value == node.outputs[0]; });
+    return std::ranges::any_of(g.outputs,
+                               [&](const Port& port) { return port.value == node.outputs[0]; });
   };
   for (Node& node : g.nodes) {
     for (ValueId& v : node.inputs) v = now[static_cast<size_t>(v)];
     if (is_view(node.op) && !is_output(node)) {
       std::vector<size_t>& views = views_of[node.inputs[0]];
-      const auto same = [&](size_t k) { return kept[k].op == node.op && g.type(kept[k].outputs[0]) == g.type(node.outputs[0]); };
+      const auto same = [&](size_t k) {
+        return kept[k].op == node.op && g.type(kept[k].outputs[0]) == g.type(node.outputs[0]);
+      };
       if (const auto twin = std::find_if(views.begin(), views.end(), same); twin != views.end()) {
         now[static_cast<size_t>(node.outputs[0])] = kept[*twin].outputs[0];
         kept[*twin].origin = merge(kept[*twin].origin, node.origin);
@@ -159,7 +184,8 @@ static void share_views(Graph& g) {
 }
 
 void infer_layout(PassContext& pass) {
-  apply_rules(pass, {sink_through_elementwise, sink_through_binary, sink_through_movement, sink_through_concat, permute_linear_columns});
+  apply_rules(pass, {sink_through_elementwise, sink_through_binary, sink_through_movement,
+                     sink_through_concat, permute_linear_columns});
   turn_images(pass.graph, !pass.options.contiguous_io);
   apply_rules(pass, {permute_linear_columns});
   share_views(pass.graph);

@@ -17,12 +17,13 @@ struct ActiveUnits {
   i64 count() const { return units == 0 ? 0 : static_cast<i64>(rows.size()) / units; }
 };
 
-// Those that are most often not zero come first; of equal ones the larger, then as they stood. Only rows `first`, `first + step`, ...
-// count.
+// Those that are most often not zero come first; of equal ones the larger, then as they stood. Only
+// rows `first`, `first + step`, ... count.
 std::vector<i32> by_activity(const ActiveUnits& seen, i64 first = 0, i64 step = 1);
 
-// The share of the rows' elements that stand behind the last one that is not zero, in whole steps of `kernel_step`, as the order is found
-// on every other row and measured on the rest, both ways: on rows that the order was not chosen on.
+// The share of the rows' elements that stand behind the last one that is not zero, in whole steps
+// of `kernel_step`, as the order is found on every other row and measured on the rest, both ways:
+// on rows that the order was not chosen on.
 double share_left_out(const ActiveUnits& seen, i64 kernel_step);
 
 }  // namespace deuteron

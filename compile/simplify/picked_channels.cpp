@@ -25,7 +25,8 @@ PickedChannels picked_channels(const GraphValue& constant, i64 axis, std::span<c
   std::vector<std::byte> to;
   for (size_t row = 0; row < from.size(); row += static_cast<size_t>(bytes * channels))
     for (const i64 c : places) {
-      const auto channel = from.subspan(row + static_cast<size_t>(c * bytes), static_cast<size_t>(bytes));
+      const auto channel =
+          from.subspan(row + static_cast<size_t>(c * bytes), static_cast<size_t>(bytes));
       to.insert(to.end(), channel.begin(), channel.end());
     }
   channels = static_cast<i64>(places.size());

@@ -168,8 +168,8 @@ SlimmedFilters slimmed_filters(const Slimming& slimming) {
   return all;
 }
 
-// Kernels of the CPU compute filters in tiles of four: whole ones take 1 to 2 % fewer instructions in
-// MLPerf's visual wake words network than the fewest channels, and 8 more on some cores than 4.
+// Kernels of the CPU compute filters in tiles of four: whole ones take 1 to 2 % fewer instructions
+// in MLPerf's visual wake words network than the fewest channels, and 8 more on some cores than 4.
 static constexpr i64 kTile = kPackedTile;
 
 void slim(PassContext& pass) {

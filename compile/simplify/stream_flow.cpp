@@ -47,7 +47,9 @@ class Planner {
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const Flow* x = flow_of(node.inputs[k]);
       if (!x) continue;
-      reads[k] = !step ? FlowRead{x->rows, x->rows} : step->read.rows > 0 ? step->read : FlowRead{x->fresh, x->fresh};
+      reads[k] = !step                 ? FlowRead{x->rows, x->rows}
+                 : step->read.rows > 0 ? step->read
+                                       : FlowRead{x->fresh, x->fresh};
       i64& kept = plan_.kept[node.inputs[k]];
       kept = std::max(kept, reads[k]->rows - x->fresh);
     }
@@ -69,20 +71,26 @@ class Planner {
     return std::visit([&](const auto& o) { return by_attributes(node, o, facts, *x); }, node.op);
   }
 
-  // An operator says by its attributes what it does with the axes: it names those that it changes, and leaves the others.
+  // An operator says by its attributes what it does with the axes: it names those that it changes,
+  // and leaves the others.
   template <class T>
-  std::optional<Outcome> by_attributes(const Node& node, const T& o, const OpFacts& facts, const Flow& x) {
+  std::optional<Outcome> by_attributes(const Node& node, const T& o, const OpFacts& facts,
+                                       const Flow& x) {
     const Shape &from = g_.type(node.inputs[0]).shape, &to = g_.type(node.outputs[0]).shape;
     const bool is_last = x.axis == static_cast<i64>(from.size()) - 1;
-    if constexpr (requires { o.perm; }) return moved(x, std::find(o.perm.begin(), o.perm.end(), x.axis) - o.perm.begin());
-    else if constexpr (requires { o.start, o.count, o.step, o.axis; }) return sliced(o.axis, o.start, o.count, o.step, x);
-    else if constexpr (requires { o.before, o.after, o.value; }) return padded(node, o.before[x.axis], o.after[x.axis], x);
+    if constexpr (requires { o.perm; })
+      return moved(x, std::find(o.perm.begin(), o.perm.end(), x.axis) - o.perm.begin());
+    else if constexpr (requires { o.start, o.count, o.step, o.axis; })
+      return sliced(o.axis, o.start, o.count, o.step, x);
+    else if constexpr (requires { o.before, o.after, o.value; })
+      return padded(node, o.before[x.axis], o.after[x.axis], x);
     else if constexpr (requires { o.axis; }) {
       if (node.inputs.size() == 1 && from == to && o.axis != x.axis) return moved(x, x.axis);
     } else if constexpr (requires { o.shape; }) {
       if (facts.values == Values::same) return reshaped(from, to, x);
     } else if constexpr (!requires { o.stride; }) {  // over the last axis
-      if ((facts.family == Family::layer || facts.family == Family::by_channel) && !is_last) return moved(x, x.axis);
+      if ((facts.family == Family::layer || facts.family == Family::by_channel) && !is_last)
+        return moved(x, x.axis);
     }
     return std::nullopt;
   }
@@ -99,7 +107,8 @@ class Planner {
     for (const ValueId v : node.inputs)
       if (const Flow* x = flow_of(v)) {
         const Flow own{x->axis + rank - g_.type(v).rank(), x->rows, x->fresh};
-        if (all && (all->axis != own.axis || all->rows != own.rows || all->fresh != own.fresh)) return std::nullopt;
+        if (all && (all->axis != own.axis || all->rows != own.rows || all->fresh != own.fresh))
+          return std::nullopt;
         all = own;
       }
     for (const ValueId v : node.inputs) {
@@ -146,13 +155,18 @@ class Planner {
     if (x.axis != 1 && x.axis != 2) return std::nullopt;
     const AxisWindow& w = x.axis == 1 ? image.rows : image.columns;
     const i64 rows = g_.type(node.outputs[0]).shape[x.axis], span = (w.kernel - 1) * w.dilation + 1;
-    const i64 unused = x.rows + w.pad - ((rows - 1) * w.stride + span);  // behind the last window; below 0: padding
+    const i64 unused = x.rows + w.pad -
+                       ((rows - 1) * w.stride + span);  // behind the last window; below 0: padding
     if (rows == 1) return std::nullopt;
-    if (w.pad > 0 || unused < 0) return refuse_padding(node, w.pad, std::max<i64>(-unused, 0)), moved({x.axis, rows, 1}, x.axis);
+    if (w.pad > 0 || unused < 0)
+      return refuse_padding(node, w.pad, std::max<i64>(-unused, 0)),
+             moved({x.axis, rows, 1}, x.axis);
     const i64 fresh = x.fresh / w.stride;
     if (x.fresh % w.stride != 0 || fresh > rows) {
-      refuse(node, "has a stride that does not divide the rows of a step, or fewer rows than a step",
-             fmt::format("{} rows a step", x.fresh), fmt::format("a multiple of {}, at most {}", w.stride, rows * w.stride),
+      refuse(node,
+             "has a stride that does not divide the rows of a step, or fewer rows than a step",
+             fmt::format("{} rows a step", x.fresh),
+             fmt::format("a multiple of {}, at most {}", w.stride, rows * w.stride),
              "stream.frames", "give --stream AXIS=FRAMES another number of frames");
       return moved({x.axis, rows, 1}, x.axis);
     }
@@ -162,14 +176,17 @@ class Planner {
 
   // A row beside the edge of the window is another one as soon as it is in the middle.
   void refuse_padding(const Node& node, i64 before, i64 after) {
-    refuse(node, "pads along the axis that flows: the rows at the window's edges are other ones in every step",
+    refuse(node,
+           "pads along the axis that flows: the rows at the window's edges are other ones in every "
+           "step",
            fmt::format("{} before, {} behind", before, after), "0, 0", "stream.padding",
            "train the network without padding along that axis (`valid` windows)");
   }
 
-  void refuse(const Node& node, const char* what, std::string measured, std::string limit, const char* rule, const char* fix) {
-    diagnostics_.add(
-        {Severity::error, fmt::format("{}: {}", g_.name, describe(g_, node)), what, std::move(measured), std::move(limit), rule, fix});
+  void refuse(const Node& node, const char* what, std::string measured, std::string limit,
+              const char* rule, const char* fix) {
+    diagnostics_.add({Severity::error, fmt::format("{}: {}", g_.name, describe(g_, node)), what,
+                      std::move(measured), std::move(limit), rule, fix});
   }
 
   const Graph& g_;
@@ -179,7 +196,8 @@ class Planner {
 
 }  // namespace
 
-std::optional<StreamPlan> plan_stream(const Graph& g, i64 axis, i64 frames, Diagnostics& diagnostics) {
+std::optional<StreamPlan> plan_stream(const Graph& g, i64 axis, i64 frames,
+                                      Diagnostics& diagnostics) {
   return Planner(g, diagnostics).plan(axis, frames);
 }
 
@@ -189,7 +207,9 @@ i64 least_frames(const Graph& g, i64 axis) {
     Diagnostics said;
     plan_stream(g, axis, frames, said);
     const auto& list = said.list();
-    if (std::none_of(list.begin(), list.end(), [](const Diagnostic& d) { return d.rule == "stream.frames"; })) return frames;
+    if (std::none_of(list.begin(), list.end(),
+                     [](const Diagnostic& d) { return d.rule == "stream.frames"; }))
+      return frames;
   }
   return 0;
 }

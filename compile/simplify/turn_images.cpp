@@ -23,9 +23,9 @@ const Axes& axes_to(ImageOrder order) { return order == kFirst ? kAxesToFirst : 
 // An image under both orders: the value that an operator or a port makes, and what transposes in
 // the graph make of it.
 struct TurnedImage {
-  std::vector<ValueId> values;  // first the one that is made
-  ImageOrder stored = kUnknown;      // as it is made
-  ValueId turned = -1;          // in the other order, once somebody wants it
+  std::vector<ValueId> values;   // first the one that is made
+  ImageOrder stored = kUnknown;  // as it is made
+  ValueId turned = -1;           // in the other order, once somebody wants it
 };
 
 // Whoever makes or reads images in one order: an operator, a port, or an order in itself, for all
@@ -76,12 +76,16 @@ class ImageTurner {
     if (node.outputs.size() != 1 || node.inputs.empty()) return false;
     const auto is_plain = [&](ValueId v) { return !g_.type(v).quant.per_channel(); };
     const auto is_constant = [&](ValueId v) { return is_constant_like(g_, uses_, v); };
-    const auto fits = [&](ValueId v) { return is_plain(v) && (is_constant(v) || g_.type(v).rank() == 4); };
+    const auto fits = [&](ValueId v) {
+      return is_plain(v) && (is_constant(v) || g_.type(v).rank() == 4);
+    };
     if (g_.type(node.outputs[0]).rank() != 4 || !is_plain(node.outputs[0])) return false;
-    if (!std::ranges::all_of(node.inputs, fits) || std::ranges::all_of(node.inputs, is_constant)) return false;
+    if (!std::ranges::all_of(node.inputs, fits) || std::ranges::all_of(node.inputs, is_constant))
+      return false;
     if (is_binary(node.op) || (is_elementwise(node.op) && node.inputs.size() == 1)) return true;
     const bool is_around = facts_of(node.op).storage == Storage::around_operands;
-    return (node.inputs.size() == 1 || is_around) && reordered(node.op, kAxesToLast) && reordered(node.op, kAxesToFirst);
+    return (node.inputs.size() == 1 || is_around) && reordered(node.op, kAxesToLast) &&
+           reordered(node.op, kAxesToFirst);
   }
 
   // Notes how all values are written that hang together with this transpose; false: not in one way.
@@ -194,7 +198,8 @@ class ImageTurner {
       const ImageOrder written = as_written(from);
       if (std::ranges::any_of(to, [&](const OrderMember& m) { return as_written(m) != written; }))
         before += cost;
-      // The image in each order: it is made in one, and a transpose makes the other for all who want it.
+      // The image in each order: it is made in one, and a transpose makes the other for all who
+      // want it.
       const i32 made = id(from), first = static_cast<i32>(sides.here.size()), last = first + 1;
       sides.here.insert(sides.here.end(), 2, 0), sides.there.insert(sides.there.end(), 2, 0);
       sides.one_way.push_back({first, made, cost});
@@ -307,8 +312,8 @@ class ImageTurner {
   const Uses uses_;
   const bool ports_may_turn_;
   std::vector<ImageOrder> written_;  // by value
-  std::vector<bool> seen_;      // by node
-  std::vector<ValueId> values_;  // of the component that is looked at
+  std::vector<bool> seen_;           // by node
+  std::vector<ValueId> values_;      // of the component that is looked at
   std::map<OrderMember, ImageOrder> chosen_;
   std::vector<TurnedImage> images_;
   std::vector<i32> image_of_;  // by value; -1: it stays as it is

@@ -31,7 +31,8 @@ const Change* npu_advice_for(std::string_view rule) {
   if (!rule.starts_with(kPrefix)) return nullptr;
   rule.remove_prefix(kPrefix.size());
   const size_t dot = std::min(rule.find('.'), rule.size());
-  const std::string_view subject = rule.substr(0, dot), limit = rule.substr(std::min(dot + 1, rule.size()));
+  const std::string_view subject = rule.substr(0, dot),
+                         limit = rule.substr(std::min(dot + 1, rule.size()));
   for (const std::string_view wanted : {subject, std::string_view("*")})
     for (const NpuAdvice& row : kNpuAdvice)
       if (row.subject == wanted && row.limit == limit) return &row.change;

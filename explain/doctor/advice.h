@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user can change about a refusal, as data: rows beside the operators (ops/*/advice.inc), and for all of them (npu_advice.inc).
+// What a user can change about a refusal, as data: rows beside the operators (ops/*/advice.inc),
+// and for all of them (npu_advice.inc).
 #pragma once
 #include <span>
 #include <string_view>
@@ -11,8 +12,8 @@ struct Change {
   std::string_view code;    // of PyTorch; may be empty
 };
 
-// `subject`: an operator as `deuteron ops` names it, "*" for all of them, "partition", or a word alone with an empty `limit`. The rule is
-// neutron.<subject>.<limit>.
+// `subject`: an operator as `deuteron ops` names it, "*" for all of them, "partition", or a word
+// alone with an empty `limit`. The rule is neutron.<subject>.<limit>.
 struct NpuAdvice {
   std::string_view subject, limit;
   Change change;
@@ -21,7 +22,8 @@ std::span<const NpuAdvice> npu_advice();
 // The row of the operator, else that of all; null: none.
 const Change* npu_advice_for(std::string_view rule);
 
-// Of what runs in float, by the name of the portable kernel without namespace and overload: "sort". The last row is for all others.
+// Of what runs in float, by the name of the portable kernel without namespace and overload: "sort".
+// The last row is for all others.
 const Change& float_advice_for(std::string_view kernel);
 
 }  // namespace deuteron

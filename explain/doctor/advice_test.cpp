@@ -17,7 +17,8 @@ namespace {
 
 using testing::IsEmpty;
 
-// Rules by which the NPU may refuse an operator, but for those of the edges, which are the CPU's in any case.
+// Rules by which the NPU may refuse an operator, but for those of the edges, which are the CPU's in
+// any case.
 std::set<std::string> rules_of_operators() {
   Diagnostics diagnostics;
   NpuLimits limits = find_target("imxrt700", diagnostics)->npu->limits;
@@ -36,8 +37,9 @@ std::set<std::string> rules_of_operators() {
 TEST(Advice, HasARowForEveryRuleOfTheNpu) {
   std::set<std::string> rules = rules_of_operators();
   ASSERT_GT(rules.size(), 60u);
-  rules.insert({"neutron.exclude", "neutron.constant", "neutron.float", "neutron.partition.cost", "neutron.partition.macs",
-                "neutron.partition.empty", "neutron.partition.ports", "neutron.partition.small"});
+  rules.insert({"neutron.exclude", "neutron.constant", "neutron.float", "neutron.partition.cost",
+                "neutron.partition.macs", "neutron.partition.empty", "neutron.partition.ports",
+                "neutron.partition.small"});
   std::set<std::string> without;
   for (const std::string& rule : rules)
     if (!npu_advice_for(rule)) without.insert(rule);
@@ -50,7 +52,9 @@ TEST(Advice, HasNoRowForAnUnknownRule) {
   for (const NpuAdvice& row : npu_advice()) {
     const std::string end = "." + std::string(row.limit);
     const bool of_an_operator = rules.contains("neutron." + std::string(row.subject) + end);
-    const bool of_all = row.subject == "*" && std::ranges::any_of(rules, [&](const std::string& r) { return r.ends_with(end); });
+    const bool of_all = row.subject == "*" && std::ranges::any_of(rules, [&](const std::string& r) {
+                          return r.ends_with(end);
+                        });
     const bool of_none = row.limit.empty() || row.subject == "partition";  // counted above
     if (!of_an_operator && !of_all && !of_none) unknown.insert(std::string(row.subject) + end);
   }
@@ -58,12 +62,15 @@ TEST(Advice, HasNoRowForAnUnknownRule) {
 }
 
 TEST(Advice, SaysWhatToChange) {
-  for (const NpuAdvice& row : npu_advice()) EXPECT_FALSE(row.change.change.empty()) << row.subject << "." << row.limit;
+  for (const NpuAdvice& row : npu_advice())
+    EXPECT_FALSE(row.change.change.empty()) << row.subject << "." << row.limit;
 }
 
 TEST(Advice, OfAnOperatorGoesBeforeThatOfAll) {
-  EXPECT_NE(npu_advice_for("neutron.conv2d.taps")->change, npu_advice_for("neutron.nothing.taps")->change);
-  EXPECT_EQ(npu_advice_for("neutron.nothing.rank")->change, npu_advice_for("neutron.add.rank")->change);
+  EXPECT_NE(npu_advice_for("neutron.conv2d.taps")->change,
+            npu_advice_for("neutron.nothing.taps")->change);
+  EXPECT_EQ(npu_advice_for("neutron.nothing.rank")->change,
+            npu_advice_for("neutron.add.rank")->change);
   EXPECT_EQ(npu_advice_for("neutron.conv2d.nothing"), nullptr);
   EXPECT_EQ(npu_advice_for("conv2d.taps"), nullptr);
 }
@@ -88,11 +95,13 @@ TEST(Finding, RanksByConcernThenByCost) {
 }
 
 TEST(Finding, OfAnErrorHasWhatIsMissing) {
-  const auto f = finding_of_error({Severity::error, "m", "does not fit", "320", "256", "compile.max_ram", "smaller"});
+  const auto f = finding_of_error(
+      {Severity::error, "m", "does not fit", "320", "256", "compile.max_ram", "smaller"});
   ASSERT_TRUE(f);
   EXPECT_EQ(f->cost, 64);
   EXPECT_EQ(f->concern, Concern::fit);
-  EXPECT_FALSE(finding_of_error({Severity::error, "m", "no such file", "", "", "file.missing", ""}));
+  EXPECT_FALSE(
+      finding_of_error({Severity::error, "m", "no such file", "", "", "file.missing", ""}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a compiled model off the NPU, out of RAM, slow, big in flash or inaccurate: examinations of what the compilation recorded.
+// What keeps a compiled model off the NPU, out of RAM, slow, big in flash or inaccurate:
+// examinations of what the compilation recorded.
 #pragma once
 #include <optional>
 #include <string>
@@ -32,12 +33,13 @@ std::vector<Finding> examine(const Patient& patient);
 // Each appends what it finds.
 void examine_sides(const Patient&, std::vector<Finding>&);  // what is not on the NPU, or in float
 void examine_time(const Patient&, std::vector<Finding>&);   // what takes time wherever it is
-void examine_answers(const Patient&, std::vector<Finding>&);  // outputs, and columns of inputs, that are of no use
+void examine_answers(const Patient&,
+                     std::vector<Finding>&);  // outputs, and columns of inputs, that are of no use
 void examine_accuracy(const Patient&, std::vector<Finding>&);
 void examine_memory(const Patient&, std::vector<Finding>&);  // RAM and flash
 
-// An error of compilation that is a finding: an operator that the NPU refuses where nothing else takes it, or a plan that fits no memory.
-// Nothing: another error.
+// An error of compilation that is a finding: an operator that the NPU refuses where nothing else
+// takes it, or a plan that fits no memory. Nothing: another error.
 std::optional<Finding> finding_of_error(const Diagnostic& error);
 
 // A warning of compilation that is a finding: a sample with a spike. Nothing: another warning.

@@ -17,9 +17,10 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kEnoughSamples = 32;
-constexpr double kGoodDb = 30;        // of the outputs: from there on nothing is told of accuracy
-constexpr double kLossDb = 6;         // of a value, below what it was made of: half of its precision
-constexpr double kOutlierRatio = 16;  // the largest channel to the median: four of eight bits are left
+constexpr double kGoodDb = 30;  // of the outputs: from there on nothing is told of accuracy
+constexpr double kLossDb = 6;   // of a value, below what it was made of: half of its precision
+constexpr double kOutlierRatio =
+    16;  // the largest channel to the median: four of eight bits are left
 constexpr double kLeastGainDb = 0.5;  // by more samples
 constexpr i64 kLeastDead = 50;        // one filter of so many
 constexpr size_t kMostTold = 3;       // operators, of a kind
@@ -29,17 +30,20 @@ bool is_good(const Patient& p) { return p.accuracy && p.accuracy->sqnr_db >= kGo
 void data(const Patient& p, std::vector<Finding>& findings) {
   const QuantizationDecisions& q = p.compilation.quantization;
   if (p.made_up_samples)
-    findings.push_back(finding_of(FindingKind::no_data, "there is no calibration data", {}, -1, "not known without data"));
+    findings.push_back(finding_of(FindingKind::no_data, "there is no calibration data", {}, -1,
+                                  "not known without data"));
   const auto count = static_cast<i64>(p.samples.size());
   if (p.made_up_samples || q.model_was_quantized || count == 0 || count >= kEnoughSamples) return;
   const bool known = q.held_out && p.accuracy && std::isfinite(p.accuracy->sqnr_db);
   const double cost = known ? std::max(0.0, p.accuracy->sqnr_db - q.held_out->db) : -1;
   if (known && cost < kLeastGainDb) return;
-  findings.push_back(finding_of(FindingKind::few_samples,
-                                fmt::format("the ranges were chosen on {} sample{}", count, count == 1 ? "" : "s"), {}, cost,
-                                known ? fmt::format("{:.1f} dB: {:.1f} dB on these samples, about {:.1f} dB on others (cross-validation)",
-                                                    cost, p.accuracy->sqnr_db, q.held_out->db)
-                                      : std::string("not known: too few samples for cross-validation")));
+  findings.push_back(finding_of(
+      FindingKind::few_samples,
+      fmt::format("the ranges were chosen on {} sample{}", count, count == 1 ? "" : "s"), {}, cost,
+      known ? fmt::format("{:.1f} dB: {:.1f} dB on these samples, about {:.1f} dB on others "
+                          "(cross-validation)",
+                          cost, p.accuracy->sqnr_db, q.held_out->db)
+            : std::string("not known: too few samples for cross-validation")));
 }
 
 struct Loss {
@@ -47,7 +51,8 @@ struct Loss {
   double db, before;
 };
 
-// What an operator loses beyond the worst of what it reads. The reach of an operator: values of the program that hold one of its inputs.
+// What an operator loses beyond the worst of what it reads. The reach of an operator: values of the
+// program that hold one of its inputs.
 std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>& layers) {
   std::vector<Loss> losses;
   for (const LayerError& layer : layers) {
@@ -57,7 +62,8 @@ std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>&
       for (const i32 input : c.user[static_cast<size_t>(id)].inputs) {
         if (std::ranges::binary_search(layer.origin, input)) continue;
         for (const LayerError& other : layers)
-          if (&other != &layer && std::ranges::binary_search(other.origin, input)) before = std::min(before, other.sqnr_db);
+          if (&other != &layer && std::ranges::binary_search(other.origin, input))
+            before = std::min(before, other.sqnr_db);
       }
     }
     if (std::isfinite(before) && std::isfinite(layer.sqnr_db) && before - layer.sqnr_db >= kLossDb)
@@ -67,11 +73,14 @@ std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>&
   return losses;
 }
 
-// "--layer conv2d_7=int16": the operator by its name in the model; empty: there is no int16, or it has no name.
+// "--layer conv2d_7=int16": the operator by its name in the model; empty: there is no int16, or it
+// has no name.
 std::string int16_layer_of(const Patient& p, const Origin& origin) {
   const Graph& g = p.compilation.graph;
   const Origin own = users_own(g, origin);
-  if (p.target.npu || p.target.options.is_for_stock() || p.compilation.quantization.model_was_quantized || own.empty()) return "";
+  if (p.target.npu || p.target.options.is_for_stock() ||
+      p.compilation.quantization.model_was_quantized || own.empty())
+    return "";
   return fmt::format("--layer {}=int16", g.sources[own.front()].name);
 }
 
@@ -82,12 +91,17 @@ void operators(const Patient& p, std::vector<Finding>& findings) {
   const std::vector<Loss> losses = losses_of(c, layers);
   for (size_t k = 0; k < std::min(kMostTold, losses.size()); ++k) {
     const Loss& l = losses[k];
-    if (is_meant(c.quantization.in_float, l.layer->origin)) continue;  // two numbers that are nearly equal: no steps help
+    if (is_meant(c.quantization.in_float, l.layer->origin))
+      continue;  // two numbers that are nearly equal: no steps help
     const std::string clipped =
-        l.layer->clipped >= 0.001 ? fmt::format("; {:.1f} % of its elements are clipped", 100 * l.layer->clipped) : "";
+        l.layer->clipped >= 0.001
+            ? fmt::format("; {:.1f} % of its elements are clipped", 100 * l.layer->clipped)
+            : "";
     Finding f = finding_of(
-        FindingKind::lossy_operator, fmt::format("{} loses precision{}", l.layer->op, clipped), {place_of(c.graph, l.layer->origin)}, l.db,
-        fmt::format("{:.1f} dB: {:.1f} dB from {:.1f} dB before (measured on the samples)", l.db, l.layer->sqnr_db, l.before));
+        FindingKind::lossy_operator, fmt::format("{} loses precision{}", l.layer->op, clipped),
+        {place_of(c.graph, l.layer->origin)}, l.db,
+        fmt::format("{:.1f} dB: {:.1f} dB from {:.1f} dB before (measured on the samples)", l.db,
+                    l.layer->sqnr_db, l.before));
     f.attempt = int16_layer_of(p, l.layer->origin);
     findings.push_back(std::move(f));
   }
@@ -112,29 +126,36 @@ void outliers(const Patient& p, std::vector<Finding>& findings) {
     const std::vector<float> most = channel_most((*seen)[v]);
     if (!is_layer(g.nodes[n].op) || g.type(v).shape.size() < 3 || most.size() < 4) continue;
     std::vector<float> sorted = most;
-    std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));
+    std::ranges::nth_element(sorted,
+                             sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));
     const float median = sorted[sorted.size() / 2];
     const auto largest = std::ranges::max_element(most);
     if (median > 0 && *largest >= kOutlierRatio * median)
-      found.push_back({v, static_cast<NodeId>(n), static_cast<size_t>(largest - most.begin()), *largest / median});
+      found.push_back({v, static_cast<NodeId>(n), static_cast<size_t>(largest - most.begin()),
+                       *largest / median});
   }
   std::ranges::stable_sort(found, std::greater<>(), &Outlier::ratio);
   for (size_t k = 0; k < std::min(kMostTold, found.size()); ++k) {
     const Outlier& o = found[k];
     const double db = 20 * std::log10(o.ratio);
-    findings.push_back(finding_of(
-        FindingKind::outlier_channel, fmt::format("channel {} reaches {:.0f} times as far as the median channel", o.channel, o.ratio),
-        {place_of(g, g.nodes[o.node].origin)}, db,
-        fmt::format("{:.1f} dB of the other channels: they keep about {:.0f} of 256 steps (ranges on the samples)", db,
-                    std::max(1.0, 256 / o.ratio))));
+    findings.push_back(
+        finding_of(FindingKind::outlier_channel,
+                   fmt::format("channel {} reaches {:.0f} times as far as the median channel",
+                               o.channel, o.ratio),
+                   {place_of(g, g.nodes[o.node].origin)}, db,
+                   fmt::format("{:.1f} dB of the other channels: they keep about {:.0f} of 256 "
+                               "steps (ranges on the samples)",
+                               db, std::max(1.0, 256 / o.ratio))));
   }
 }
 
 void low_accuracy(const Patient& p, std::vector<Finding>& findings) {
-  Finding f = finding_of(FindingKind::low_accuracy, "the outputs are far from those of the float model", {},
-                         kGoodDb - p.accuracy->sqnr_db,
-                         fmt::format("{:.1f} dB below {:.0f} dB: {:.1f} dB over {} samples (measured)", kGoodDb - p.accuracy->sqnr_db,
-                                     kGoodDb, p.accuracy->sqnr_db, p.accuracy->samples));
+  Finding f =
+      finding_of(FindingKind::low_accuracy, "the outputs are far from those of the float model", {},
+                 kGoodDb - p.accuracy->sqnr_db,
+                 fmt::format("{:.1f} dB below {:.0f} dB: {:.1f} dB over {} samples (measured)",
+                             kGoodDb - p.accuracy->sqnr_db, kGoodDb, p.accuracy->sqnr_db,
+                             p.accuracy->samples));
   if (p.target.npu || p.target.options.is_for_stock()) {  // there is no int16
     f.attempt.clear();
     f.change = "train a little longer with fake quantization (QAT), and export the quantized model";
@@ -153,20 +174,25 @@ void dead_filters(const Patient& p, std::vector<Finding>& findings) {
     where.push_back(place_of(p.compilation.graph, v.origin));
     where.back().name += fmt::format(", {} of {}", grouped(v.constant), grouped(v.channels));
   }
-  findings.push_back(finding_of(FindingKind::dead_filters, "filters that give one number whatever the input is", std::move(where), -1,
-                                fmt::format("{} of {} filters (proved for any input); {} are not computed", grouped(all.constant),
-                                            grouped(s.filters), grouped(all.left_out))));
+  findings.push_back(
+      finding_of(FindingKind::dead_filters, "filters that give one number whatever the input is",
+                 std::move(where), -1,
+                 fmt::format("{} of {} filters (proved for any input); {} are not computed",
+                             grouped(all.constant), grouped(s.filters), grouped(all.left_out))));
 }
 
 }  // namespace
 
 void examine_accuracy(const Patient& p, std::vector<Finding>& findings) {
   data(p, findings);
-  if (!p.made_up_samples || p.compilation.quantization.model_was_quantized) dead_filters(p, findings);
+  if (!p.made_up_samples || p.compilation.quantization.model_was_quantized)
+    dead_filters(p, findings);
   if (p.made_up_samples || p.samples.empty()) return;
   outliers(p, findings);
   if (is_good(p) || !p.accuracy || std::isinf(p.accuracy->sqnr_db)) return;
-  const auto is_of_answers = [](const Finding& f) { return f.concern == Concern::answers; };  // they say it already
+  const auto is_of_answers = [](const Finding& f) {
+    return f.concern == Concern::answers;
+  };  // they say it already
   if (std::ranges::none_of(findings, is_of_answers)) low_accuracy(p, findings);
   operators(p, findings);
 }

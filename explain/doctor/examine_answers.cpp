@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that say nothing, and what takes the steps that they lack: columns and operands that share one step with much wider ones.
+// Outputs that say nothing, and what takes the steps that they lack: columns and operands that
+// share one step with much wider ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ FindingKind kind_of(const Diagnostic& d) {
 }
 
 std::string measured_text(const Diagnostic& d) {
-  return d.measured.empty() ? std::string("one number for all samples (measured)") : fmt::format("{} where {} are needed (measured)", d.measured, d.limit);
+  return d.measured.empty() ? std::string("one number for all samples (measured)")
+                            : fmt::format("{} where {} are needed (measured)", d.measured, d.limit);
 }
 
 // What `compile` warns of.
@@ -44,16 +46,21 @@ void narrow_operands(const Patient& p, std::vector<Finding>& findings) {
   for (const Node& node : g.nodes) {
     if (joined_axis(g, node) < 0) continue;
     for (const ValueId v : node.inputs) {
-      const auto q = std::ranges::find(p.compilation.quantization.values, g.values[v].name, &QuantizedValue::name);
-      if (q == p.compilation.quantization.values.end() || span(*q) <= 0 || span(*q) >= kFewestSteps * double{q->chosen.scale}) continue;
+      const auto q = std::ranges::find(p.compilation.quantization.values, g.values[v].name,
+                                       &QuantizedValue::name);
+      if (q == p.compilation.quantization.values.end() || span(*q) <= 0 ||
+          span(*q) >= kFewestSteps * double{q->chosen.scale})
+        continue;
       const QuantizedValue& other = *widest[q->cluster];
       if (&other == &*q) continue;
       findings.push_back(finding_of(
           FindingKind::narrow_operand,
-          fmt::format("`{}` goes from {:.4g} to {:.4g}, and shares its steps with `{}`, from {:.4g} to {:.4g}", q->name, q->low, q->high,
-                      other.name, other.low, other.high),
+          fmt::format("`{}` goes from {:.4g} to {:.4g}, and shares its steps with `{}`, from "
+                      "{:.4g} to {:.4g}",
+                      q->name, q->low, q->high, other.name, other.low, other.high),
           {place_of(g, node.origin)}, -1,
-          fmt::format("{:.1f} of its steps are left, limit {:.0f} (ranges on the samples)", span(*q) / double{q->chosen.scale}, kFewestSteps)));
+          fmt::format("{:.1f} of its steps are left, limit {:.0f} (ranges on the samples)",
+                      span(*q) / double{q->chosen.scale}, kFewestSteps)));
     }
   }
 }
@@ -64,12 +71,14 @@ void examine_answers(const Patient& p, std::vector<Finding>& findings) {
   if (p.made_up_samples || !p.accuracy || p.accuracy->is_exact()) return;
   weak_outputs(p, findings);
   const auto worst = worst_part(p.accuracy->outputs);
-  if ((worst ? worst->output->db(worst->part) : p.accuracy->sqnr_db) < kGoodOutputDb) narrow_operands(p, findings);
+  if ((worst ? worst->output->db(worst->part) : p.accuracy->sqnr_db) < kGoodOutputDb)
+    narrow_operands(p, findings);
 }
 
 std::optional<Finding> finding_of_warning(const Diagnostic& d) {
   if (d.rule != "calibrate.spike") return std::nullopt;
-  Finding f = finding_of(FindingKind::spike, d.what, {}, -1, fmt::format("{}, limit {}", d.measured, d.limit));
+  Finding f = finding_of(FindingKind::spike, d.what, {}, -1,
+                         fmt::format("{}, limit {}", d.measured, d.limit));
   f.rule = d.rule;
   return f;
 }

@@ -37,14 +37,16 @@ struct Group {
   }
 };
 
-const KeptOnCpu* reason_of(const Graph& g, const std::vector<KeptOnCpu>& list, const Origin& origin) {
+const KeptOnCpu* reason_of(const Graph& g, const std::vector<KeptOnCpu>& list,
+                           const Origin& origin) {
   for (const KeptOnCpu& kept : list) {
     const Origin own = users_own(g, kept.origin);
     if (std::includes(origin.begin(), origin.end(), own.begin(), own.end())) return &kept;
   }
   for (const KeptOnCpu& kept : list) {
     const Origin own = users_own(g, kept.origin);
-    if (std::find_first_of(own.begin(), own.end(), origin.begin(), origin.end()) != own.end()) return &kept;
+    if (std::find_first_of(own.begin(), own.end(), origin.begin(), origin.end()) != own.end())
+      return &kept;
   }
   return nullptr;
 }
@@ -70,23 +72,34 @@ void examine_sides(const Patient& p, std::vector<Finding>& findings) {
     return groups.back().second;
   };
   for (const OperatorReport& o : p.program.operators) {
-    if (o.placement == Placement::npu || is_at_port(c.graph, c.graph.nodes[nodes[static_cast<size_t>(o.instruction)]])) continue;
+    if (o.placement == Placement::npu ||
+        is_at_port(c.graph, c.graph.nodes[nodes[static_cast<size_t>(o.instruction)]]))
+      continue;
     if (is_meant(c.quantization.in_float, o.origin)) continue;
-    if (o.placement == Placement::portable) group_of(in_float, bare_name(o.op), std::equal_to<>()).add(o);
-    else if (const KeptOnCpu* why = p.target.npu ? reason_of(c.graph, c.partition.kept_on_cpu, o.origin) : nullptr)
-      group_of(kept, &why->why, [](const NpuCheck* a, const NpuCheck* b) { return to_text(*a) == to_text(*b); }).add(o);
+    if (o.placement == Placement::portable)
+      group_of(in_float, bare_name(o.op), std::equal_to<>()).add(o);
+    else if (const KeptOnCpu* why =
+                 p.target.npu ? reason_of(c.graph, c.partition.kept_on_cpu, o.origin) : nullptr)
+      group_of(kept, &why->why, [](const NpuCheck* a, const NpuCheck* b) {
+        return to_text(*a) == to_text(*b);
+      }).add(o);
   }
   for (const auto& [why, group] : kept) {
-    Finding f = finding_of(FindingKind::kept_on_cpu, "stays on the CPU: " + why->what, group.places(c.graph),
-                           static_cast<double>(group.cycles), group.cost_text(p));
+    Finding f =
+        finding_of(FindingKind::kept_on_cpu, "stays on the CPU: " + why->what,
+                   group.places(c.graph), static_cast<double>(group.cycles), group.cost_text(p));
     f.rule = why->rule;
-    f.why = why->measured.empty() ? "a rule of the NPU" : fmt::format("{}, limit {}", why->measured, why->limit);
-    if (const Change* advice = npu_advice_for(why->rule)) f.change = advice->change, f.code = advice->code;
+    f.why = why->measured.empty() ? "a rule of the NPU"
+                                  : fmt::format("{}, limit {}", why->measured, why->limit);
+    if (const Change* advice = npu_advice_for(why->rule))
+      f.change = advice->change, f.code = advice->code;
     findings.push_back(std::move(f));
   }
   for (const auto& [kernel, group] : in_float) {
-    Finding f = finding_of(FindingKind::float_operator, fmt::format("runs in float on the portable kernel {}", kernel),
-                           group.places(c.graph), group.known ? static_cast<double>(group.cycles) : -1, group.cost_text(p));
+    Finding f = finding_of(
+        FindingKind::float_operator, fmt::format("runs in float on the portable kernel {}", kernel),
+        group.places(c.graph), group.known ? static_cast<double>(group.cycles) : -1,
+        group.cost_text(p));
     f.why = "it has no int8 form, or a quantized model gives its values no range";
     const Change& advice = float_advice_for(kernel);
     f.change = advice.change, f.code = advice.code;

@@ -14,7 +14,8 @@ struct KindTexts {
   std::string_view attempt, why, change, code;
 };
 constexpr KindTexts kKinds[] = {
-#define KIND(name, concern, attempt, why, change, code) {#name, Concern::concern, attempt, why, change, code},
+#define KIND(name, concern, attempt, why, change, code) \
+  {#name, Concern::concern, attempt, why, change, code},
 #include "explain/doctor/kinds.inc"
 #undef KIND
 };
@@ -22,14 +23,16 @@ constexpr KindTexts kKinds[] = {
 struct ConcernNames {
   std::string_view name, unit;
 };
-constexpr ConcernNames kConcerns[] = {{"fit", "bytes"}, {"answers", "dB"}, {"time", "cycles"}, {"accuracy", "dB"}, {"RAM", "bytes"}, {"flash", "bytes"}};
+constexpr ConcernNames kConcerns[] = {{"fit", "bytes"},   {"answers", "dB"}, {"time", "cycles"},
+                                      {"accuracy", "dB"}, {"RAM", "bytes"},  {"flash", "bytes"}};
 
 }  // namespace
 
 std::string_view name_of(Concern c) { return kConcerns[static_cast<size_t>(c)].name; }
 std::string_view unit_of(Concern c) { return kConcerns[static_cast<size_t>(c)].unit; }
 
-Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost, std::string cost_text) {
+Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost,
+                   std::string cost_text) {
   const KindTexts& t = kKinds[static_cast<size_t>(kind)];
   return {.kind = kind,
           .concern = t.concern,

@@ -9,8 +9,8 @@
 
 namespace deuteron {
 
-// What a finding costs. Numbers of different units are not weighed against each other: concerns come in this order, and within one the
-// dearest first.
+// What a finding costs. Numbers of different units are not weighed against each other: concerns
+// come in this order, and within one the dearest first.
 enum class Concern : u8 { fit, answers, time, accuracy, ram, flash };
 std::string_view name_of(Concern);  // "fit", "answers", ..
 std::string_view unit_of(Concern);  // of `cost`: "bytes", "cycles", "dB", "bytes", "bytes"
@@ -25,7 +25,7 @@ enum class FindingKind : u8 {
 struct FindingPlace {
   std::string name;       // "backbone.7.conv"
   std::string operators;  // "conv2d_7 (aten.conv2d.default)"; empty: no operator of the user's
-  std::string line;       // "nets.py:50 in forward: x = self.conv(x)"; empty: the model does not say
+  std::string line;  // "nets.py:50 in forward: x = self.conv(x)"; empty: the model does not say
 };
 
 struct Finding {
@@ -41,7 +41,8 @@ struct Finding {
 };
 
 // With the texts of its kind. The rule is doctor.<kind>.
-Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost, std::string cost_text);
+Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost,
+                   std::string cost_text);
 
 // The order in which they are told. Findings of equal cost keep theirs.
 void rank(std::vector<Finding>& findings);

@@ -17,7 +17,9 @@ struct Attempt {
   double gain_db = 0;
 };
 
-std::string findings_text(const std::vector<Finding>& findings, const std::vector<Attempt>& attempts);
-nlohmann::ordered_json findings_json(const std::vector<Finding>& findings, const std::vector<Attempt>& attempts);
+std::string findings_text(const std::vector<Finding>& findings,
+                          const std::vector<Attempt>& attempts);
+nlohmann::ordered_json findings_json(const std::vector<Finding>& findings,
+                                     const std::vector<Attempt>& attempts);
 
 }  // namespace deuteron

@@ -47,8 +47,9 @@ TEST(Layers, EveryOperatorOfAModelIsThere) {
     ASSERT_TRUE(c);
     const std::vector<LayerError> layers = compare_layers(*c, samples, 2);
     // All calls but the quantize of the input and the dequantize of the output.
-    const auto calls = std::count_if(c->graph.nodes.begin(), c->graph.nodes.end(),
-                                     [](const Node& node) { return std::holds_alternative<KernelCall>(node.op); });
+    const auto calls =
+        std::count_if(c->graph.nodes.begin(), c->graph.nodes.end(),
+                      [](const Node& node) { return std::holds_alternative<KernelCall>(node.op); });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(layers.size()), calls - 2);
     for (const LayerError& l : layers) {
       EXPECT_GT(l.sqnr_db, 5) << l.name;
@@ -58,7 +59,8 @@ TEST(Layers, EveryOperatorOfAModelIsThere) {
       EXPECT_LT(l.low, l.high) << l.name;
       EXPECT_FALSE(l.name.empty());
     }
-    // What the last one has lost is what the program has lost: the runtime's arithmetic, measured in another way.
+    // What the last one has lost is what the program has lost: the runtime's arithmetic, measured
+    // in another way.
     const Accuracy whole = measure_accuracy(*c, samples, 2);
     EXPECT_NEAR(layers.back().sqnr_db, whole.sqnr_db, 1e-3);
     EXPECT_NEAR(layers.back().max_abs, whole.max_abs_error, 1e-5);

@@ -10,22 +10,24 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kPlace = "@DEUTERON_DATA@";
-constexpr size_t kMaxSlices = 20000;  // more cannot be told apart in a picture, and a phone has to hold them
+constexpr size_t kMaxSlices =
+    20000;  // more cannot be told apart in a picture, and a phone has to hold them
 
 // The map without what only the tables need twice.
 Json base(const nlohmann::json* map) {
   Json j = {{"page", 1}, {"version", DEUTERON_VERSION}};
   if (map)
-    for (const char* key :
-         {"program_id", "model", "target", "cpu", "clock_hz", "npu_is_open_model", "operators", "calls", "folded", "memory", "flash"})
+    for (const char* key : {"program_id", "model", "target", "cpu", "clock_hz", "npu_is_open_model",
+                            "operators", "calls", "folded", "memory", "flash"})
       if (map->contains(key)) j[key] = (*map)[key];
   return j;
 }
 
 Json slices(const Profile& p) {
   // By column: a tenth of the text of a list of objects.
-  Json names = Json::array(), name = Json::array(), run = Json::array(), row = Json::array(), instruction = Json::array(),
-       npu = Json::array(), start = Json::array(), end = Json::array(), ticks = Json::array();
+  Json names = Json::array(), name = Json::array(), run = Json::array(), row = Json::array(),
+       instruction = Json::array(), npu = Json::array(), start = Json::array(), end = Json::array(),
+       ticks = Json::array();
   std::map<std::string, size_t> index;
   const size_t count = std::min(p.slices.size(), kMaxSlices);
   for (size_t i = 0; i < count; ++i) {
@@ -41,8 +43,16 @@ Json slices(const Profile& p) {
     end.push_back(s.end);
     ticks.push_back(s.ticks);
   }
-  return {{"names", names}, {"name", name},   {"run", run}, {"row", row},     {"instruction", instruction},
-          {"npu", npu},     {"start", start}, {"end", end}, {"ticks", ticks}, {"left_out", p.slices.size() - count}};
+  return {{"names", names},
+          {"name", name},
+          {"run", run},
+          {"row", row},
+          {"instruction", instruction},
+          {"npu", npu},
+          {"start", start},
+          {"end", end},
+          {"ticks", ticks},
+          {"left_out", p.slices.size() - count}};
 }
 
 }  // namespace
@@ -66,8 +76,8 @@ std::string page_html(const Json& data) {
   const std::string_view page = page_template();
   const size_t place = page.find(kPlace);
   if (page.empty() || place == std::string_view::npos) return "";
-  // In a script element `<` could begin its end or a comment; in JSON it is only ever inside a string. The two separators end a line in
-  // older JavaScript.
+  // In a script element `<` could begin its end or a comment; in JSON it is only ever inside a
+  // string. The two separators end a line in older JavaScript.
   std::string text;
   const std::string raw = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.reserve(page.size() + raw.size());
@@ -84,10 +94,12 @@ bool write_page(const std::string& path, const Json& data, Diagnostics& diagnost
   const std::string html = page_html(data);
   if (html.empty()) {
     diagnostics.error("--html", "this deuteron was built without the page", "html.page",
-                      "install npm (apt-get install npm) and build again; --json has everything that the page shows");
+                      "install npm (apt-get install npm) and build again; --json has everything "
+                      "that the page shows");
     return false;
   }
-  return write_file(path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()}, diagnostics);
+  return write_file(path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()},
+                    diagnostics);
 }
 
 }  // namespace deuteron

@@ -27,7 +27,8 @@ std::vector<i64> alive_by_call(const SourceMap& map) {
   for (const auto& memory : *memories)
     for (const auto& tensor : memory.value("tensors", nlohmann::json::array())) {
       const i64 first = tensor.value("first", i64{0}),
-                last = std::min<i64>(tensor.value("last", i64{0}), static_cast<i64>(alive.size()) - 1);
+                last =
+                    std::min<i64>(tensor.value("last", i64{0}), static_cast<i64>(alive.size()) - 1);
       for (i64 k = std::max<i64>(first, 0); k <= last; ++k)
         alive[k] = std::min(alive[k] + std::min(tensor.value("bytes", i64{0}), kMost), kMost);
       any = true;
@@ -41,7 +42,8 @@ std::string perfetto_json(const Profile& p, const SourceMap* map) {
   Json events = Json::array();
   events.push_back(name_event("process_name", 0, p.model.empty() ? "program" : p.model.c_str()));
   events.push_back(name_event("thread_name", kCpu, "CPU"));
-  const bool npu = std::any_of(p.slices.begin(), p.slices.end(), [](const TimeSlice& s) { return s.npu; });
+  const bool npu =
+      std::any_of(p.slices.begin(), p.slices.end(), [](const TimeSlice& s) { return s.npu; });
   if (npu) events.push_back(name_event("thread_name", kNpu, "NPU"));
   const std::vector<i64> alive = map ? alive_by_call(*map) : std::vector<i64>();
   for (const TimeSlice& s : p.slices) {
@@ -65,18 +67,34 @@ std::string perfetto_json(const Profile& p, const SourceMap* map) {
                       {"dur", (s.end - s.start) * to_us},
                       {"args", std::move(args)}});
     if (!s.npu && s.instruction >= 0 && s.instruction < static_cast<i64>(alive.size()))
-      events.push_back(
-          {{"name", "memory alive"}, {"ph", "C"}, {"pid", kProcess}, {"ts", s.start * to_us}, {"args", {{"bytes", alive[s.instruction]}}}});
+      events.push_back({{"name", "memory alive"},
+                        {"ph", "C"},
+                        {"pid", kProcess},
+                        {"ts", s.start * to_us},
+                        {"args", {{"bytes", alive[s.instruction]}}}});
     if (s.name == "Method::execute" && !alive.empty())
-      events.push_back({{"name", "memory alive"}, {"ph", "C"}, {"pid", kProcess}, {"ts", s.end * to_us}, {"args", {{"bytes", 0}}}});
+      events.push_back({{"name", "memory alive"},
+                        {"ph", "C"},
+                        {"pid", kProcess},
+                        {"ts", s.end * to_us},
+                        {"args", {{"bytes", 0}}}});
   }
   // Viewers want counters in order of time.
-  std::stable_sort(events.begin(), events.end(), [](const Json& a, const Json& b) { return a.value("ts", -1.0) < b.value("ts", -1.0); });
-  Json facts = {{"cpu_clock", p.cpu.unit}, {"npu_clock", p.npu.unit}, {"program_id", p.program_id}, {"dropped_events", p.dropped}};
+  std::stable_sort(events.begin(), events.end(), [](const Json& a, const Json& b) {
+    return a.value("ts", -1.0) < b.value("ts", -1.0);
+  });
+  Json facts = {{"cpu_clock", p.cpu.unit},
+                {"npu_clock", p.npu.unit},
+                {"program_id", p.program_id},
+                {"dropped_events", p.dropped}};
   if (!has_rate) facts["time_scale"] = "1 tick of the CPU's clock is drawn as 1 microsecond";
   if (npu && !p.comparable)
-    facts["npu_scale"] = "the NPU's kernels are stretched to fill their delegate's call; args.ticks has what was measured";
-  const Json j = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}, {"otherData", std::move(facts)}};
+    facts["npu_scale"] =
+        "the NPU's kernels are stretched to fill their delegate's call; args.ticks has what was "
+        "measured";
+  const Json j = {{"traceEvents", std::move(events)},
+                  {"displayTimeUnit", "ms"},
+                  {"otherData", std::move(facts)}};
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

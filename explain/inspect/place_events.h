@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the events of a run lie in time and inside one another: from that comes what each took for itself.
+// Where the events of a run lie in time and inside one another: from that comes what each took for
+// itself.
 #pragma once
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace deuteron {
 bool is_framework(const DumpEvent& e);
 inline bool is_delegate_call(const DumpEvent& e) { return e.name == "DELEGATE_CALL"; }
 // Around a kernel's own event, by the runtime; the event of the kernel where that has none.
-inline bool is_call_of_kernel(const DumpEvent& e) { return e.name.ends_with("_CALL") && !is_delegate_call(e); }
+inline bool is_call_of_kernel(const DumpEvent& e) {
+  return e.name.ends_with("_CALL") && !is_delegate_call(e);
+}
 
 struct ProfileClocks {
   bool has_npu = false;     // the NPU counts by a clock of its own
@@ -32,7 +35,9 @@ struct PlacedEvent {
   i64 row = -1;     // of the table that its reader makes
 };
 
-// In the order of the run. `mixed`: times of the writing of a profile are sums of both clocks' ticks, and count for neither.
-std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu, const ProfileClocks& clocks, bool mixed);
+// In the order of the run. `mixed`: times of the writing of a profile are sums of both clocks'
+// ticks, and count for neither.
+std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
+                                      const ProfileClocks& clocks, bool mixed);
 
 }  // namespace deuteron

@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::string_view kNative = "native_call_", kRuntime = "(runtime)";
 
-std::string without_prefix(const std::string& name) { return name.starts_with(kNative) ? name.substr(kNative.size()) : name; }
+std::string without_prefix(const std::string& name) {
+  return name.starts_with(kNative) ? name.substr(kNative.size()) : name;
+}
 
 // "quantized_add" of "cortex_m::quantized_add.out": tracers differ in what they say around it.
 std::string base_name(std::string name) {
@@ -45,19 +47,22 @@ class Attributor {
     p_.cpu = trace.cpu;
     p_.npu = trace.npu;
     for (const DumpRun& run : trace.runs) find_npu_events(run);
-    // The NPU's ticks are a part of the CPU's time only where a real NPU ran: the open model of the machine is a formula, for which no time
-    // passes.
+    // The NPU's ticks are a part of the CPU's time only where a real NPU ran: the open model of the
+    // machine is a formula, for which no time passes.
     clocks_.has_npu = trace.npu.is_own || is_mixed_;
     if (!clocks_.has_npu) p_.npu = trace.cpu;
     else if (!trace.npu.is_own) p_.npu = {"cycles", 0, true};
     const bool real = map && !map->npu_is_open_model;
-    clocks_.comparable = !clocks_.has_npu || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
-    clocks_.npu_to_cpu = clocks_.has_npu && clocks_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
+    clocks_.comparable = !clocks_.has_npu || (real && trace.cpu.unit == "cycles" &&
+                                              trace.cpu.per_second > 0 && trace.npu.per_second > 0);
+    clocks_.npu_to_cpu =
+        clocks_.has_npu && clocks_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
     p_.comparable = clocks_.comparable;
     p_.program_id = trace.program_id;
     p_.dropped = trace.dropped;
     p_.has_map = map != nullptr;
-    if (map) p_.model = map->model, p_.target = map->target, p_.npu_is_open_model = map->npu_is_open_model;
+    if (map)
+      p_.model = map->model, p_.target = map->target, p_.npu_is_open_model = map->npu_is_open_model;
   }
 
   Profile attribute() {
@@ -90,13 +95,15 @@ class Attributor {
     is_mixed_ |= !npu_.back().kernels.empty();
     for (const auto& [instruction, kernels] : npu_.back().kernels)
       if (const MapKernel* call = map_ ? map_->call(instruction) : nullptr)
-        if (const auto known = static_cast<i64>(call->inside.size()); known > 0 && known != kernels && !is_stock_with_dump(*call, kernels))
+        if (const auto known = static_cast<i64>(call->inside.size());
+            known > 0 && known != kernels && !is_stock_with_dump(*call, kernels))
           miscounted_.try_emplace(instruction, kernels, known);
   }
   // A stock record has an entry for the writing of the profile.
   bool is_stock_with_dump(const MapKernel& call, i64 kernels) const {
     const MapKernel* last = find_kernel(call, kernels);
-    return map_->is_stock && last && last->operators.empty() && static_cast<i64>(call.inside.size()) == kernels + 1;
+    return map_->is_stock && last && last->operators.empty() &&
+           static_cast<i64>(call.inside.size()) == kernels + 1;
   }
 
   struct Where {
@@ -110,19 +117,25 @@ class Attributor {
     if (!call || e.delegate_id < 0 || miscounted_.contains(e.instruction)) return {call, nullptr};
     return {call, find_kernel(*call, e.delegate_id - (map_->is_stock ? 0 : first_id_of(trace_)))};
   }
-  // A trace that does not say of which program it is: the event is of another kernel than the record's.
+  // A trace that does not say of which program it is: the event is of another kernel than the
+  // record's.
   bool is_another(const DumpEvent& e, const MapKernel& call) const {
-    if (!trace_.program_id.empty() || call.kernel.empty() || !e.name.starts_with(kNative)) return false;
+    if (!trace_.program_id.empty() || call.kernel.empty() || !e.name.starts_with(kNative))
+      return false;
     return base_name(e.name) != base_name(call.kernel);
   }
 
   std::string own_name(const DumpEvent& e) const {
     if (!e.name.empty()) return without_prefix(e.name);
     if (!e.delegate_name.empty()) return e.delegate_name;
-    const i64 number = e.delegate_id - (e.delegate_id >= first_id_of(trace_) ? first_id_of(trace_) : 0);
+    const i64 number =
+        e.delegate_id - (e.delegate_id >= first_id_of(trace_) ? first_id_of(trace_) : 0);
     if (e.metadata.size() != 1) return fmt::format("kernel {} of the delegate", number);
-    // The numbers of kinds are those of the open model of the machine, which says how fast it is; the vendor's are not public.
-    const char* name = trace_.npu.per_second > 0 ? neutron::name_of(static_cast<neutron::Kind>(e.metadata[0])) : nullptr;
+    // The numbers of kinds are those of the open model of the machine, which says how fast it is;
+    // the vendor's are not public.
+    const char* name = trace_.npu.per_second > 0
+                           ? neutron::name_of(static_cast<neutron::Kind>(e.metadata[0]))
+                           : nullptr;
     return name ? name : fmt::format("kernel {} of the delegate (kind {})", number, e.metadata[0]);
   }
 
@@ -179,9 +192,12 @@ class Attributor {
       (p.npu ? p_.npu_total : p_.cpu_total) += p.own;
       const Where where = find(e);
       const bool runtime = p.is_runtime;
-      const bool outer_call = is_delegate_call(e) || (!e.is_inside_delegate() && !runtime && delegates.contains(e.instruction));
-      // A record that says nothing of a delegate's inside, or not of all its kernels: they are of all its operators.
-      const bool is_opaque = !where.kernel && !p.is_writing && where.call && e.is_inside_delegate() &&
+      const bool outer_call = is_delegate_call(e) || (!e.is_inside_delegate() && !runtime &&
+                                                      delegates.contains(e.instruction));
+      // A record that says nothing of a delegate's inside, or not of all its kernels: they are of
+      // all its operators.
+      const bool is_opaque = !where.kernel && !p.is_writing && where.call &&
+                             e.is_inside_delegate() &&
                              (where.call->inside.empty() || miscounted_.contains(e.instruction));
       if (map_ && !runtime && !where.kernel && !p.is_writing && !is_opaque && unmatched_++ == 0)
         unmatched_name_ = fmt::format("`{}` of instruction {}", own_name(e), e.instruction);
@@ -194,9 +210,13 @@ class Attributor {
         row.operators = where.kernel->operators;
         row.added = where.kernel->added;
         row.bound = where.kernel->bound;
-        row.placement = !where.call->placement.empty() ? where.call->placement : e.is_inside_delegate() ? "npu" : "";
+        row.placement = !where.call->placement.empty() ? where.call->placement
+                        : e.is_inside_delegate()       ? "npu"
+                                                       : "";
         row.module = module_of(row.operators);
-        row.detail = row.operators.empty() && !where.kernel->open.empty() ? "not known: " + where.kernel->open : joined(row.operators);
+        row.detail = row.operators.empty() && !where.kernel->open.empty()
+                         ? "not known: " + where.kernel->open
+                         : joined(row.operators);
       }
       if (is_opaque) {
         row.operators = where.call->operators;
@@ -205,10 +225,12 @@ class Attributor {
         row.detail = joined(row.operators);
       }
       // What a delegate's call has of its own is the driver's, not its kernels' work.
-      const bool is_driver = outer_call && (delegates.contains(e.instruction) || (where.call && !where.call->inside.empty()));
+      const bool is_driver = outer_call && (delegates.contains(e.instruction) ||
+                                            (where.call && !where.call->inside.empty()));
       if (is_driver) row.name = fmt::format("{}, the call itself", row.name);
       const MapKernel* cost = runtime || is_driver ? nullptr : where.kernel;
-      const KernelKey key{p.npu, row.instruction, row.delegate_id, e.is_inside_delegate() ? e.delegate_name : row.name};
+      const KernelKey key{p.npu, row.instruction, row.delegate_id,
+                          e.is_inside_delegate() ? e.delegate_name : row.name};
       ProfileSums& s = kernels_.at(key, row);
       count(s, p.own, p_.runs, cost);
       if (!runtime) p.row = s.number;
@@ -217,7 +239,8 @@ class Attributor {
     }
   }
 
-  void add_group(const PlacedEvent& p, const ProfileRow& kernel, const MapKernel* cost, bool runtime, bool is_driver, bool is_opaque) {
+  void add_group(const PlacedEvent& p, const ProfileRow& kernel, const MapKernel* cost,
+                 bool runtime, bool is_driver, bool is_opaque) {
     ProfileRow row;
     row.npu = p.npu;
     row.operators = kernel.operators;
@@ -225,12 +248,16 @@ class Attributor {
     row.module = kernel.module;
     if (runtime) row.name = kRuntime;
     else if (is_driver)
-      row.name = fmt::format("(call of the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
+      row.name = fmt::format("(call of the delegate, instruction {})", kernel.instruction),
+      row.detail = joined(row.operators);
     else if (kernel.operators.empty() && !is_opaque)
-      row.name = kernel.name.starts_with("(") ? kernel.name : cost && !cost->open.empty() ? "(operators not known)" : "(no operator)",
+      row.name = kernel.name.starts_with("(")  ? kernel.name
+                 : cost && !cost->open.empty() ? "(operators not known)"
+                                               : "(no operator)",
       row.detail = kernel.name;
     else if (is_opaque)
-      row.name = fmt::format("(inside the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
+      row.name = fmt::format("(inside the delegate, instruction {})", kernel.instruction),
+      row.detail = joined(row.operators);
     else row.name = joined(row.operators), row.detail = targets(row.operators);
     ProfileSums& group = groups_.at({p.npu, row.name, row.operators}, row);
     count(group, p.own, p_.runs, cost);
@@ -304,14 +331,18 @@ class Attributor {
     for (TimeSlice& s : p_.slices)
       if (s.row >= 0) s.row = places[s.row];
     std::stable_sort(p_.slices.begin(), p_.slices.end(),
-                     [](const TimeSlice& a, const TimeSlice& b) { return a.start < b.start || (a.start == b.start && a.end > b.end); });
+                     [](const TimeSlice& a, const TimeSlice& b) {
+                       return a.start < b.start || (a.start == b.start && a.end > b.end);
+                     });
     p_.operators = groups_.rows(totals, true);
     p_.modules = modules_.rows(totals, true);
     for (ProfileRow& outer : p_.modules)
       for (const ProfileRow& inner : p_.modules) {
         const bool within = !outer.module.empty() && inner.module.starts_with(outer.module) &&
-                            (inner.module.size() == outer.module.size() || inner.module[outer.module.size()] == '.');
-        if (inner.npu == outer.npu && (within || &inner == &outer)) outer.nested_total += inner.total;
+                            (inner.module.size() == outer.module.size() ||
+                             inner.module[outer.module.size()] == '.');
+        if (inner.npu == outer.npu && (within || &inner == &outer))
+          outer.nested_total += inner.total;
       }
     p_.around = around_.rows(totals, false);
     for (ProfileRow& row : p_.around) row.share = 0;
@@ -325,9 +356,11 @@ class Attributor {
   const SourceMap* map_;
   Profile p_;
   ProfileClocks clocks_;
-  std::vector<NpuEvents> npu_;                       // by run
-  bool is_mixed_ = false;                            // stock firmware: times of the writing of a profile are sums of both clocks
-  std::map<i64, std::pair<i64, i64>> miscounted_;    // by instruction: kernels of the trace, of the record
+  std::vector<NpuEvents> npu_;  // by run
+  bool is_mixed_ =
+      false;  // stock firmware: times of the writing of a profile are sums of both clocks
+  std::map<i64, std::pair<i64, i64>>
+      miscounted_;  // by instruction: kernels of the trace, of the record
   ProfileTable<KernelKey> kernels_;
   ProfileTable<GroupKey> groups_;
   ProfileTable<ModuleKey> modules_;
@@ -338,33 +371,54 @@ class Attributor {
 
 }  // namespace
 
-std::optional<Profile> attribute(const Dump& trace, const SourceMap* map, const std::string& name, Diagnostics& diagnostics) {
-  if (map && !map->program_id.empty() && !trace.program_id.empty() && map->program_id != trace.program_id) {
+std::optional<Profile> attribute(const Dump& trace, const SourceMap* map, const std::string& name,
+                                 Diagnostics& diagnostics) {
+  if (map && !map->program_id.empty() && !trace.program_id.empty() &&
+      map->program_id != trace.program_id) {
     diagnostics.add({Severity::error, name, "the trace and the record are not of the same program",
-                     fmt::format("the trace's program {}", trace.program_id), fmt::format("the record's {}", map->program_id),
-                     "inspect.program_id", "use the record that was written together with the program: deuteron compile --etrecord FILE"});
+                     fmt::format("the trace's program {}", trace.program_id),
+                     fmt::format("the record's {}", map->program_id), "inspect.program_id",
+                     "use the record that was written together with the program: deuteron compile "
+                     "--etrecord FILE"});
     return std::nullopt;
   }
   if (map && !map->is_stock && trace.program_id.empty())
-    diagnostics.warning(name, "the trace does not say which program it is of; whether the record belongs to it is not known",
+    diagnostics.warning(name,
+                        "the trace does not say which program it is of; whether the record belongs "
+                        "to it is not known",
                         "inspect.program_id");
   Attributor a(trace, map);
   Profile profile = a.attribute();
   for (const auto& [instruction, counts] : a.miscounted())
-    diagnostics.add({Severity::warning, name,
-                     fmt::format("instruction {} has {} kernels of the NPU in the trace and {} in the record, so which is which is not known",
+    diagnostics.add({Severity::warning,
+                     name,
+                     fmt::format("instruction {} has {} kernels of the NPU in the trace and {} in "
+                                 "the record, so which is which is not known",
                                  instruction, counts.first, counts.second),
-                     {}, {}, "inspect.kernels",
-                     "they are shown with all operators of the call; the compiler says what it could not read in the converter's text"});
+                     {},
+                     {},
+                     "inspect.kernels",
+                     "they are shown with all operators of the call; the compiler says what it "
+                     "could not read in the converter's text"});
   if (a.is_mixed())
-    diagnostics.add({Severity::note, name, "the writing of the NPU's profile is shown without its time", {}, {}, "inspect.npu_writing",
+    diagnostics.add({Severity::note,
+                     name,
+                     "the writing of the NPU's profile is shown without its time",
+                     {},
+                     {},
+                     "inspect.npu_writing",
                      "stock firmware adds the CPU's ticks of the call to the NPU's cycles there"});
-  if (profile.runs == 0) diagnostics.warning(name, "the trace has the loading of a program but no call of it", "inspect.no_run");
+  if (profile.runs == 0)
+    diagnostics.warning(name, "the trace has the loading of a program but no call of it",
+                        "inspect.no_run");
   if (a.unmatched() > 0)
-    diagnostics.warning(name,
-                        fmt::format("{} event{} (the first is {}) {} not in the record", a.unmatched(), a.unmatched() == 1 ? "" : "s",
-                                    a.unmatched_name(), a.unmatched() == 1 ? "is" : "are"),
-                        "inspect.unmatched", map && map->is_stock ? "" : "the record is of another program, or the trace is damaged");
+    diagnostics.warning(
+        name,
+        fmt::format("{} event{} (the first is {}) {} not in the record", a.unmatched(),
+                    a.unmatched() == 1 ? "" : "s", a.unmatched_name(),
+                    a.unmatched() == 1 ? "is" : "are"),
+        "inspect.unmatched",
+        map && map->is_stock ? "" : "the record is of another program, or the trace is damaged");
   return profile;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of a profile while it is filled: what each row sums up, and the order of the rows at the end.
+// One table of a profile while it is filled: what each row sums up, and the order of the rows at
+// the end.
 #pragma once
 #include <map>
 #include <vector>
@@ -25,9 +26,11 @@ struct ProfileTotals {
   u64 cpu, npu;
 };
 
-// Sorted by share, largest first; where the clocks cannot be compared, the NPU's rows stand before the CPU's. `over_runs`: least, median
-// and most are of whole runs, not of calls. `places`: by number of a row, where it is.
-std::vector<ProfileRow> sorted_rows(std::vector<ProfileSums*> table, const ProfileTotals& totals, bool over_runs, std::vector<i64>* places);
+// Sorted by share, largest first; where the clocks cannot be compared, the NPU's rows stand before
+// the CPU's. `over_runs`: least, median and most are of whole runs, not of calls. `places`: by
+// number of a row, where it is.
+std::vector<ProfileRow> sorted_rows(std::vector<ProfileSums*> table, const ProfileTotals& totals,
+                                    bool over_runs, std::vector<i64>* places);
 
 template <class Key>
 class ProfileTable {
@@ -39,7 +42,8 @@ class ProfileTable {
     return it->second;
   }
 
-  std::vector<ProfileRow> rows(const ProfileTotals& totals, bool over_runs, std::vector<i64>* places = nullptr) {
+  std::vector<ProfileRow> rows(const ProfileTotals& totals, bool over_runs,
+                               std::vector<i64>* places = nullptr) {
     std::vector<ProfileSums*> table;
     for (auto& [key, s] : sums_) table.push_back(&s);
     return sorted_rows(std::move(table), totals, over_runs, places);

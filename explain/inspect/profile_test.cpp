@@ -26,18 +26,39 @@ using testing::Not;
 
 constexpr const char* kProgram = "00000000000000aa";
 
-// Two operators in one kernel on the CPU, a delegate of three kernels, one of them added and one for two operators.
+// Two operators in one kernel on the CPU, a delegate of three kernels, one of them added and one
+// for two operators.
 json map_json() {
   return {{"format", 1},
           {"program_id", kProgram},
           {"model", "net.pt2"},
           {"target", "imxrt700cm"},
           {"operators",
-           {{{"name", "conv1"}, {"target", "aten.conv2d.default"}, {"module", "body.0"}, {"placement", "cpu"}, {"inputs", json::array()}},
-            {{"name", "relu1"}, {"target", "aten.relu.default"}, {"module", "body.1"}, {"placement", "cpu"}, {"inputs", {0}}},
-            {{"name", "conv2"}, {"target", "aten.conv2d.default"}, {"module", "body.2.conv"}, {"placement", "npu"}, {"inputs", {1}}},
-            {{"name", "relu2"}, {"target", "aten.relu.default"}, {"module", "body.2.act"}, {"placement", "npu"}, {"inputs", {2}}},
-            {{"name", "fc, last"}, {"target", "aten.linear.default"}, {"module", "head"}, {"placement", "npu"}, {"inputs", {3}}}}},
+           {{{"name", "conv1"},
+             {"target", "aten.conv2d.default"},
+             {"module", "body.0"},
+             {"placement", "cpu"},
+             {"inputs", json::array()}},
+            {{"name", "relu1"},
+             {"target", "aten.relu.default"},
+             {"module", "body.1"},
+             {"placement", "cpu"},
+             {"inputs", {0}}},
+            {{"name", "conv2"},
+             {"target", "aten.conv2d.default"},
+             {"module", "body.2.conv"},
+             {"placement", "npu"},
+             {"inputs", {1}}},
+            {{"name", "relu2"},
+             {"target", "aten.relu.default"},
+             {"module", "body.2.act"},
+             {"placement", "npu"},
+             {"inputs", {2}}},
+            {{"name", "fc, last"},
+             {"target", "aten.linear.default"},
+             {"module", "head"},
+             {"placement", "npu"},
+             {"inputs", {3}}}}},
           {"calls",
            {{{"instruction", 0},
              {"kernel", "cortex_m::quantized_conv2d.out"},
@@ -52,7 +73,13 @@ json map_json() {
              {"added", false},
              {"placement", "npu"},
              {"npu_kernels",
-              {{{"id", 0}, {"kernel", "Pad"}, {"operators", {2}}, {"added", true}, {"macs", 0}, {"bytes", 10}, {"predicted_cycles", 50}},
+              {{{"id", 0},
+                {"kernel", "Pad"},
+                {"operators", {2}},
+                {"added", true},
+                {"macs", 0},
+                {"bytes", 10},
+                {"predicted_cycles", 50}},
                {{"id", 1},
                 {"kernel", "Conv2DStandardV1"},
                 {"operators", {2, 3}},
@@ -73,18 +100,30 @@ json map_json() {
            {{{"name", "sram"},
              {"used", 96},
              {"tensors",
-              {{{"name", "a"}, {"offset", 0}, {"bytes", 64}, {"first", 0}, {"last", 1}, {"kind", "input"}},
-               {{"name", "b"}, {"offset", 64}, {"bytes", 32}, {"first", 1}, {"last", 1}, {"kind", "output"}}}}}}}};
+              {{{"name", "a"},
+                {"offset", 0},
+                {"bytes", 64},
+                {"first", 0},
+                {"last", 1},
+                {"kind", "input"}},
+               {{"name", "b"},
+                {"offset", 64},
+                {"bytes", 32},
+                {"first", 1},
+                {"last", 1},
+                {"kind", "output"}}}}}}}};
 }
 
 DumpRun run_at(u64 t, u64 conv, u64 npu) {
-  return {"Execute",
-          {event("native_call_cortex_m::quantized_conv2d.out", 0, t + 10, t + 10 + conv),
-           event("DELEGATE_CALL", 1, t + 20 + conv, t + 1020 + conv), npu_event(1, 0, 2, 0, 50), npu_event(1, 1, 5, 50, 50 + npu),
-           npu_event(1, 2, 9, 50 + npu, 200 + npu), npu_event(1, 3, 0, 200 + npu, 230 + npu),
-           event("Method::execute", -1, t, t + 1040 + conv)}};
+  return {
+      "Execute",
+      {event("native_call_cortex_m::quantized_conv2d.out", 0, t + 10, t + 10 + conv),
+       event("DELEGATE_CALL", 1, t + 20 + conv, t + 1020 + conv), npu_event(1, 0, 2, 0, 50),
+       npu_event(1, 1, 5, 50, 50 + npu), npu_event(1, 2, 9, 50 + npu, 200 + npu),
+       npu_event(1, 3, 0, 200 + npu, 230 + npu), event("Method::execute", -1, t, t + 1040 + conv)}};
 }
-std::vector<DumpRun> three_runs(const std::string& clock = "instructions 0", const std::string& more = "") {
+std::vector<DumpRun> three_runs(const std::string& clock = "instructions 0",
+                                const std::string& more = "") {
   return {default_run(facts_text(kProgram, clock, more)),
           run_at(1000, 300, 400),
           run_at(5000, 500, 400),
@@ -186,19 +225,23 @@ TEST(Profile, ARealNpuIsTakenOutOfItsCall) {
   const Profile& p = *a.profile;
   EXPECT_TRUE(p.comparable);
   // 630, 630 and 660 cycles of the NPU are 315, 315 and 330 of the CPU (each event rounded).
-  EXPECT_NEAR(static_cast<double>(row(p.kernels, "NeutronBackend, the call itself").total), 3000 - 960, 6);
-  EXPECT_EQ(row(p.operators, "(inside the delegate, instruction 1)").total, p.npu_total - 90);  // but the writing of the profile
+  EXPECT_NEAR(static_cast<double>(row(p.kernels, "NeutronBackend, the call itself").total),
+              3000 - 960, 6);
+  EXPECT_EQ(row(p.operators, "(inside the delegate, instruction 1)").total,
+            p.npu_total - 90);  // but the writing of the profile
   double share = 0;
   for (const ProfileRow& r : p.kernels) share += r.share;
   EXPECT_NEAR(share, 1, 1e-12);
   // The open model of the machine takes no time.
-  EXPECT_FALSE(attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map_json()).profile->comparable);
+  EXPECT_FALSE(attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map_json())
+                   .profile->comparable);
 }
 
 TEST(Profile, ANpuMayCountFarSlowerThanTheCpu) {
   json map = map_json();
   map["calls"][1].erase("npu_kernels");
-  const Attributed a = attributed(three_runs("cycles 1000000000000000000", "npu_hz 1\n"), map);  // 50 of its cycles are 5e19 of the CPU's
+  const Attributed a = attributed(three_runs("cycles 1000000000000000000", "npu_hz 1\n"),
+                                  map);  // 50 of its cycles are 5e19 of the CPU's
   ASSERT_TRUE(a.profile);
   EXPECT_EQ(row(a.profile->kernels, "NeutronBackend, the call itself").total, 0u);
 }
@@ -242,13 +285,15 @@ TEST(Profile, ADumpWithoutItsEndStillAddsUp) {
   EXPECT_EQ(a.profile->dropped, 5u);
 }
 
-// A counter of 32 bits that passes its end between and inside events: nothing is lost, and the picture goes on.
+// A counter of 32 bits that passes its end between and inside events: nothing is lost, and the
+// picture goes on.
 TEST(Profile, AWrapInTheMiddleOfARun) {
-  const Attributed a =
-      attributed({{"Execute",
-                   {event("native_call_a.out", 0, 0xFFFFFF10u, 0xFFFFFFF0u), event("native_call_b.out", 1, 0xFFFFFFF8u, 0x100),
-                    event("native_call_c.out", 2, 0x110, 0x180), event("Method::execute", -1, 0xFFFFFF00u, 0x200)}}},
-                 std::nullopt);
+  const Attributed a = attributed({{"Execute",
+                                    {event("native_call_a.out", 0, 0xFFFFFF10u, 0xFFFFFFF0u),
+                                     event("native_call_b.out", 1, 0xFFFFFFF8u, 0x100),
+                                     event("native_call_c.out", 2, 0x110, 0x180),
+                                     event("Method::execute", -1, 0xFFFFFF00u, 0x200)}}},
+                                  std::nullopt);
   ASSERT_TRUE(a.profile) << said(a.diagnostics);
   EXPECT_EQ(a.profile->cpu_total, 0x300u);
   EXPECT_EQ(row(a.profile->kernels, "b.out").total, 0x108u);
@@ -280,7 +325,8 @@ TEST(Profile, StockFilesOfOneClock) {
     if (r.name == "Execute") execute += r.events.back().ticks();
   EXPECT_EQ(p->cpu_total, execute);
   std::string names;
-  for (const ProfileRow& r : p->operators) names += r.name + " [" + r.detail + "] " + r.module + "\n";
+  for (const ProfileRow& r : p->operators)
+    names += r.name + " [" + r.detail + "] " + r.module + "\n";
   EXPECT_THAT(names, HasSubstr("aten.addmm.default"));
   EXPECT_THAT(names, HasSubstr("block.0"));
   EXPECT_EQ(row(p->kernels, "relu.out").calls, 3) << names;
@@ -289,16 +335,19 @@ TEST(Profile, StockFilesOfOneClock) {
 TEST(Profile, TablesHaveWhatTheySay) {
   const Attributed a = attributed(three_runs("cycles 200000000"), map_json());
   const std::string text = profile_text(*a.profile, 0);
-  EXPECT_THAT(text, HasSubstr("3 calls of the method, net.pt2 for imxrt700cm, program 00000000000000aa"));
+  EXPECT_THAT(text,
+              HasSubstr("3 calls of the method, net.pt2 for imxrt700cm, program 00000000000000aa"));
   EXPECT_THAT(text, HasSubstr("conv2 + relu2"));
   EXPECT_THAT(profile_text(*a.profile, 1), HasSubstr("--rows 0 shows all"));
   EXPECT_THAT(text, HasSubstr("Profile::write"));
 }
 
-// On a chip the vendor's kernels are compared with what the open model predicts of them; the model's own ticks are the prediction.
+// On a chip the vendor's kernels are compared with what the open model predicts of them; the
+// model's own ticks are the prediction.
 TEST(Profile, MeasuredAgainstPredicted) {
   json map = map_json();
-  EXPECT_THAT(profile_text(*attributed(three_runs("cycles 200000000"), map).profile, 0), testing::Not(HasSubstr("measured/predicted")));
+  EXPECT_THAT(profile_text(*attributed(three_runs("cycles 200000000"), map).profile, 0),
+              testing::Not(HasSubstr("measured/predicted")));
   map["npu_is_open_model"] = false;
   const Attributed a = attributed(three_runs("cycles 200000000"), map);
   EXPECT_THAT(profile_text(*a.profile, 0), HasSubstr("1.025"));  // 1230 measured, 1200 predicted
@@ -340,7 +389,8 @@ TEST(Profile, ComparisonIsByNameAndSortedByChange) {
   EXPECT_THAT(comparison_text(c, *b.profile, 0), HasSubstr("0.250"));
 }
 
-// Structure: every slice has a track and a length, slices of a track nest, counters come in order of time and end at 0.
+// Structure: every slice has a track and a length, slices of a track nest, counters come in order
+// of time and end at 0.
 TEST(Profile, PerfettoTrace) {
   const Attributed a = attributed(three_runs(), map_json());
   const json trace = json::parse(perfetto_json(*a.profile, &*a.map));
@@ -382,7 +432,8 @@ TEST(Profile, PerfettoTrace) {
   for (const auto& [from, to] : tracks[2]) {
     bool inside = false;
     for (const json& e : trace["traceEvents"])
-      inside = inside || (e["ph"] == "X" && e["name"] == "NeutronBackend" && e["ts"].get<double>() <= from + 1e-6 &&
+      inside = inside || (e["ph"] == "X" && e["name"] == "NeutronBackend" &&
+                          e["ts"].get<double>() <= from + 1e-6 &&
                           to <= e["ts"].get<double>() + e["dur"].get<double>() + 1e-6);
     EXPECT_TRUE(inside) << from;
   }
@@ -397,7 +448,8 @@ TEST(Profile, ThePagesDataCannotEndItsElement) {
   EXPECT_THAT(html, Not(HasSubstr("</script><script>alert")));
   EXPECT_THAT(html, HasSubstr("\\u003c/script>"));
   EXPECT_THAT(html, Not(HasSubstr("@DEUTERON_DATA@")));
-  for (const char* outside : {"src=\"http", "href=\"http", "@import"}) EXPECT_THAT(html, Not(HasSubstr(outside)));
+  for (const char* outside : {"src=\"http", "href=\"http", "@import"})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
 }
 
 TEST(SourceMap, DamageIsADiagnostic) {
@@ -410,8 +462,10 @@ TEST(SourceMap, DamageIsADiagnostic) {
        {Case{"/operators", 7, "`operators` is no list of objects"},
         Case{"/calls/0/operators/0", 99, "names an operator that is not in the map"},
         Case{"/calls/1/npu_kernels/0/id", -3, "`id` is no whole number"},
-        Case{"/calls/0/instruction", "x", "`instruction` is no whole number"}, Case{"/operators/1/name", 5, "`name` is no text"},
-        Case{"/operators/1/inputs/0", 1000, "names an operator"}, Case{"/memory/0/tensors/0/first", 1e300, "`first` is no whole number"},
+        Case{"/calls/0/instruction", "x", "`instruction` is no whole number"},
+        Case{"/operators/1/name", 5, "`name` is no text"},
+        Case{"/operators/1/inputs/0", 1000, "names an operator"},
+        Case{"/memory/0/tensors/0/first", 1e300, "`first` is no whole number"},
         Case{"/format", 9, "has a form that is not known here"}}) {
     json map = map_json();
     map[json::json_pointer(c.pointer)] = c.value;

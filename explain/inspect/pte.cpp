@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads through the loader's own checked view of the file, so that what is printed is what would be loaded.
+// Reads through the loader's own checked view of the file, so that what is printed is what would be
+// loaded.
 #include "explain/inspect/pte.h"
 
 #include <fmt/format.h>
@@ -60,7 +61,8 @@ PteTensor port_at(const Plan& plan, uint32_t index) {
 
 std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
   FlatReader& r = plan.reader;
-  if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), "";
+  if (index >= plan.values.count)
+    return r.corrupt("an argument refers to a value that does not exist"), "";
   const ValueView v = known_value(plan, index);
   if (r.fault) return "";
   const auto items = [&]<class Index>(Index) {
@@ -72,7 +74,8 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
         break;
       }
       const i64 item = r.item<Index>(list, i);
-      text += (i ? ", " : "") + (item < 0 ? std::string("none") : text_of(plan, static_cast<uint32_t>(item), depth + 1));
+      text += (i ? ", " : "") + (item < 0 ? std::string("none")
+                                          : text_of(plan, static_cast<uint32_t>(item), depth + 1));
     }
     return text + "]";
   };
@@ -90,7 +93,8 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
       return fmt::format("\"{}\"", known_string(r, v.payload));
     case ValueTag::tensor: {
       const PteTensor t = tensor_at(plan, index, v.payload);
-      return fmt::format("{} {} {}", to_text(t.type, t.sizes, t.order), t.constant ? "constant @" : "@", t.offset);
+      return fmt::format("{} {} {}", to_text(t.type, t.sizes, t.order),
+                         t.constant ? "constant @" : "@", t.offset);
     }
     case ValueTag::int_list:
       return items(i64{});
@@ -113,7 +117,8 @@ std::string read_notes(const Plan& plan, PteSummary& s, PortNotes& ports) {
     if (plan.reader.fault || v.tag != ValueTag::string) continue;
     const std::string_view text = known_string(plan.reader, v.payload);
     if (text.starts_with(kIsaMarker) && s.isa.empty()) s.isa = text.substr(kIsaMarker.size());
-    if (text.starts_with(kMemoriesMarker) && memories.empty()) memories = text.substr(kMemoriesMarker.size());
+    if (text.starts_with(kMemoriesMarker) && memories.empty())
+      memories = text.substr(kMemoriesMarker.size());
     read_note(text, ports);
   }
   return memories;
@@ -121,7 +126,8 @@ std::string read_notes(const Plan& plan, PteSummary& s, PortNotes& ports) {
 
 void enter_steps(std::span<const Quant> noted, std::vector<PteTensor>& ports) {
   for (size_t i = 0; i < std::min(noted.size(), ports.size()); ++i)
-    if (ports[i].type == ScalarType::s8 || ports[i].type == ScalarType::s16) ports[i].steps = noted[i];
+    if (ports[i].type == ScalarType::s8 || ports[i].type == ScalarType::s16)
+      ports[i].steps = noted[i];
 }
 
 // names: of the buffers, as the note has them.
@@ -131,7 +137,8 @@ std::vector<PteMemory> memories_of(const Plan& plan, std::string names) {
   if (!has_several_memories(plan)) return list;
   for (uint32_t b = 1; b <= buffers; ++b) {
     const size_t comma = std::min(names.find(','), names.size());
-    PteMemory m{names.substr(0, comma), buffer_at(plan, b), plan.reader.item<int64_t>(plan.buffer_sizes, b), 0};
+    PteMemory m{names.substr(0, comma), buffer_at(plan, b),
+                plan.reader.item<int64_t>(plan.buffer_sizes, b), 0};
     names.erase(0, comma + 1);
     if (m.name.empty()) m.name = fmt::format("buffer {}", b);
     for (uint32_t k = 0; k < plan.several->copy_count; ++k) {
@@ -145,7 +152,8 @@ std::vector<PteMemory> memories_of(const Plan& plan, std::string names) {
 
 std::string text_of_option(const uint8_t* bytes, uint32_t count) {
   std::string text;
-  if (std::all_of(bytes, bytes + count, [](uint8_t c) { return c >= ' ' && c < 127; })) return std::string(bytes, bytes + count);
+  if (std::all_of(bytes, bytes + count, [](uint8_t c) { return c >= ' ' && c < 127; }))
+    return std::string(bytes, bytes + count);
   for (uint32_t i = 0; i < count && i < kMostItems; ++i) text += fmt::format("{:02x}", bytes[i]);
   return "0x" + text + (count > kMostItems ? "..." : "");
 }
@@ -166,7 +174,8 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
   }
   if (d.id != kNeutronBackendId) return d;
   NeutronPayload p;
-  if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok()) return d.fault = s.detail, d;
+  if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok())
+    return d.fault = s.detail, d;
   d.neutron = p;
   uint32_t tag = 0;
   std::memcpy(&tag, p.microcode + size_t{4} * neutron::kTagWord, sizeof tag);
@@ -184,7 +193,8 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
 std::optional<PteSummary> summarize_pte(File file, Status* status) {
   FilePlan plan;
   FlatReader& r = plan.reader;
-  if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) || !check_delegates(plan) || !check_operators(plan))
+  if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) ||
+      !check_delegates(plan) || !check_operators(plan))
     return *status = fault_of(r), std::nullopt;
   PteSummary s;
   s.file_bytes = static_cast<i64>(file.bytes);
@@ -198,7 +208,8 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   s.memories = memories_of(plan, read_notes(plan, s, ports));
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
-    const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
+    const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i)
+                                 : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
     (input ? s.inputs : s.outputs).push_back(port_at(plan, index));
   }
   enter_steps(ports.input_steps, s.inputs);
@@ -214,9 +225,13 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
       return std::nullopt;
     }
     PteCall c;
-    c.op = fmt::format("{}{}{}", call.op, call.overload && *call.overload ? "." : "", call.overload ? call.overload : "");
-    const uint32_t shown = call.args.count - (call.delegate ? 0 : call.args.count > 0);  // without a kernel's return value
-    for (uint32_t i = 0; i < shown; ++i) c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
+    c.op = fmt::format("{}{}{}", call.op, call.overload && *call.overload ? "." : "",
+                       call.overload ? call.overload : "");
+    const uint32_t shown =
+        call.args.count -
+        (call.delegate ? 0 : call.args.count > 0);  // without a kernel's return value
+    for (uint32_t i = 0; i < shown; ++i)
+      c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
     s.calls.push_back(std::move(c));
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;

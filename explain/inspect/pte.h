@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `.pte` file contains, in words: for `deuteron inspect`. Needs none of the kernels that the program calls.
+// What a `.pte` file contains, in words: for `deuteron inspect`. Needs none of the kernels that the
+// program calls.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,25 +19,29 @@ struct PteTensor {
   Shape sizes;  // the user's
   Axes order;   // order[k]: the axis at storage position k
   bool constant = false;
-  Quant steps = {};  // of an int8 or int16 input or output, where the file says what its steps stand for
+  Quant steps =
+      {};  // of an int8 or int16 input or output, where the file says what its steps stand for
   i64 offset = 0, bytes = 0;  // in the planned memory, or in the file
 };
 struct PteCall {
-  std::string op;                 // "cortex_m::quantized_add.out"
-  std::vector<std::string> args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
+  std::string op;  // "cortex_m::quantized_add.out"
+  std::vector<std::string>
+      args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
 };
 // A part of the program that a backend runs.
 struct PteDelegate {
   std::string id;  // "NeutronBackend"
   i64 payload_bytes = 0;
   bool is_inline = false;
-  std::vector<std::pair<std::string, std::string>> options;  // compile options; values as text, or as hexadecimal bytes
+  std::vector<std::pair<std::string, std::string>>
+      options;  // compile options; values as text, or as hexadecimal bytes
   // Of a Neutron delegate:
   std::string fault;  // why the payload cannot be read
   std::optional<NeutronPayload> neutron;
-  bool is_vendors = false;           // its microcode is the vendor's, which runs on the chip alone
-  i64 assumed_kernels = 0;           // of these: neutron::is_assumed
-  std::vector<std::string> kernels;  // of microcode for the open machine model, in the order of the calls
+  bool is_vendors = false;  // its microcode is the vendor's, which runs on the chip alone
+  i64 assumed_kernels = 0;  // of these: neutron::is_assumed
+  std::vector<std::string>
+      kernels;  // of microcode for the open machine model, in the order of the calls
 };
 // One of several planned buffers, or one that constants are copied into.
 struct PteMemory {
@@ -47,7 +52,7 @@ struct PteSummary {
   std::string isa;         // "dsp"; empty: the file does not say (stock files)
   ByteInputs byte_inputs;  // what the bytes of an input stand for, where the file says so
   i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
-  i64 state_bytes = 0;  // of the planned memory: what lives from call to call
+  i64 state_bytes = 0;              // of the planned memory: what lives from call to call
   std::vector<PteMemory> memories;  // empty: all that is planned lies in one
   std::vector<PteTensor> inputs, outputs;
   std::vector<PteCall> calls;

@@ -24,7 +24,8 @@ std::vector<uint8_t> bytes_of_file(const std::string& path) {
 
 TEST(InspectPte, TellsWhatIsInAStockFile) {
   const std::string path = shared_path("fixtures/stock/resnet8.cortex-m55.pte");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
+  if (!std::filesystem::exists(path))
+    GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
   const test::Block block(bytes_of_file(path));
   Status status;
   const std::optional<PteSummary> s = summarize_pte(block.file(), &status);
@@ -34,10 +35,12 @@ TEST(InspectPte, TellsWhatIsInAStockFile) {
   EXPECT_EQ(s->file_bytes, 102536);
   EXPECT_EQ(s->planned_bytes, 50192);
   ASSERT_EQ(s->inputs.size(), 1u);
-  EXPECT_EQ(to_text(s->inputs[0].type, s->inputs[0].sizes, s->inputs[0].order), "f32[1,3,32,32] order 0,2,3,1");
+  EXPECT_EQ(to_text(s->inputs[0].type, s->inputs[0].sizes, s->inputs[0].order),
+            "f32[1,3,32,32] order 0,2,3,1");
   EXPECT_THAT(s->outputs.at(0).sizes, ElementsAre(1, 10));
   const auto count = [&](const char* op) {
-    return std::count_if(s->calls.begin(), s->calls.end(), [&](const PteCall& c) { return c.op == op; });
+    return std::count_if(s->calls.begin(), s->calls.end(),
+                         [&](const PteCall& c) { return c.op == op; });
   };
   EXPECT_EQ(count("cortex_m::quantized_conv2d.out"), 9);
   EXPECT_EQ(count("cortex_m::quantized_add.out"), 3);
@@ -75,10 +78,12 @@ TEST(InspectPte, TellsWhatADelegateHas) {
 // Every cut, and every byte of the table part overwritten: a summary or a status, never more.
 TEST(InspectPte, DamagedFilesAreRefusedOrRead) {
   const std::string path = shared_path("fixtures/stock/hello_sine.cortex-m4.pte");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
+  if (!std::filesystem::exists(path))
+    GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
   const std::vector<uint8_t> whole = bytes_of_file(path);
   for (size_t n = 0; n < whole.size(); n += 3) {
-    const test::Block cut(std::vector<uint8_t>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
+    const test::Block cut(
+        std::vector<uint8_t>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
     Status status;
     EXPECT_FALSE(summarize_pte(cut.file(), &status)) << n;
     EXPECT_NE(status.code, Code::ok) << n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces as stock firmware writes them (the NeutronBackend of ExecuTorch 1.5 and its ETDump library): ids from 0, kinds as metadata, calls
-// around kernels, framework events of instruction 0, and the writing of the NPU's profile behind its kernels, with the CPU's ticks in it.
+// Traces as stock firmware writes them (the NeutronBackend of ExecuTorch 1.5 and its ETDump
+// library): ids from 0, kinds as metadata, calls around kernels, framework events of instruction 0,
+// and the writing of the NPU's profile behind its kernels, with the CPU's ticks in it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,18 +24,30 @@ constexpr int kKernels = 13;
 json stock_map() {
   json operators = json::array(), inside = json::array();
   for (int k = 0; k < kKernels + 3; ++k)
-    operators.push_back({{"name", fmt::format("op{}", k)}, {"target", "aten.relu.default"}, {"placement", "npu"}, {"inputs", json::array()}});
+    operators.push_back({{"name", fmt::format("op{}", k)},
+                         {"target", "aten.relu.default"},
+                         {"placement", "npu"},
+                         {"inputs", json::array()}});
   for (int k = 0; k < kKernels; ++k)
-    inside.push_back({{"id", k}, {"kernel", fmt::format("Kernel{}", k)}, {"operators", {k}}, {"added", false}});
-  const json second = {{{"id", 0}, {"kernel", "Add"}, {"operators", {kKernels + 1}}}, {{"id", 1}, {"kernel", "Pad"}, {"operators", {kKernels + 2}}}};
-  return {{"format", 1},
-          {"program_id", "00000000000000aa"},
-          {"npu_is_open_model", false},
-          {"operators", operators},
-          {"calls",
-           {{{"instruction", 0}, {"kernel", "NeutronBackend"}, {"operators", {0, 1}}, {"npu_kernels", inside}},
-            {{"instruction", 1}, {"kernel", "cortex_m::quantized_add.out"}, {"operators", {kKernels}}},
-            {{"instruction", 2}, {"kernel", "NeutronBackend"}, {"operators", {kKernels + 1, kKernels + 2}}, {"npu_kernels", second}}}}};
+    inside.push_back(
+        {{"id", k}, {"kernel", fmt::format("Kernel{}", k)}, {"operators", {k}}, {"added", false}});
+  const json second = {{{"id", 0}, {"kernel", "Add"}, {"operators", {kKernels + 1}}},
+                       {{"id", 1}, {"kernel", "Pad"}, {"operators", {kKernels + 2}}}};
+  return {
+      {"format", 1},
+      {"program_id", "00000000000000aa"},
+      {"npu_is_open_model", false},
+      {"operators", operators},
+      {"calls",
+       {{{"instruction", 0},
+         {"kernel", "NeutronBackend"},
+         {"operators", {0, 1}},
+         {"npu_kernels", inside}},
+        {{"instruction", 1}, {"kernel", "cortex_m::quantized_add.out"}, {"operators", {kKernels}}},
+        {{"instruction", 2},
+         {"kernel", "NeutronBackend"},
+         {"operators", {kKernels + 1, kKernels + 2}},
+         {"npu_kernels", second}}}}};
 }
 
 struct StockClocks {
@@ -48,14 +61,17 @@ DumpEvent framework(const char* name, u64 start, u64 end) {
   return e;
 }
 
-void call_delegate(DumpRun& run, i64 instruction, i64 kernels, u64 begin, u64& npu, size_t writing_bytes) {
+void call_delegate(DumpRun& run, i64 instruction, i64 kernels, u64 begin, u64& npu,
+                   size_t writing_bytes) {
   const auto add = [&](i64 id, std::vector<u8> metadata, u64 start, u64 end) {
     DumpEvent e = event("", instruction, start, end);
     e.delegate_id = id;
     e.metadata = std::move(metadata);
     run.events.push_back(std::move(e));
   };
-  for (i64 k = 0; k < kernels; ++k) add(k, {static_cast<u8>(40 + k)}, npu, npu + 100 + 10 * static_cast<u64>(k)), npu += 110 + 10 * static_cast<u64>(k);
+  for (i64 k = 0; k < kernels; ++k)
+    add(k, {static_cast<u8>(40 + k)}, npu, npu + 100 + 10 * static_cast<u64>(k)),
+        npu += 110 + 10 * static_cast<u64>(k);
   add(kernels, std::vector<u8>(writing_bytes, writing_bytes == 1 ? 0 : 3), npu, npu + 500 + 6900);
   npu += 500;
   run.events.push_back(event("DELEGATE_CALL", instruction, begin, begin + 7170));
@@ -80,7 +96,9 @@ struct Looked {
 };
 Looked look(std::vector<DumpRun> runs, std::optional<json> map) {
   Looked a;
-  runs.insert(runs.begin(), {"Default", {framework("Method::init", 5, 80), framework("Program::load_method", 5, 90)}});
+  runs.insert(
+      runs.begin(),
+      {"Default", {framework("Method::init", 5, 80), framework("Program::load_method", 5, 90)}});
   const auto dump = read_etdump(dump_bytes(runs), "x.etdp", a.diagnostics);
   if (map) a.map = read_source_map(*map, "x.etrecord", a.diagnostics);
   if (dump) a.profile = attribute(*dump, a.map ? &*a.map : nullptr, "x.etdp", a.diagnostics);
@@ -92,7 +110,8 @@ std::string warnings(const Diagnostics& diagnostics) {
     if (d.severity != Severity::note) text += d.rule + " ";
   return text;
 }
-const ProfileRow& stock_row(const std::vector<ProfileRow>& rows, const std::string& name, i64 instruction = -1) {
+const ProfileRow& stock_row(const std::vector<ProfileRow>& rows, const std::string& name,
+                            i64 instruction = -1) {
   static const ProfileRow kNone;
   for (const ProfileRow& r : rows)
     if (r.name == name && (instruction < 0 || r.instruction == instruction)) return r;
@@ -131,13 +150,18 @@ TEST(StockFirmware, EveryRowOfTwoDelegates) {
   EXPECT_THAT(said(a.diagnostics), HasSubstr("[inspect.npu_writing]"));
 }
 
-// Where the clocks stand when a run begins, and how the writing of the profile is marked, changes no row.
+// Where the clocks stand when a run begins, and how the writing of the profile is marked, changes
+// no row.
 TEST(StockFirmware, EqualRunsAreEqualRows) {
   const std::string first = profile_text(*look({stock_run({})}, stock_map()).profile, 0);
-  for (const StockClocks& c : {StockClocks{70'000, 1'000'000}, StockClocks{1'000'000, 1'000'100}, StockClocks{0, 0}, StockClocks{5'000'000'000, 7},
-                               StockClocks{1'000'000, 4'294'966'000}, StockClocks{999'990, 1'003'000, 2}})
-    EXPECT_EQ(profile_text(*look({stock_run(c)}, stock_map()).profile, 0), first) << c.cpu << " " << c.npu;
-  const Looked both = look({stock_run({1'000'000, 70'000}), stock_run({1'090'000, 1'099'000})}, stock_map());
+  for (const StockClocks& c :
+       {StockClocks{70'000, 1'000'000}, StockClocks{1'000'000, 1'000'100}, StockClocks{0, 0},
+        StockClocks{5'000'000'000, 7}, StockClocks{1'000'000, 4'294'966'000},
+        StockClocks{999'990, 1'003'000, 2}})
+    EXPECT_EQ(profile_text(*look({stock_run(c)}, stock_map()).profile, 0), first)
+        << c.cpu << " " << c.npu;
+  const Looked both =
+      look({stock_run({1'000'000, 70'000}), stock_run({1'090'000, 1'099'000})}, stock_map());
   for (const ProfileRow& r : both.profile->kernels) {
     if (r.instruction < 0) continue;
     EXPECT_EQ(r.min, r.max) << r.name;
@@ -147,7 +171,8 @@ TEST(StockFirmware, EqualRunsAreEqualRows) {
 TEST(StockFirmware, WithoutARecord) {
   const Looked a = look({stock_run({})}, std::nullopt);
   EXPECT_EQ(a.profile->npu_total, 1300u + 10 * 78 + 210);
-  EXPECT_EQ(stock_row(a.profile->kernels, "kernel 12 of the delegate (kind 52)").total, 220u);  // our own kinds are not the vendor's
+  EXPECT_EQ(stock_row(a.profile->kernels, "kernel 12 of the delegate (kind 52)").total,
+            220u);  // our own kinds are not the vendor's
   EXPECT_EQ(stock_row(a.profile->kernels, "quantized_add.out").total, 300u);
   EXPECT_EQ(warnings(a.diagnostics), "");
 }
@@ -165,9 +190,12 @@ TEST(StockFirmware, OtherKernelsThanTheRecordsAreNotGuessed) {
   map["calls"][0]["npu_kernels"].erase(4);
   const Looked a = look({stock_run({})}, map);
   EXPECT_EQ(warnings(a.diagnostics), "inspect.program_id inspect.kernels ");
-  EXPECT_THAT(said(a.diagnostics), HasSubstr("instruction 0 has 13 kernels of the NPU in the trace and 12 in the record"));
+  EXPECT_THAT(
+      said(a.diagnostics),
+      HasSubstr("instruction 0 has 13 kernels of the NPU in the trace and 12 in the record"));
   EXPECT_THAT(said(a.diagnostics), Not(HasSubstr("another program")));
-  EXPECT_EQ(stock_row(a.profile->operators, "(inside the delegate, instruction 0)").total, 1300u + 780);
+  EXPECT_EQ(stock_row(a.profile->operators, "(inside the delegate, instruction 0)").total,
+            1300u + 780);
   EXPECT_EQ(stock_row(a.profile->kernels, "Add").total, 100u);
 }
 
@@ -176,7 +204,8 @@ TEST(StockFirmware, OpenKernelsSayWhy) {
   json& open = map["calls"][0]["npu_kernels"][3];
   open["operators"] = json::array(), open["open"] = "no list of the text names it";
   const Looked a = look({stock_run({})}, map);
-  EXPECT_EQ(stock_row(a.profile->kernels, "Kernel3").detail, "not known: no list of the text names it");
+  EXPECT_EQ(stock_row(a.profile->kernels, "Kernel3").detail,
+            "not known: no list of the text names it");
   EXPECT_EQ(stock_row(a.profile->operators, "(operators not known)").total, 130u);
   EXPECT_FALSE(stock_row(a.profile->kernels, "Kernel3").added);
 }

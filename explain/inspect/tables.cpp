@@ -15,7 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string grouped_ticks(u64 ticks) { return grouped(static_cast<i64>(std::min<u64>(ticks, INT64_MAX))); }
+std::string grouped_ticks(u64 ticks) {
+  return grouped(static_cast<i64>(std::min<u64>(ticks, INT64_MAX)));
+}
 
 // Characters, not bytes; a long one is cut in its middle, where joined names differ least.
 std::string fitted(const std::string& text, size_t width) {
@@ -41,25 +43,35 @@ std::string known(i64 v) { return v < 0 ? "" : grouped(v); }
 i64 of_run(i64 all, i64 runs) { return all < 0 ? -1 : (all + runs / 2) / runs; }
 
 // Multiply-adds for each tick.
-double rate(const ProfileRow& r) { return r.macs > 0 && r.total > 0 ? static_cast<double>(r.macs) / static_cast<double>(r.total) : 0; }
-std::string rate_text(const ProfileRow& r) { return rate(r) > 0 ? fmt::format("{:.2f}", rate(r)) : ""; }
+double rate(const ProfileRow& r) {
+  return r.macs > 0 && r.total > 0 ? static_cast<double>(r.macs) / static_cast<double>(r.total) : 0;
+}
+std::string rate_text(const ProfileRow& r) {
+  return rate(r) > 0 ? fmt::format("{:.2f}", rate(r)) : "";
+}
 
-bool is_cycles(const Profile& p, const ProfileRow& r) { return (r.npu ? p.npu : p.cpu).unit == "cycles"; }
+bool is_cycles(const Profile& p, const ProfileRow& r) {
+  return (r.npu ? p.npu : p.cpu).unit == "cycles";
+}
 
-// Whether measured against predicted says anything: the clock counts what was predicted, and not from the same formula.
+// Whether measured against predicted says anything: the clock counts what was predicted, and not
+// from the same formula.
 bool is_comparable(const Profile& p, const ProfileRow& r) {
   return r.predicted_cycles > 0 && is_cycles(p, r) && !(r.npu && p.npu_is_open_model);
 }
 
 std::string predicted_text(const Profile& p, const ProfileRow& r) {
   if (!is_comparable(p, r)) return "";
-  return fmt::format("{:.3f}", static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles));
+  return fmt::format("{:.3f}",
+                     static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles));
 }
 
 const char* clock_name(const ProfileRow& r) { return r.npu ? "NPU" : "CPU"; }
 
 std::string clock_text(const DumpClock& c) {
-  return c.per_second > 0 ? fmt::format("{} at {} a second", c.unit, grouped(static_cast<i64>(std::llround(c.per_second)))) : c.unit;
+  return c.per_second > 0 ? fmt::format("{} at {} a second", c.unit,
+                                        grouped(static_cast<i64>(std::llround(c.per_second))))
+                          : c.unit;
 }
 
 enum class Table { kernels, operators, modules, around };
@@ -76,14 +88,21 @@ std::span<const Row> first_rows(const std::vector<Row>& rows, size_t limit) {
   return std::span(rows).first(limit > 0 ? std::min(limit, rows.size()) : rows.size());
 }
 std::string more_text(size_t rows, size_t limit) {
-  return limit > 0 && rows > limit ? fmt::format("  ... and {} more (--rows 0 shows all)\n", rows - limit) : "";
+  return limit > 0 && rows > limit
+             ? fmt::format("  ... and {} more (--rows 0 shows all)\n", rows - limit)
+             : "";
 }
 
-std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Table kind, size_t limit) {
-  const bool both = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.npu; });
-  const bool predicted = std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& r) { return !predicted_text(p, r).empty(); });
-  const bool costs = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.macs >= 0 || r.bytes >= 0; });
-  const bool assumed = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.assumed_calls > 0; });
+std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Table kind,
+                       size_t limit) {
+  const bool both =
+      std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.npu; });
+  const bool predicted = std::any_of(
+      rows.begin(), rows.end(), [&](const ProfileRow& r) { return !predicted_text(p, r).empty(); });
+  const bool costs = std::any_of(rows.begin(), rows.end(),
+                                 [](const ProfileRow& r) { return r.macs >= 0 || r.bytes >= 0; });
+  const bool assumed = std::any_of(rows.begin(), rows.end(),
+                                   [](const ProfileRow& r) { return r.assumed_calls > 0; });
   const size_t width = width_of_names(rows) + (assumed ? 2 : 0);
   std::string text = "  " + fitted(kind == Table::kernels     ? "kernel"
                                    : kind == Table::operators ? "operator"
@@ -101,13 +120,17 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
   for (const ProfileRow& r : first_rows(rows, limit)) {
     text += "  " + fitted(r.name + (r.assumed_calls > 0 ? " *" : ""), width);
     if (both) text += fmt::format(" {:>5}", clock_name(r));
-    text += fmt::format(" {:>6} {:>13} {:>13} {:>13}", r.calls, grouped_ticks(r.min), grouped_ticks(r.median), grouped_ticks(r.max));
+    text += fmt::format(" {:>6} {:>13} {:>13} {:>13}", r.calls, grouped_ticks(r.min),
+                        grouped_ticks(r.median), grouped_ticks(r.max));
     if (kind != Table::around) text += fmt::format(" {:>6.2f}%", 100 * r.share);
     const i64 runs = std::max<i64>(p.runs, 1);
-    if (costs) text += fmt::format(" {:>14} {:>7} {:>13}", known(of_run(r.macs, runs)), rate_text(r), known(of_run(r.bytes, runs)));
+    if (costs)
+      text += fmt::format(" {:>14} {:>7} {:>13}", known(of_run(r.macs, runs)), rate_text(r),
+                          known(of_run(r.bytes, runs)));
     if (predicted) text += fmt::format(" {:>18}", predicted_text(p, r));
     if (kind == Table::kernels && p.has_map)
-      text += fmt::format("  {}{}", r.detail.size() > 60 ? fitted(r.detail, 60) : r.detail, r.added ? " (added)" : "");
+      text += fmt::format("  {}{}", r.detail.size() > 60 ? fitted(r.detail, 60) : r.detail,
+                          r.added ? " (added)" : "");
     if (kind == Table::operators && r.added) text += "  (added)";
     if (kind == Table::modules) text += fmt::format(" {:>13}", grouped_ticks(r.nested_total));
     while (text.back() == ' ') text.pop_back();
@@ -118,7 +141,8 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
 
 // A spreadsheet takes what begins like this for a formula; behind an apostrophe it is text.
 std::string quoted(const std::string& text) {
-  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  const bool is_formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
   if (!is_formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = is_formula ? "\"'" : "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -147,7 +171,9 @@ Json row_json(const Profile& p, const ProfileRow& r, Table kind) {
   if (r.bytes >= 0) j["bytes"] = r.bytes;
   if (r.predicted_cycles >= 0) j["predicted_cycles"] = r.predicted_cycles;
   if (r.assumed_calls > 0) j["assumed_calls"] = r.assumed_calls, j["apart_cycles"] = r.apart_cycles;
-  if (is_comparable(p, r)) j["measured_over_predicted"] = static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles);
+  if (is_comparable(p, r))
+    j["measured_over_predicted"] =
+        static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles);
   return j;
 }
 
@@ -163,7 +189,8 @@ Json clock_json(const DumpClock& c) {
   return j;
 }
 
-std::vector<ComparedRow> compare_rows(const Profile& before, const Profile& after, const std::vector<ProfileRow>& a,
+std::vector<ComparedRow> compare_rows(const Profile& before, const Profile& after,
+                                      const std::vector<ProfileRow>& a,
                                       const std::vector<ProfileRow>& b, bool with_detail) {
   using Key = std::tuple<bool, std::string, std::string>;
   std::map<Key, ComparedRow> all;
@@ -173,15 +200,17 @@ std::vector<ComparedRow> compare_rows(const Profile& before, const Profile& afte
       ComparedRow& c = all[Key{r.npu, r.name, detail}];
       c.name = r.name, c.detail = detail, c.npu = r.npu;
       double& side = is_after ? c.after : c.before;
-      side = std::max(side, 0.0) + static_cast<double>(r.total) / static_cast<double>(std::max<i64>(p.runs, 1));
+      side = std::max(side, 0.0) +
+             static_cast<double>(r.total) / static_cast<double>(std::max<i64>(p.runs, 1));
     }
   };
   add(before, a, false);
   add(after, b, true);
   std::vector<ComparedRow> list;
   for (auto& [key, row] : all) list.push_back(std::move(row));
-  std::stable_sort(list.begin(), list.end(),
-                   [](const ComparedRow& x, const ComparedRow& y) { return std::abs(x.change()) > std::abs(y.change()); });
+  std::stable_sort(list.begin(), list.end(), [](const ComparedRow& x, const ComparedRow& y) {
+    return std::abs(x.change()) > std::abs(y.change());
+  });
   return list;
 }
 
@@ -194,15 +223,18 @@ std::string ratio_text(double before, double after) {
 }
 
 std::string compared_text(const char* title, const std::vector<ComparedRow>& rows, size_t limit) {
-  const bool both = std::any_of(rows.begin(), rows.end(), [](const ComparedRow& r) { return r.npu; });
+  const bool both =
+      std::any_of(rows.begin(), rows.end(), [](const ComparedRow& r) { return r.npu; });
   const size_t width = width_of_names(rows);
-  std::string text = "  " + fitted(title, width) + (both ? " clock" : "") +
-                     fmt::format(" {:>13} {:>13} {:>13} {:>7}\n", "before", "after", "change", "ratio");
+  std::string text =
+      "  " + fitted(title, width) + (both ? " clock" : "") +
+      fmt::format(" {:>13} {:>13} {:>13} {:>7}\n", "before", "after", "change", "ratio");
   for (const ComparedRow& r : first_rows(rows, limit)) {
     const i64 change = std::llround(r.change());
-    text += "  " + fitted(r.name, width) + (both ? fmt::format(" {:>5}", r.npu ? "NPU" : "CPU") : "") +
-            fmt::format(" {:>13} {:>13} {:>13} {:>7}", side_text(r.before), side_text(r.after), (change > 0 ? "+" : "") + grouped(change),
-                        ratio_text(r.before, r.after));
+    text += "  " + fitted(r.name, width) +
+            (both ? fmt::format(" {:>5}", r.npu ? "NPU" : "CPU") : "") +
+            fmt::format(" {:>13} {:>13} {:>13} {:>7}", side_text(r.before), side_text(r.after),
+                        (change > 0 ? "+" : "") + grouped(change), ratio_text(r.before, r.after));
     if (!r.detail.empty()) text += "  " + (r.detail.size() > 60 ? fitted(r.detail, 60) : r.detail);
     text += "\n";
   }
@@ -226,28 +258,38 @@ Json compared_json(const std::vector<ComparedRow>& rows) {
 
 Comparison compare_profiles(const Profile& before, const Profile& after) {
   Comparison c;
-  const bool mapped = before.has_map && after.has_map;  // else the kernels' names are all that both have
+  const bool mapped =
+      before.has_map && after.has_map;  // else the kernels' names are all that both have
   c.kernels = compare_rows(before, after, before.kernels, after.kernels, mapped);
   if (mapped) c.operators = compare_rows(before, after, before.operators, after.operators, false);
-  const auto of_one = [](u64 total, i64 runs) { return static_cast<double>(total) / static_cast<double>(std::max<i64>(runs, 1)); };
-  c.before_cpu = of_one(before.cpu_total, before.runs), c.after_cpu = of_one(after.cpu_total, after.runs);
-  c.before_npu = of_one(before.npu_total, before.runs), c.after_npu = of_one(after.npu_total, after.runs);
+  const auto of_one = [](u64 total, i64 runs) {
+    return static_cast<double>(total) / static_cast<double>(std::max<i64>(runs, 1));
+  };
+  c.before_cpu = of_one(before.cpu_total, before.runs),
+  c.after_cpu = of_one(after.cpu_total, after.runs);
+  c.before_npu = of_one(before.npu_total, before.runs),
+  c.after_npu = of_one(after.npu_total, after.runs);
   return c;
 }
 
-// What the rows with a star would be on a chip that lacks such kernels. The model's own ticks are the predicted ones; a chip's say nothing
-// of kernels that it has not run.
+// What the rows with a star would be on a chip that lacks such kernels. The model's own ticks are
+// the predicted ones; a chip's say nothing of kernels that it has not run.
 static std::string assumed_text(const Profile& p) {
   i64 calls = 0;
   double more = 0;
   for (const ProfileRow& r : p.kernels) {
     calls += r.assumed_calls;
-    if (r.assumed_calls > 0) more += static_cast<double>(r.apart_cycles) - static_cast<double>(r.total);
+    if (r.assumed_calls > 0)
+      more += static_cast<double>(r.apart_cycles) - static_cast<double>(r.total);
   }
   if (calls == 0) return "";
-  std::string text = "  * assumes that the NPU computes these with what follows in one kernel (docs/neutron-machine.md)";
+  std::string text =
+      "  * assumes that the NPU computes these with what follows in one kernel "
+      "(docs/neutron-machine.md)";
   if (p.npu_is_open_model)
-    text += fmt::format("; in two kernels each: {} call{} more, NPU {}", calls, calls == 1 ? "" : "s", grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
+    text +=
+        fmt::format("; in two kernels each: {} call{} more, NPU {}", calls, calls == 1 ? "" : "s",
+                    grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
   return text + "\n";
 }
 
@@ -256,28 +298,33 @@ std::string profile_text(const Profile& p, size_t limit) {
   if (!p.model.empty()) text += fmt::format(", {} for {}", p.model, p.target);
   if (!p.program_id.empty()) text += fmt::format(", program {}", p.program_id);
   text += fmt::format("\nCPU {} ({})", grouped_ticks(p.cpu_total), clock_text(p.cpu));
-  if (p.npu_total > 0) text += fmt::format(", NPU {} ({})", grouped_ticks(p.npu_total), clock_text(p.npu));
+  if (p.npu_total > 0)
+    text += fmt::format(", NPU {} ({})", grouped_ticks(p.npu_total), clock_text(p.npu));
   if (p.npu_total > 0 && !p.comparable) text += "; shares are of each clock's own total";
   text += "\n\nby kernel\n" + table_text(p, p.kernels, Table::kernels, limit) + assumed_text(p);
   if (p.has_map) {
     text += "\nby operator\n" + table_text(p, p.operators, Table::operators, limit);
     text += "\nby module\n" + table_text(p, p.modules, Table::modules, limit);
   } else text += "\nno record was given: --etrecord FILE adds the tables by operator and module\n";
-  if (!p.around.empty()) text += "\nbefore and after\n" + table_text(p, p.around, Table::around, limit);
+  if (!p.around.empty())
+    text += "\nbefore and after\n" + table_text(p, p.around, Table::around, limit);
   return text;
 }
 
 std::string profile_csv(const Profile& p) {
   std::string text =
-      "table,name,detail,clock,placement,module,instruction,delegate_id,added,calls,min,median,max,total,share,macs,macs_per_tick,bytes,"
+      "table,name,detail,clock,placement,module,instruction,delegate_id,added,calls,min,median,max,"
+      "total,share,macs,macs_per_tick,bytes,"
       "predicted_cycles\r\n";
   const auto number = [](i64 v) { return v < 0 ? std::string() : std::to_string(v); };
   const auto add = [&](const char* table, const std::vector<ProfileRow>& rows) {
     for (const ProfileRow& r : rows)
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.9f},{},{},{},{}\r\n", table, quoted(r.name), quoted(r.detail),
-                          r.npu ? "npu" : "cpu", r.placement, quoted(r.module), number(r.instruction), number(r.delegate_id),
-                          r.added ? 1 : 0, r.calls, r.min, r.median, r.max, r.total, r.share, number(r.macs),
-                          rate(r) > 0 ? fmt::format("{:.6g}", rate(r)) : "", number(r.bytes), number(r.predicted_cycles));
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.9f},{},{},{},{}\r\n", table,
+                          quoted(r.name), quoted(r.detail), r.npu ? "npu" : "cpu", r.placement,
+                          quoted(r.module), number(r.instruction), number(r.delegate_id),
+                          r.added ? 1 : 0, r.calls, r.min, r.median, r.max, r.total, r.share,
+                          number(r.macs), rate(r) > 0 ? fmt::format("{:.6g}", rate(r)) : "",
+                          number(r.bytes), number(r.predicted_cycles));
   };
   add("kernel", p.kernels);
   add("operator", p.operators);
@@ -287,11 +334,13 @@ std::string profile_csv(const Profile& p) {
 }
 
 Json profile_json(const Profile& p) {
-  Json j = {{"runs", p.runs},
-            {"dropped", p.dropped},
-            {"clocks", {{"cpu", clock_json(p.cpu)}, {"npu", clock_json(p.npu)}, {"comparable", p.comparable}}},
-            {"cpu_total", p.cpu_total},
-            {"npu_total", p.npu_total}};
+  Json j = {
+      {"runs", p.runs},
+      {"dropped", p.dropped},
+      {"clocks",
+       {{"cpu", clock_json(p.cpu)}, {"npu", clock_json(p.npu)}, {"comparable", p.comparable}}},
+      {"cpu_total", p.cpu_total},
+      {"npu_total", p.npu_total}};
   if (!p.program_id.empty()) j["program_id"] = p.program_id;
   if (!p.model.empty()) j["model"] = p.model, j["target"] = p.target;
   j["kernels"] = rows_json(p, p.kernels, Table::kernels);
@@ -306,7 +355,9 @@ Json profile_json(const Profile& p) {
 std::string comparison_text(const Comparison& c, const Profile& after, size_t limit) {
   std::string text = fmt::format("ticks of one call of the method ({})\n", after.cpu.unit);
   const auto whole = [&](const char* clock, double a, double b) {
-    if (a > 0 || b > 0) text += fmt::format("{} {} before, {} after, ratio {}\n", clock, side_text(a), side_text(b), ratio_text(a, b));
+    if (a > 0 || b > 0)
+      text += fmt::format("{} {} before, {} after, ratio {}\n", clock, side_text(a), side_text(b),
+                          ratio_text(a, b));
   };
   whole("CPU", c.before_cpu, c.after_cpu);
   whole("NPU", c.before_npu, c.after_npu);

@@ -19,7 +19,8 @@ namespace {
 bool computes(const Graph& g, const Node& node) {
   const OpFacts facts = facts_of(node.op);
   return facts.family != Family::border && facts.family != Family::lowered &&
-         (facts.values == Values::computed || facts.values == Values::interpolated) && g.type(node.outputs[0]).dtype == DType::s8;
+         (facts.values == Values::computed || facts.values == Values::interpolated) &&
+         g.type(node.outputs[0]).dtype == DType::s8;
 }
 
 Port plain_port(const Graph& g, ValueId v) {
@@ -29,8 +30,8 @@ Port plain_port(const Graph& g, ValueId v) {
 }
 
 bool is_new_state(const Graph& g, ValueId v) {
-  return std::ranges::any_of(g.outputs.end() - static_cast<std::ptrdiff_t>(g.states.size()), g.outputs.end(),
-                             [&](const Port& port) { return port.value == v; });
+  return std::ranges::any_of(g.outputs.end() - static_cast<std::ptrdiff_t>(g.states.size()),
+                             g.outputs.end(), [&](const Port& port) { return port.value == v; });
 }
 
 class Tapper {
@@ -53,7 +54,8 @@ class Tapper {
 
   void add(const Node& node, ValueId outer) {
     if (is_new_state(g_, outer)) return;
-    g_.outputs.insert(g_.outputs.end() - static_cast<std::ptrdiff_t>(g_.states.size()), plain_port(g_, outer));  // states come last
+    g_.outputs.insert(g_.outputs.end() - static_cast<std::ptrdiff_t>(g_.states.size()),
+                      plain_port(g_, outer));  // states come last
     taps_.push_back({node.origin, std::string(name_of(node.op)), g_.type(outer)});
   }
 
@@ -64,7 +66,8 @@ class Tapper {
     for (const Node& node : body->nodes) {
       if (!computes(*body, node) || !is_wanted()) continue;
       const ValueId inner = node.outputs[0];
-      const auto port = std::ranges::find_if(body->outputs, [&](const Port& p) { return p.value == inner; });
+      const auto port =
+          std::ranges::find_if(body->outputs, [&](const Port& p) { return p.value == inner; });
       const auto index = static_cast<size_t>(port - body->outputs.begin());
       if (port == body->outputs.end()) {
         body->outputs.push_back(plain_port(*body, inner));
@@ -83,7 +86,8 @@ class Tapper {
 
 }  // namespace
 
-std::optional<TappedProgram> tap_values(const Compilation& before, const Target& target, const CompileOptions& given, size_t first, size_t most,
+std::optional<TappedProgram> tap_values(const Compilation& before, const Target& target,
+                                        const CompileOptions& given, size_t first, size_t most,
                                         Diagnostics& diagnostics) {
   TappedProgram program;
   Graph graph = before.graph;
@@ -91,7 +95,8 @@ std::optional<TappedProgram> tap_values(const Compilation& before, const Target&
   if (program.taps.empty()) return program;
   Compilation c;
   c.graph = std::move(graph);
-  c.partition = before.partition, c.quantization = before.quantization;  // how sums are rounded depends on them
+  c.partition = before.partition,
+  c.quantization = before.quantization;  // how sums are rounded depends on them
   CompileOptions options = given;
   options.stop_after.clear();
   options.intermediates.clear();

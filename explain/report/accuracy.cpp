@@ -28,12 +28,15 @@ struct LoadedProgram {
     const File file{pte.data(), pte.size()};
     Needs needs;
     Status status = measure(file, kAllKernels, &needs);
-    DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) + " " + (status.op ? status.op : ""));
+    DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) +
+                                    " " + (status.op ? status.op : ""));
     tables.resize(needs.tables_bytes / sizeof(std::max_align_t) + 1);
     planned.resize(needs.planned_bytes / sizeof(std::max_align_t) + 1);
-    status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
-                          {planned.data(), planned.size() * sizeof(std::max_align_t)});
-    DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) + " " + (status.op ? status.op : ""));
+    status =
+        program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
+                     {planned.data(), planned.size() * sizeof(std::max_align_t)});
+    DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) +
+                                    " " + (status.op ? status.op : ""));
   }
 };
 
@@ -43,7 +46,8 @@ void set_input(Program& program, i32 index, const Type& type, std::span<const fl
   DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "");
 }
 
-// Of a program that computes steps: what it does for the frames of a window, of which the last step has seen all.
+// Of a program that computes steps: what it does for the frames of a window, of which the last step
+// has seen all.
 void run_window(const Compilation& c, Program& program, const std::vector<float>& sample) {
   const Port& port = c.graph.inputs[0];
   const Type& type = c.graph.type(port.value);
@@ -51,11 +55,14 @@ void run_window(const Compilation& c, Program& program, const std::vector<float>
   whole.shape[c.stream.axis] = c.stream.window;
   const std::vector<float> stored = to_storage(port, whole.shape, sample);
   const i64 before = numel(std::span(whole.shape).first(static_cast<size_t>(c.stream.axis)));
-  const i64 row = whole.elements() / before / c.stream.window, frames = c.stream.frames, window = c.stream.window;
-  for (i64 first = window % frames - (window % frames == 0 ? 0 : frames); first < window; first += frames) {
+  const i64 row = whole.elements() / before / c.stream.window, frames = c.stream.frames,
+            window = c.stream.window;
+  for (i64 first = window % frames - (window % frames == 0 ? 0 : frames); first < window;
+       first += frames) {
     std::vector<float> step;
     for (i64 b = 0; b < before; ++b)
-      for (i64 k = first * row; k < (first + frames) * row; ++k) step.push_back(k < 0 ? 0 : stored[b * window * row + k]);
+      for (i64 k = first * row; k < (first + frames) * row; ++k)
+        step.push_back(k < 0 ? 0 : stored[b * window * row + k]);
     set_input(program, 0, type, step);
     if (first + frames < window) DEUTERON_CHECK(program.run().ok());
   }
@@ -75,7 +82,8 @@ std::vector<float> given_to(const Compilation& c, size_t input, const std::vecto
 
 using OutputErrors = std::vector<OutputError>;  // by output, in the storage of the float model
 
-OutputErrors compare_sample(const Compilation& c, const FloatExecutor& reference, Program& program, const std::vector<std::vector<float>>& sample) {
+OutputErrors compare_sample(const Compilation& c, const FloatExecutor& reference, Program& program,
+                            const std::vector<std::vector<float>>& sample) {
   std::vector<std::vector<float>> stored;
   for (size_t i = 0; i < sample.size(); ++i) {
     const Port& port = c.reference.inputs[i];
@@ -95,7 +103,8 @@ OutputErrors compare_sample(const Compilation& c, const FloatExecutor& reference
     const Port &ref_port = c.reference.outputs[o], &port = c.graph.outputs[o];
     const Shape& shape = c.reference.type(ref_port.value).shape;
     const std::vector<float> found =
-        to_user(port, c.graph.type(port.value).shape, numbers_of(program.output(static_cast<i32>(o)).data, c.graph.type(port.value)));
+        to_user(port, c.graph.type(port.value).shape,
+                numbers_of(program.output(static_cast<i32>(o)).data, c.graph.type(port.value)));
     errors.emplace_back(shape, ref_port.order).see(expected[o], to_storage(ref_port, shape, found));
   }
   return errors;
@@ -105,32 +114,39 @@ OutputErrors compare_sample(const Compilation& c, const FloatExecutor& reference
 
 bool Accuracy::is_exact() const {
   return std::isinf(sqnr_db) && sqnr_db > 0 &&
-         std::ranges::all_of(outputs, [](const OutputAccuracy& o) { return !o.is_integer || o.whole.equal == o.whole.count; });
+         std::ranges::all_of(outputs, [](const OutputAccuracy& o) {
+           return !o.is_integer || o.whole.equal == o.whole.count;
+         });
 }
 bool Accuracy::has_numbers() const {
-  return outputs.empty() || std::ranges::any_of(outputs, [](const OutputAccuracy& o) { return !o.is_integer; });
+  return outputs.empty() ||
+         std::ranges::any_of(outputs, [](const OutputAccuracy& o) { return !o.is_integer; });
 }
 
 Accuracy measure_accuracy(const Compilation& c, const Samples& given, int threads) {
   const std::vector<uint8_t>& pte = program_to_run(c);
   DEUTERON_CHECK(!pte.empty(), c.graph.name);
   const Samples samples = with_states(c.reference, given);
-  const size_t grain = c.graph.states.empty() || c.stream.frames > 0
-                           ? 1
-                           : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
+  const size_t grain =
+      c.graph.states.empty() || c.stream.frames > 0
+          ? 1
+          : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
   const FloatExecutor reference(c.reference);
-  std::vector<OutputErrors> errors(samples.size());  // added up in order, so that the figure does not depend on the threads
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  threads > 0 ? static_cast<size_t>(threads) : std::thread::hardware_concurrency());
+  std::vector<OutputErrors> errors(
+      samples.size());  // added up in order, so that the figure does not depend on the threads
+  const tbb::global_control limit(
+      tbb::global_control::max_allowed_parallelism,
+      threads > 0 ? static_cast<size_t>(threads) : std::thread::hardware_concurrency());
   Watch* const watch = watch_of_thread();
-  tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size(), grain), [&](const tbb::blocked_range<size_t>& range) {
-    const WatchScope scope(watch);
-    LoadedProgram loaded(pte);
-    for (size_t s = range.begin(); s < range.end(); ++s) {
-      stop_if_asked(watch);
-      errors[s] = compare_sample(c, reference, loaded.program, samples[s]);
-    }
-  });
+  tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size(), grain),
+                    [&](const tbb::blocked_range<size_t>& range) {
+                      const WatchScope scope(watch);
+                      LoadedProgram loaded(pte);
+                      for (size_t s = range.begin(); s < range.end(); ++s) {
+                        stop_if_asked(watch);
+                        errors[s] = compare_sample(c, reference, loaded.program, samples[s]);
+                      }
+                    });
   Accuracy a;
   PartError all;
   for (size_t o = 0; o < c.graph.user_outputs().size(); ++o) {

@@ -10,8 +10,9 @@ namespace deuteron {
 
 struct Considered {
   Origin origin;
-  std::string what;                       // "conv2d `backbone.7.conv` (source op 41)"
-  std::vector<std::string> quantization;  // a line for each operand that is no bias, and each result
+  std::string what;  // "conv2d `backbone.7.conv` (source op 41)"
+  std::vector<std::string>
+      quantization;  // a line for each operand that is no bias, and each result
   SideDecision sides;
   std::string why_not;  // with an NPU: why it stays on the CPU
   struct Neighbour {

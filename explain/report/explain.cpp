@@ -18,7 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool has(const Origin& origin, i32 id) { return std::binary_search(origin.begin(), origin.end(), id); }
+bool has(const Origin& origin, i32 id) {
+  return std::binary_search(origin.begin(), origin.end(), id);
+}
 
 std::vector<i32> all_called(const Graph& g, const std::vector<std::string>& wanted) {
   std::set<i32> ids;
@@ -40,34 +42,46 @@ std::string became_text(const Graph& g, const OperatorReport& o, i32 id, const c
   if (!with.empty()) text += fmt::format(", with {}", with);
   text += "; " + cycles_text(o.cycles, o.placement == Placement::npu ? "open model" : of_cpu);
   if (!o.bound.empty()) text += fmt::format(", held by {}", o.bound);
-  if (o.apart_cycles > 0) text += fmt::format("; assumed to be one kernel, two would take {}", cycles_text(o.apart_cycles, "open model"));
+  if (o.apart_cycles > 0)
+    text += fmt::format("; assumed to be one kernel, two would take {}",
+                        cycles_text(o.apart_cycles, "open model"));
   return text;
 }
 
-std::string check_text(const NpuCheck& c) { return fmt::format("{} {}", c.passed ? "yes" : "NO ", to_text(c)); }
-
-std::string neighbour_text(const Considered::Neighbour& n) {
-  return fmt::format("{} `{}`, {} bytes, {} {}{}", n.is_before ? "reads" : "gives", n.tensor, grouped(n.bytes), n.is_before ? "from" : "to",
-                     n.what, n.is_across ? " (across the border)" : "");
+std::string check_text(const NpuCheck& c) {
+  return fmt::format("{} {}", c.passed ? "yes" : "NO ", to_text(c));
 }
 
-void explain_one(const Graph& g, const std::vector<Considered>& considered, const ProgramReport& r, i32 id, std::string& text) {
+std::string neighbour_text(const Considered::Neighbour& n) {
+  return fmt::format("{} `{}`, {} bytes, {} {}{}", n.is_before ? "reads" : "gives", n.tensor,
+                     grouped(n.bytes), n.is_before ? "from" : "to", n.what,
+                     n.is_across ? " (across the border)" : "");
+}
+
+void explain_one(const Graph& g, const std::vector<Considered>& considered, const ProgramReport& r,
+                 i32 id, std::string& text) {
   const SourceOp& s = g.sources[id];
   const char* const of_cpu = r.cost.kind_of_cpu;
-  text += fmt::format("{} ({}){}, source op {}\n", s.name, s.target, s.module.empty() ? "" : fmt::format(", module `{}`", s.module), id);
-  const auto line = [&](std::string_view label, const std::string& what) { text += fmt::format("  {:<13} {}\n", label, what); };
+  text += fmt::format("{} ({}){}, source op {}\n", s.name, s.target,
+                      s.module.empty() ? "" : fmt::format(", module `{}`", s.module), id);
+  const auto line = [&](std::string_view label, const std::string& what) {
+    text += fmt::format("  {:<13} {}\n", label, what);
+  };
   for (const Considered& n : considered) {
     if (!has(n.origin, id)) continue;
     const SideDecision& s = n.sides;
     line("as", n.what);
     for (const std::string& q : n.quantization) line("quantization", q);
     for (const NpuCheck& check : s.checks) line("NPU takes it", check_text(check));
-    if (!s.checks.empty()) line("placed", s.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
+    if (!s.checks.empty())
+      line("placed", s.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
     const bool is_refused = !s.checks.empty() && !s.on_npu && s.npu_cycles < 0;
     line("cost alone", is_refused || s.checks.empty()
                            ? fmt::format("CPU {}", cycles_text(s.cpu_cycles, of_cpu))
-                           : fmt::format("NPU {}, CPU {}", cycles_text(s.npu_cycles, "open model"), cycles_text(s.cpu_cycles, of_cpu)));
-    for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));
+                           : fmt::format("NPU {}, CPU {}", cycles_text(s.npu_cycles, "open model"),
+                                         cycles_text(s.cpu_cycles, of_cpu)));
+    for (const Considered::Neighbour& neighbour : n.neighbours)
+      line("neighbour", neighbour_text(neighbour));
   }
   for (const OperatorReport& o : r.operators)
     if (has(o.origin, id)) line("became", became_text(g, o, id, of_cpu));
@@ -78,10 +92,17 @@ void explain_one(const Graph& g, const std::vector<Considered>& considered, cons
 Json json_of(const Considered& n) {
   Json checks = Json::array(), neighbours = Json::array();
   for (const NpuCheck& k : n.sides.checks)
-    checks.push_back({{"rule", k.rule}, {"what", k.what}, {"measured", k.measured}, {"limit", k.limit}, {"passed", k.passed}});
+    checks.push_back({{"rule", k.rule},
+                      {"what", k.what},
+                      {"measured", k.measured},
+                      {"limit", k.limit},
+                      {"passed", k.passed}});
   for (const Considered::Neighbour& k : n.neighbours)
-    neighbours.push_back(
-        {{"tensor", k.tensor}, {"operator", k.what}, {"before", k.is_before}, {"across", k.is_across}, {"bytes", k.bytes}});
+    neighbours.push_back({{"tensor", k.tensor},
+                          {"operator", k.what},
+                          {"before", k.is_before},
+                          {"across", k.is_across},
+                          {"bytes", k.bytes}});
   const auto cycles = [](i64 v) { return v < 0 ? Json(nullptr) : Json(v); };
   return {{"operator", n.what},
           {"quantization", n.quantization},
@@ -98,12 +119,14 @@ Json json_of(const Considered& n) {
 std::vector<i32> sources_called(const Graph& g, const std::string& wanted) {
   std::vector<i32> ids;
   for (size_t k = 0; k < g.sources.size(); ++k)
-    if (wanted == g.sources[k].name || (!wanted.empty() && wanted == g.sources[k].module) || wanted == std::to_string(k))
+    if (wanted == g.sources[k].name || (!wanted.empty() && wanted == g.sources[k].module) ||
+        wanted == std::to_string(k))
       ids.push_back(static_cast<i32>(k));
   return ids;
 }
 
-void check_explain(const Graph& g, const std::vector<std::string>& wanted, Diagnostics& diagnostics) {
+void check_explain(const Graph& g, const std::vector<std::string>& wanted,
+                   Diagnostics& diagnostics) {
   std::set<std::string> known;
   for (const SourceOp& s : g.sources) {
     known.insert(s.name);
@@ -111,21 +134,26 @@ void check_explain(const Graph& g, const std::vector<std::string>& wanted, Diagn
   }
   for (const std::string& name : wanted) {
     if (!sources_called(g, name).empty()) continue;
-    const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    diagnostics.error(fmt::format("{}: --explain {}", g.name, name), "names no operator or module of the model", "explain.name",
-                      is_number && !g.sources.empty() ? fmt::format("source ops are 0 to {}", g.sources.size() - 1)
-                                                      : suggestion(name, std::vector<std::string>(known.begin(), known.end())));
+    const bool is_number =
+        !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    diagnostics.error(fmt::format("{}: --explain {}", g.name, name),
+                      "names no operator or module of the model", "explain.name",
+                      is_number && !g.sources.empty()
+                          ? fmt::format("source ops are 0 to {}", g.sources.size() - 1)
+                          : suggestion(name, std::vector<std::string>(known.begin(), known.end())));
   }
 }
 
-std::string explain_text(const Compilation& c, const ProgramReport& r, const std::vector<std::string>& wanted) {
+std::string explain_text(const Compilation& c, const ProgramReport& r,
+                         const std::vector<std::string>& wanted) {
   std::string text;
   const std::vector<Considered> considered = considered_operators(c.partition);
   for (const i32 id : all_called(c.graph, wanted)) explain_one(c.graph, considered, r, id, text);
   return text;
 }
 
-Json explain_json(const Compilation& c, const ProgramReport& r, const std::vector<std::string>& wanted) {
+Json explain_json(const Compilation& c, const ProgramReport& r,
+                  const std::vector<std::string>& wanted) {
   Json list = Json::array();
   const std::vector<Considered> operators = considered_operators(c.partition);
   for (const i32 id : all_called(c.graph, wanted)) {

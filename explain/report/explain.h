@@ -13,9 +13,11 @@ namespace deuteron {
 // The user's operators that `wanted` names: by node name, module, or index ("41").
 std::vector<i32> sources_called(const Graph& graph, const std::string& wanted);
 // One that matches nothing is an error, with the nearest names.
-void check_explain(const Graph& graph, const std::vector<std::string>& wanted, Diagnostics& diagnostics);
+void check_explain(const Graph& graph, const std::vector<std::string>& wanted,
+                   Diagnostics& diagnostics);
 
-std::string explain_text(const Compilation& compilation, const ProgramReport& program, const std::vector<std::string>& wanted);
+std::string explain_text(const Compilation& compilation, const ProgramReport& program,
+                         const std::vector<std::string>& wanted);
 nlohmann::ordered_json explain_json(const Compilation& compilation, const ProgramReport& program,
                                     const std::vector<std::string>& wanted);
 

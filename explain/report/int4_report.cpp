@@ -12,7 +12,8 @@ namespace deuteron {
 Int4Report int4_report(const Graph& g, const ProgramReport& program) {
   Int4Report r;
   for (const OperatorReport& op : program.operators)
-    if (has_int4_weights(op.op) && std::ranges::find(r.layers, op.name) == r.layers.end()) r.layers.push_back(op.name);
+    if (has_int4_weights(op.op) && std::ranges::find(r.layers, op.name) == r.layers.end())
+      r.layers.push_back(op.name);
   std::set<const void*> seen;  // bands of rows share their weights
   for (const Node& node : g.nodes) {
     const std::optional<Int4Weights> weights = int4_weights_of(node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the user's operators a kernel works for: those that it computes, else those that what the compiler added stands before or
-// behind.
+// Which of the user's operators a kernel works for: those that it computes, else those that what
+// the compiler added stands before or behind.
 #pragma once
 #include <vector>
 
@@ -15,7 +15,9 @@ class OperatorsServed {
 
   i32 count() const { return count_; }
   // -1: a quantizer's.
-  i32 id_of(i32 source) const { return source >= 0 && source < static_cast<i32>(id_.size()) ? id_[source] : -1; }
+  i32 id_of(i32 source) const {
+    return source >= 0 && source < static_cast<i32>(id_.size()) ? id_[source] : -1;
+  }
   std::vector<i32> own(const Origin& origin) const;
 
   // One of these operators moves elements itself, so a kernel that does so is not an addition.

@@ -33,15 +33,20 @@ double reach(const PartError& part) {
   return std::max(part.size, std::max(0.0, double{r.high}) - std::min(0.0, double{r.low}));
 }
 
-std::string range_text(const PartError::Range& r) { return fmt::format("{:.4g} to {:.4g}", r.low, r.high); }
-std::string db_text(double db) { return std::isinf(db) && db > 0 ? std::string("no error") : fmt::format("{:.1f} dB", db); }
+std::string range_text(const PartError::Range& r) {
+  return fmt::format("{:.4g} to {:.4g}", r.low, r.high);
+}
+std::string db_text(double db) {
+  return std::isinf(db) && db > 0 ? std::string("no error") : fmt::format("{:.1f} dB", db);
+}
 
 std::string part_name(std::string_view name, size_t rank, i32 axis, size_t index) {
   std::string text = fmt::format("`{}`", name);
   if (axis < 0) return text;
   text += '[';
   for (size_t k = 0; k < rank; ++k)
-    text += (k > 0 ? ", " : "") + (static_cast<i32>(k) == axis ? std::to_string(index) : std::string(":"));
+    text += (k > 0 ? ", " : "") +
+            (static_cast<i32>(k) == axis ? std::to_string(index) : std::string(":"));
   return text + ']';
 }
 
@@ -70,31 +75,43 @@ struct PartFault {
 };
 
 constexpr std::string_view kUpstreamAdvice =
-    "what it is made of has lost it: `deuteron doctor --try` names the operators that do, and says what --precision int16 comes to";
+    "what it is made of has lost it: `deuteron doctor --try` names the operators that do, and says "
+    "what --precision int16 comes to";
 
 // Another part of the output sets its steps.
 bool is_beside_larger(const PartOfOutput& p) {
   constexpr double kLarger = 8;
   const std::vector<PartError>& parts = p.output->parts;
-  return std::ranges::any_of(parts, [&](const PartError& o) { return reach(o) >= kLarger * reach(parts[p.part]); });
+  return std::ranges::any_of(
+      parts, [&](const PartError& o) { return reach(o) >= kLarger * reach(parts[p.part]); });
 }
 
 // What is wrong with an output as a whole, or with one of its parts; the gravest.
-std::optional<PartFault> part_fault_of(const PartOfOutput& p, const std::vector<PartOfOutput>& all) {
+std::optional<PartFault> part_fault_of(const PartOfOutput& p,
+                                       const std::vector<PartOfOutput>& all) {
   const OutputAccuracy& o = *p.output;
   const PartError& e = o.parts[p.part];
   if (e.is_constant())
-    return PartFault{"accuracy.constant", fmt::format("{} is {:.4g} for all samples; the float model's is {}", name_of(p), e.found.low,
-                                                  range_text(e.expected)), "", ""};
+    return PartFault{"accuracy.constant",
+                     fmt::format("{} is {:.4g} for all samples; the float model's is {}",
+                                 name_of(p), e.found.low, range_text(e.expected)),
+                     "", ""};
   if (const double steps = o.steps[p.part]; steps >= 0 && steps < kFewestSteps && e.size == 0)
-    return PartFault{"accuracy.steps", fmt::format("{} is {}, and has too few of the program's steps", name_of(p), range_text(e.expected)),
-                 fmt::format("{:.1f}", steps), fmt::format("{:.0f}", kFewestSteps)};
+    return PartFault{"accuracy.steps",
+                     fmt::format("{} is {}, and has too few of the program's steps", name_of(p),
+                                 range_text(e.expected)),
+                     fmt::format("{:.1f}", steps), fmt::format("{:.0f}", kFewestSteps)};
   if (e.db() <= kLostDb)
-    return PartFault{"accuracy.lost", fmt::format("{} has lost what the float model says", name_of(p)), db_text(e.db()),
-                 fmt::format("{:.0f} dB", kLostDb)};
-  if (const double others = db_of_others(all, p); o.db(p.part) < std::min(kEnoughDb, others - kBelowOthers))
-    return PartFault{"accuracy.part", fmt::format("{} is far less accurate than the outputs beside it, which have {}", name_of(p),
-                                              db_text(others)), db_text(o.db(p.part)), db_text(std::min(kEnoughDb, others - kBelowOthers))};
+    return PartFault{"accuracy.lost",
+                     fmt::format("{} has lost what the float model says", name_of(p)),
+                     db_text(e.db()), fmt::format("{:.0f} dB", kLostDb)};
+  if (const double others = db_of_others(all, p);
+      o.db(p.part) < std::min(kEnoughDb, others - kBelowOthers))
+    return PartFault{
+        "accuracy.part",
+        fmt::format("{} is far less accurate than the outputs beside it, which have {}", name_of(p),
+                    db_text(others)),
+        db_text(o.db(p.part)), db_text(std::min(kEnoughDb, others - kBelowOthers))};
   return std::nullopt;
 }
 
@@ -123,7 +140,8 @@ OutputAccuracy output_accuracy(const Graph& g, const Port& port, const OutputErr
   a.is_integer = g.type(port.value).dtype != DType::f32;
   a.rank = port.order.size();
   a.whole = of_output.whole();
-  OutputError::Parts parts = a.is_integer ? OutputError::Parts{-1, 1, {a.whole}} : of_output.parts(g, port);
+  OutputError::Parts parts =
+      a.is_integer ? OutputError::Parts{-1, 1, {a.whole}} : of_output.parts(g, port);
   a.axis = parts.axis;
   a.parts = std::move(parts.errors);
   a.steps.assign(a.parts.size(), -1);
@@ -135,11 +153,14 @@ OutputAccuracy output_accuracy(const Compilation& c, size_t output, const Output
   OutputAccuracy a = output_accuracy(c.reference, c.reference.outputs[output], of_output);
   const Port& port = c.graph.outputs[output];
   for (size_t p = 0; p < a.parts.size(); ++p) {
-    const float step = step_of_output(c.graph, port.value, stored_axis(port, a.axis), static_cast<i64>(p));
+    const float step =
+        step_of_output(c.graph, port.value, stored_axis(port, a.axis), static_cast<i64>(p));
     if (step > 0) a.steps[p] = reach(a.parts[p]) / static_cast<double>(step);
     if (c.quantization.held_out)
       for (const HeldOutPart& h : c.quantization.held_out->parts)
-        if (h.output == static_cast<i32>(output) && h.axis == a.axis && (a.axis < 0 || h.index == static_cast<i64>(p))) a.held_out[p] = h;
+        if (h.output == static_cast<i32>(output) && h.axis == a.axis &&
+            (a.axis < 0 || h.index == static_cast<i64>(p)))
+          a.held_out[p] = h;
   }
   return a;
 }
@@ -163,7 +184,8 @@ Json output_accuracy_json(const std::vector<OutputAccuracy>& outputs) {
       json["equal"] = o.whole.equal, json["count"] = o.whole.count;
       json["held_out_equal_share"] = is_known ? Json(o.held_out[0]->equal_share) : Json(nullptr);
     } else {
-      json["sqnr_db"] = finite_or_null(o.whole.db()), json["max_abs_error"] = finite_or_null(o.whole.largest);
+      json["sqnr_db"] = finite_or_null(o.whole.db()),
+      json["max_abs_error"] = finite_or_null(o.whole.largest);
       json["axis"] = o.axis < 0 ? Json(nullptr) : Json(o.axis);
       json["parts"] = Json::array();
       for (size_t p = 0; p < o.parts.size(); ++p) json["parts"].push_back(part_json(o, p));
@@ -182,13 +204,16 @@ Json worst_part_json(const std::vector<OutputAccuracy>& outputs) {
   return json;
 }
 
-std::string name_of(const PartOfOutput& p) { return part_name(p.output->name, p.output->rank, p.output->axis, p.part); }
+std::string name_of(const PartOfOutput& p) {
+  return part_name(p.output->name, p.output->rank, p.output->axis, p.part);
+}
 
 std::string text_of(const PartOfOutput& p) {
   const OutputAccuracy& o = *p.output;
   const PartError& e = o.parts[p.part];
   std::string text = db_text(e.db());
-  if (o.held_out[p.part]) text += fmt::format(" ({} on other data)", db_text(o.held_out[p.part]->db));
+  if (o.held_out[p.part])
+    text += fmt::format(" ({} on other data)", db_text(o.held_out[p.part]->db));
   if (e.is_constant()) text += fmt::format(", always {:.4g}", e.found.low);
   else if (o.steps[p.part] >= 0) text += fmt::format(", {:.0f} steps", o.steps[p.part]);
   return text + fmt::format("; the float model's is {}", range_text(e.expected));
@@ -198,8 +223,10 @@ std::string text_of_integers(const std::vector<OutputAccuracy>& outputs) {
   std::string text;
   for (const OutputAccuracy& o : outputs) {
     if (!o.is_integer) continue;
-    text += fmt::format("{}`{}`: {} of {} equal", text.empty() ? "" : ", ", o.name, o.whole.equal, o.whole.count);
-    if (o.held_out[0] && o.held_out[0]->equal_share >= 0) text += fmt::format(" ({:.1f} % on other data)", 100 * o.held_out[0]->equal_share);
+    text += fmt::format("{}`{}`: {} of {} equal", text.empty() ? "" : ", ", o.name, o.whole.equal,
+                        o.whole.count);
+    if (o.held_out[0] && o.held_out[0]->equal_share >= 0)
+      text += fmt::format(" ({:.1f} % on other data)", 100 * o.held_out[0]->equal_share);
   }
   return text;
 }
@@ -216,11 +243,15 @@ std::optional<FewSteps> input_with_few_steps(const Compilation& c, const Samples
     for (const auto& sample : samples) seen.see(sample[i], sample[i]);
     const OutputError::Parts parts = seen.parts(c.reference, reference);
     if (parts.axis < 0) continue;
-    const auto widest = std::ranges::max_element(parts.errors, {}, [](const PartError& p) { return p.expected.span(); });
+    const auto widest = std::ranges::max_element(
+        parts.errors, {}, [](const PartError& p) { return p.expected.span(); });
     for (size_t p = 0; p < parts.errors.size(); ++p) {
-      const float step = step_of_input(c.graph, port.value, stored_axis(port, parts.axis), static_cast<i64>(p));
+      const float step =
+          step_of_input(c.graph, port.value, stored_axis(port, parts.axis), static_cast<i64>(p));
       const PartError::Range& range = parts.errors[p].expected;
-      if (step <= 0 || range.span() == 0 || range.span() >= kFewestColumnSteps * static_cast<double>(step)) continue;
+      if (step <= 0 || range.span() == 0 ||
+          range.span() >= kFewestColumnSteps * static_cast<double>(step))
+        continue;
       const double steps = range.span() / static_cast<double>(step);
       if (!fewest || steps < fewest->steps)
         fewest = FewSteps{i, parts.axis, static_cast<i64>(p), steps, range, widest->expected};
@@ -229,8 +260,8 @@ std::optional<FewSteps> input_with_few_steps(const Compilation& c, const Samples
   return fewest;
 }
 
-void warn_of_parts(const Compilation& c, const std::vector<OutputAccuracy>& outputs, const Samples& samples,
-                   Diagnostics& diagnostics) {
+void warn_of_parts(const Compilation& c, const std::vector<OutputAccuracy>& outputs,
+                   const Samples& samples, Diagnostics& diagnostics) {
   const std::vector<PartOfOutput> parts = parts_with_numbers(outputs);
   for (const OutputAccuracy& o : outputs) {
     std::optional<PartFault> gravest;
@@ -244,21 +275,26 @@ void warn_of_parts(const Compilation& c, const std::vector<OutputAccuracy>& outp
       else gravest = fault, advice = is_beside_larger(p) ? kOwnStepsAdvice : kUpstreamAdvice;
     }
     if (!gravest) continue;
-    if (more > 0) gravest->what += fmt::format("; so {} {} more of its parts", more == 1 ? "is" : "are", more);
-    diagnostics.add({Severity::warning, c.reference.name, gravest->what, gravest->measured, gravest->limit, gravest->rule,
-                     std::string(advice)});
+    if (more > 0)
+      gravest->what += fmt::format("; so {} {} more of its parts", more == 1 ? "is" : "are", more);
+    diagnostics.add({Severity::warning, c.reference.name, gravest->what, gravest->measured,
+                     gravest->limit, gravest->rule, std::string(advice)});
   }
   const auto is_good = [](const PartOfOutput& p) { return p.output->db(p.part) >= kGoodDb; };
   if (std::ranges::all_of(parts, is_good)) return;
   if (const std::optional<FewSteps> few = input_with_few_steps(c, samples)) {
     const Port& port = c.reference.inputs[few->input];
-    diagnostics.add({Severity::warning, c.reference.name,
-                     fmt::format("input {} goes from {}, beside others from {}, and has too few of the input's steps",
-                                 part_name(port.name, port.order.size(), few->axis, static_cast<size_t>(few->index)),
-                                 range_text(few->few), range_text(few->widest)),
-                     fmt::format("{:.1f}", few->steps), fmt::format("{:.0f}", kFewestColumnSteps), "accuracy.input_steps",
-                     "bring all columns to one size before the model, where its data is made: subtract the mean and divide by the deviation "
-                     "there, and leave that out of the model"});
+    diagnostics.add(
+        {Severity::warning, c.reference.name,
+         fmt::format(
+             "input {} goes from {}, beside others from {}, and has too few of the input's steps",
+             part_name(port.name, port.order.size(), few->axis, static_cast<size_t>(few->index)),
+             range_text(few->few), range_text(few->widest)),
+         fmt::format("{:.1f}", few->steps), fmt::format("{:.0f}", kFewestColumnSteps),
+         "accuracy.input_steps",
+         "bring all columns to one size before the model, where its data is made: subtract the "
+         "mean and divide by the deviation "
+         "there, and leave that out of the model"});
   }
 }
 

@@ -8,7 +8,9 @@
 namespace deuteron {
 namespace {
 
-bool has_steps(const Type& type) { return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty(); }
+bool has_steps(const Type& type) {
+  return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty();
+}
 
 float step_of(const Type& type, i64 axis, i64 index) {
   const Quant& q = type.quant;
@@ -26,10 +28,13 @@ float step_of_output(const Graph& g, ValueId v, i64 axis, i64 index) {
   if (n < 0 || g.type(v).dtype != DType::f32) return 0;
   const Node& node = g.nodes[n];
   std::vector<ValueId> computed;
-  std::ranges::copy_if(node.inputs, std::back_inserter(computed), [&](ValueId x) { return !g.is_constant(x); });
-  if (computed.size() == 1 && g.type(computed[0]).shape == g.type(v).shape && has_steps(g.type(computed[0])))
+  std::ranges::copy_if(node.inputs, std::back_inserter(computed),
+                       [&](ValueId x) { return !g.is_constant(x); });
+  if (computed.size() == 1 && g.type(computed[0]).shape == g.type(v).shape &&
+      has_steps(g.type(computed[0])))
     return step_of(g.type(computed[0]), axis, index);
-  const i64 joined = computed.size() > 1 && computed.size() == node.inputs.size() ? joined_axis(g, node) : -1;
+  const i64 joined =
+      computed.size() > 1 && computed.size() == node.inputs.size() ? joined_axis(g, node) : -1;
   if (joined < 0 || joined != axis) return 0;
   for (const ValueId operand : node.inputs) {
     const i64 extent = g.type(operand).shape[static_cast<size_t>(axis)];

@@ -64,7 +64,9 @@ class MapWriter {
     return sum;
   }
 
-  static const char* placement_name(Placement p) { return p == Placement::npu ? "npu" : p == Placement::portable ? "portable" : "cpu"; }
+  static const char* placement_name(Placement p) {
+    return p == Placement::npu ? "npu" : p == Placement::portable ? "portable" : "cpu";
+  }
 
   SortedJson calls() {
     SortedJson list = SortedJson::array();
@@ -74,11 +76,14 @@ class MapWriter {
       if (!call) continue;
       const i32 k = instruction_[n];
       const OperatorsServed::Attribution a = user_.attribute(n, *call);
-      SortedJson j = {{"instruction", k},         {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
-                {"operators", a.operators}, {"added", a.added},
-                {"macs", call->macs},       {"bytes", bytes_of(g_.nodes[n])}};
-      const auto report =
-          std::find_if(r_.operators.begin(), r_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
+      SortedJson j = {{"instruction", k},
+                      {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
+                      {"operators", a.operators},
+                      {"added", a.added},
+                      {"macs", call->macs},
+                      {"bytes", bytes_of(g_.nodes[n])}};
+      const auto report = std::find_if(r_.operators.begin(), r_.operators.end(),
+                                       [&](const OperatorReport& o) { return o.instruction == k; });
       if (report != r_.operators.end()) {
         j["placement"] = placement_name(report->placement);
         j["reason"] = report->reason;
@@ -90,15 +95,20 @@ class MapWriter {
     return list;
   }
 
-  void inside_delegate(SortedJson& call, const Node& node, const DelegateBlob& blob, i32 delegate) const {
+  void inside_delegate(SortedJson& call, const Node& node, const DelegateBlob& blob,
+                       i32 delegate) const {
     // By kernel of our own conversion.
-    const auto own = std::ranges::find(c_.npu.own_conversions, &blob, [](const OwnConversion& o) { return o.vendors.get(); });
+    const auto own = std::ranges::find(c_.npu.own_conversions, &blob,
+                                       [](const OwnConversion& o) { return o.vendors.get(); });
     const DelegateBlob* ours = own == c_.npu.own_conversions.end() ? &blob : own->ours.get();
     NeutronPayload payload;
     std::vector<i64> bytes;
-    if (ours && read_payload(ours->processed.data(), static_cast<uint32_t>(ours->processed.size()), &payload).ok()) {
+    if (ours && read_payload(ours->processed.data(), static_cast<uint32_t>(ours->processed.size()),
+                             &payload)
+                    .ok()) {
       NeutronCalls in_payload(payload);
-      for (NeutronKernelCall kernel; in_payload.next(&kernel);) bytes.push_back(neutron::bytes_of(kernel.kind, kernel.structure));
+      for (NeutronKernelCall kernel; in_payload.next(&kernel);)
+        bytes.push_back(neutron::bytes_of(kernel.kind, kernel.structure));
     }
     SortedJson kernels = SortedJson::array(), without = SortedJson::array();
     std::vector<bool> computed(static_cast<size_t>(user_.count()), false);
@@ -108,20 +118,23 @@ class MapWriter {
       if (kernel.delegate != delegate) continue;
       std::vector<i32> ids = user_.own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
-      const bool added = kernel.kind == Kind::kMemCpy || (ids.empty() && kernel.open.empty()) ||
-                         (kernel.vendor_name.empty() && moves(kernel.kind) && !user_.has_move(kernel.origin));
+      const bool added =
+          kernel.kind == Kind::kMemCpy || (ids.empty() && kernel.open.empty()) ||
+          (kernel.vendor_name.empty() && moves(kernel.kind) && !user_.has_move(kernel.origin));
       if (ids.empty() && kernel.open.empty()) ids = user_.served_by_quantizers(kernel.origin);
       SortedJson j = {{"id", kernels.size()},
-                {"kernel", name_of(kernel)},
-                {"operators", ids},
-                {"added", added},
-                {"macs", kernel.cost.macs}};
+                      {"kernel", name_of(kernel)},
+                      {"operators", ids},
+                      {"added", added},
+                      {"macs", kernel.cost.macs}};
       if (kernel.vendor_name.empty()) j["code"] = static_cast<i32>(kernel.kind);
-      if (kernel.is_predicted) j["predicted_cycles"] = kernel.cost.total(), j["bound"] = name_of(kernel.cost.bound());
+      if (kernel.is_predicted)
+        j["predicted_cycles"] = kernel.cost.total(), j["bound"] = name_of(kernel.cost.bound());
       else j.erase("macs"), all_predicted = false;
       if (!kernel.open.empty()) j["open"] = kernel.open;
       if (kernel.apart_cycles > 0) j["assumed"] = true, j["apart_cycles"] = kernel.apart_cycles;
-      if (kernel.own >= 0 && static_cast<size_t>(kernel.own) < bytes.size()) j["bytes"] = bytes[static_cast<size_t>(kernel.own)];
+      if (kernel.own >= 0 && static_cast<size_t>(kernel.own) < bytes.size())
+        j["bytes"] = bytes[static_cast<size_t>(kernel.own)];
       macs += kernel.cost.macs;
       cycles += kernel.cost.total();
       kernels.push_back(std::move(j));
@@ -141,7 +154,9 @@ class MapWriter {
       const KernelCall* call = call_of(node.op);
       NeutronPayload payload;
       if (call && call->delegate &&
-          read_payload(call->delegate->processed.data(), static_cast<uint32_t>(call->delegate->processed.size()), &payload).ok() &&
+          read_payload(call->delegate->processed.data(),
+                       static_cast<uint32_t>(call->delegate->processed.size()), &payload)
+              .ok() &&
           payload.is_open_model)
         return true;
     }
@@ -171,7 +186,8 @@ class MapWriter {
       bool added = true;
     };
     std::vector<Where> where(static_cast<size_t>(user_.count()));
-    const auto note = [&](const SortedJson& ids, const std::string& placement, const std::string& reason, i64 macs, bool added) {
+    const auto note = [&](const SortedJson& ids, const std::string& placement,
+                          const std::string& reason, i64 macs, bool added) {
       for (const i32 id : ids) {
         Where& w = where[id];
         if (std::pair(!added, macs) <= std::pair(!w.added, w.macs)) continue;
@@ -179,13 +195,16 @@ class MapWriter {
       }
     };
     for (const SortedJson& call : calls) {
-      const std::string placement = call.value("placement", "cpu"), reason = call.value("reason", "");
+      const std::string placement = call.value("placement", "cpu"),
+                        reason = call.value("reason", "");
       if (!call.contains("npu_kernels")) {
         note(call["operators"], placement, reason, call["macs"], call["added"]);
         continue;
       }
-      for (const SortedJson& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel.value("macs", i64{0}), kernel["added"]);
-      for (const SortedJson& w : call["without_kernel"]) note(SortedJson::array({w["operator"]}), placement, w["reason"], 0, false);
+      for (const SortedJson& kernel : call["npu_kernels"])
+        note(kernel["operators"], placement, reason, kernel.value("macs", i64{0}), kernel["added"]);
+      for (const SortedJson& w : call["without_kernel"])
+        note(SortedJson::array({w["operator"]}), placement, w["reason"], 0, false);
     }
     SortedJson list = SortedJson::array();
     for (size_t s = 0; s < g_.sources.size(); ++s) {
@@ -199,7 +218,10 @@ class MapWriter {
         w.reason = reason_of_folding(static_cast<i32>(s));
         folded_.push_back({{"operator", id}, {"reason", w.reason}});
       }
-      SortedJson j = {{"name", source.name}, {"target", source.target}, {"placement", w.placement}, {"reason", w.reason}};
+      SortedJson j = {{"name", source.name},
+                      {"target", source.target},
+                      {"placement", w.placement},
+                      {"reason", w.reason}};
       if (!source.module.empty()) j["module"] = source.module;
       if (!source.stack.empty()) j["stack"] = source.stack;
       if (s < c_.user.size()) {
@@ -244,7 +266,8 @@ class MapWriter {
     for (const Port& p : g_.inputs) kind[plan.root[p.value]] = "input";
     SortedJson tensors = SortedJson::array();
     for (size_t v = 0; v < g_.values.size(); ++v) {
-      if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0) continue;
+      if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0)
+        continue;
       tensors.push_back({{"name", g_.values[v].name},
                          {"offset", plan.offset[v]},
                          {"bytes", g_.type(static_cast<ValueId>(v)).bytes()},
@@ -254,15 +277,20 @@ class MapWriter {
                                   : life[v].read ? "activation"
                                                  : "scratch"}});
     }
-    SortedJson j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
+    SortedJson j = {{"name", "planned memory"},
+                    {"used", plan.bytes},
+                    {"lower_bound", plan.lower_bound},
+                    {"tensors", std::move(tensors)}};
     const Room room = room_for_activations(target_, calls_npu(g_), plan.bytes, 0);
     if (room.memory) j["name"] = room.memory->name, j["bytes"] = room.memory->bytes;
     return j;
   }
 
   SortedJson flash() const {
-    return {
-        {"program", c_.parts.program}, {"constants", c_.parts.constants}, {"payload", c_.parts.delegates}, {"padding", c_.parts.padding}};
+    return {{"program", c_.parts.program},
+            {"constants", c_.parts.constants},
+            {"payload", c_.parts.delegates},
+            {"padding", c_.parts.padding}};
   }
 
   const Compilation& c_;
@@ -278,12 +306,15 @@ class MapWriter {
 
 }  // namespace
 
-SortedJson program_map(const Compilation& c, const ProgramReport& r, const Target& target, const std::string& model) {
+SortedJson program_map(const Compilation& c, const ProgramReport& r, const Target& target,
+                       const std::string& model) {
   return MapWriter(c, r, target).write(model);
 }
 
 uint64_t program_id(std::span<const uint8_t> pte) { return fnv1a(pte.data(), pte.size()); }
 
-std::string program_id_text(std::span<const uint8_t> pte) { return fmt::format("{:016x}", program_id(pte)); }
+std::string program_id_text(std::span<const uint8_t> pte) {
+  return fmt::format("{:016x}", program_id(pte));
+}
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs whose map is easy to get wrong, each with the whole map that it must have: which kernels compute which operators, what was added
+// Graphs whose map is easy to get wrong, each with the whole map that it must have: which kernels
+// compute which operators, what was added
 // (+), which operators need no kernel (-) and why.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -123,7 +124,8 @@ TEST(MapCases, AGroupedConvolutionIsSplit) {
             "2 dequantize_per_tensor: relu +\n");
 }
 
-// The result of `conv` is read by two, and the module `block.conv` is called twice: two operators of one module.
+// The result of `conv` is read by two, and the module `block.conv` is called twice: two operators
+// of one module.
 constexpr const char* kTwice =
     "source 0 \"conv\" \"aten.conv2d.default\" module=\"block.conv\"\n"
     "source 1 \"conv_1\" \"aten.conv2d.default\" module=\"block.conv\"\n"
@@ -225,7 +227,8 @@ TEST(MapCases, AConstantPartIsFolded) {
             "- weight: folded into a constant\n");
 }
 
-// Rows first to rows last is how an image lies in memory anyway: the permutes of the model cost nothing.
+// Rows first to rows last is how an image lies in memory anyway: the permutes of the model cost
+// nothing.
 constexpr const char* kAbsorbed =
     "input x : f32[1,4,6,5]\n"
     "flip = permute(x) perm=0,2,3,1\n"
@@ -248,7 +251,8 @@ TEST(MapCases, APermuteThatTheInputAbsorbs) {
             "- flip: absorbed by the dim order of an input or output\n");
 }
 
-// With --io contiguous the image comes and goes as the user has it: the transposes are the compiler's.
+// With --io contiguous the image comes and goes as the user has it: the transposes are the
+// compiler's.
 TEST(MapCases, TransposesThatAreInserted) {
   CompileOptions options;
   options.contiguous_io = true;
@@ -300,8 +304,8 @@ TEST(MapCases, ATransposeOfTheUsersOwn) {
             "3 dequantize_per_tensor: conv +\n");
 }
 
-// A quantized model may change the scale between two operators: part of the relu's table on the NPU, on the CPU a kernel that is added for
-// the operator that reads it.
+// A quantized model may change the scale between two operators: part of the relu's table on the
+// NPU, on the CPU a kernel that is added for the operator that reads it.
 constexpr const char* kRescaled =
     "source 0 \"q0\" \"quantized_decomposed.quantize_per_tensor.default\"\n"
     "source 1 \"relu\" \"aten.relu.default\"\n"
@@ -337,7 +341,8 @@ TEST(MapCases, AChangeOfScaleBetweenTwoOperators) {
             "4 dequantize_per_tensor: pool +\n");
 }
 
-// A chain of pointwise operators is one table of the CPU, and several kernels of the NPU: each kernel is of them all, in their order.
+// A chain of pointwise operators is one table of the CPU, and several kernels of the NPU: each
+// kernel is of them all, in their order.
 constexpr const char* kChain =
     "input x : f32[1,6,8,4] order=0,2,3,1\n"
     "w = const f32[7,3,3,4] random(1)\n"

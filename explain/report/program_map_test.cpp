@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a map says of a program, key by key; explain/report/program_map_cases_test.cpp has the cases that are easy to get wrong.
+// What a map says of a program, key by key; explain/report/program_map_cases_test.cpp has the cases
+// that are easy to get wrong.
 #include "explain/report/program_map.h"
 
 #include <gmock/gmock.h>

@@ -20,23 +20,27 @@ namespace {
 // Why the NPU did not take (all of) what a node computes; empty: nothing is known of it.
 std::string reason_of_cpu(const std::vector<KeptOnCpu>& list, const Origin& origin) {
   for (const KeptOnCpu& kept : list)
-    if (std::includes(origin.begin(), origin.end(), kept.origin.begin(), kept.origin.end())) return to_text(kept.why);
+    if (std::includes(origin.begin(), origin.end(), kept.origin.begin(), kept.origin.end()))
+      return to_text(kept.why);
   for (const KeptOnCpu& kept : list)
-    if (std::find_first_of(kept.origin.begin(), kept.origin.end(), origin.begin(), origin.end()) != kept.origin.end())
+    if (std::find_first_of(kept.origin.begin(), kept.origin.end(), origin.begin(), origin.end()) !=
+        kept.origin.end())
       return to_text(kept.why);
   return "";
 }
 
 class Reporter {
  public:
-  Reporter(const Compilation& c, const Target& target) : c_(c), g_(c.graph), target_(target), told_(c.graph.sources.size(), false) {}
+  Reporter(const Compilation& c, const Target& target)
+      : c_(c), g_(c.graph), target_(target), told_(c.graph.sources.size(), false) {}
 
   ProgramReport run() {
     report_calls();
     for (const Node& node : g_.nodes)
       if (!call_of(node.op))
-        tell(node.origin, std::holds_alternative<Concat>(node.op) ? "no copy: its parts are written where the whole lies"
-                                                                  : "a view: the same bytes under another shape");
+        tell(node.origin, std::holds_alternative<Concat>(node.op)
+                              ? "no copy: its parts are written where the whole lies"
+                              : "a view: the same bytes under another shape");
     for (const auto* list : {&c_.npu.without_kernel, &g_.folded})
       for (const Folded& f : *list) tell(f.origin, f.reason);
     r_.macs = macs_of(c_);
@@ -48,8 +52,9 @@ class Reporter {
 
  private:
   void report_calls() {
-    const auto called =
-        c_.pte.empty() ? std::nullopt : called_kernels({c_.pte.data(), c_.pte.size()}, target_.isa, usual_features(target_.isa));
+    const auto called = c_.pte.empty() ? std::nullopt
+                                       : called_kernels({c_.pte.data(), c_.pte.size()}, target_.isa,
+                                                        usual_features(target_.isa));
     i32 delegates = 0, instruction = -1;
     for (const Node& node : g_.nodes) {
       const KernelCall* call = call_of(node.op);
@@ -90,26 +95,31 @@ class Reporter {
   std::string reason_of_plain(const Node& node, const KernelCall& call) const {
     for (const PlainDecision& p : c_.plain)
       if (p.call == call.name && p.origin == node.origin)
-        return p.why.limit.empty()
-                   ? p.why.what
-                   : fmt::format("{}: {}{}limit {}", p.why.what, p.why.measured, p.why.measured.empty() ? "" : ", ", p.why.limit);
+        return p.why.limit.empty() ? p.why.what
+                                   : fmt::format("{}: {}{}limit {}", p.why.what, p.why.measured,
+                                                 p.why.measured.empty() ? "" : ", ", p.why.limit);
     return "";
   }
 
   std::string reason_of_call(const Node& node, const KernelCall& call, Placement placement) const {
     if (is_state_write(node.op)) return "keeps the state for the next call";
-    const std::string why_not_npu = target_.npu ? reason_of_cpu(c_.partition.kept_on_cpu, node.origin) : "";
+    const std::string why_not_npu =
+        target_.npu ? reason_of_cpu(c_.partition.kept_on_cpu, node.origin) : "";
     if (placement == Placement::portable) {
-      const char* in_float = c_.quantization.model_was_quantized
-                                 ? "in float: no int8 kernel, or the quantized model gives its values no range"
-                             : is_meant(c_.quantization.in_float, node.origin)
-                                 ? "in float on purpose: --layer says so, a score without an upper end, or parts of an input or output with scales of their own"
-                                 : "no int8 kernel";
-      return why_not_npu.empty() ? in_float : fmt::format("{}; not on the NPU: {}", in_float, why_not_npu);
+      const char* in_float =
+          c_.quantization.model_was_quantized
+              ? "in float: no int8 kernel, or the quantized model gives its values no range"
+          : is_meant(c_.quantization.in_float, node.origin)
+              ? "in float on purpose: --layer says so, a score without an upper end, or parts of "
+                "an input or output with scales of their own"
+              : "no int8 kernel";
+      return why_not_npu.empty() ? in_float
+                                 : fmt::format("{}; not on the NPU: {}", in_float, why_not_npu);
     }
     if (target_.npu) return why_not_npu.empty() ? "beside what the NPU takes" : why_not_npu;
     if (is_of_dialect(call)) return fmt::format("{} is a CPU alone", target_.name);
-    return fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target_.name);
+    return fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that",
+                       target_.name);
   }
 
   // The kernels of one delegate; the delegate as a whole where its converter does not name them.
@@ -126,15 +136,20 @@ class Reporter {
     bool is_named = false;
     for (const NpuKernel& kernel : c_.npu.kernels) {
       if (kernel.delegate != delegate) continue;
-      OperatorReport& r = add(kernel.origin, fmt::format("neutron::{}", name_of(kernel)), kernel.cost.macs);
-      if (kernel.is_predicted) r.cycles = kernel.cost.total(), r.bound = name_of(kernel.cost.bound());
+      OperatorReport& r =
+          add(kernel.origin, fmt::format("neutron::{}", name_of(kernel)), kernel.cost.macs);
+      if (kernel.is_predicted)
+        r.cycles = kernel.cost.total(), r.bound = name_of(kernel.cost.bound());
       r.reason = kernel.open.empty() ? "within the limits of the NPU" : kernel.open;
       r.apart_cycles = kernel.apart_cycles;
       if (r.apart_cycles > 0)
-        r.reason += fmt::format("; one kernel is assumed (docs/neutron-machine.md), two would take {} cycles", r.apart_cycles);
+        r.reason += fmt::format(
+            "; one kernel is assumed (docs/neutron-machine.md), two would take {} cycles",
+            r.apart_cycles);
       is_named = true;
     }
-    if (!is_named) add(node.origin, call.name, call.macs).reason = "in one call; its converter names no kernels";
+    if (!is_named)
+      add(node.origin, call.name, call.macs).reason = "in one call; its converter names no kernels";
   }
 
   void note_told(const Origin& origin) {
@@ -144,7 +159,8 @@ class Reporter {
   // What no call computes a part of, each once.
   void tell(const Origin& origin, const std::string& reason) {
     for (const i32 id : origin)
-      if (!told_[id]) r_.folded.push_back({user_name(g_.sources[id]), g_.sources[id].target, reason, id});
+      if (!told_[id])
+        r_.folded.push_back({user_name(g_.sources[id]), g_.sources[id].target, reason, id});
     note_told(origin);
   }
 
@@ -169,6 +185,8 @@ std::string_view name_of(Placement p) {
   return "";
 }
 
-ProgramReport report_program(const Compilation& c, const Target& target) { return Reporter(c, target).run(); }
+ProgramReport report_program(const Compilation& c, const Target& target) {
+  return Reporter(c, target).run();
+}
 
 }  // namespace deuteron

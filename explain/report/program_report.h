@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of every operator of the user's model, and what the whole program costs: made from what the passes decided.
+// What became of every operator of the user's model, and what the whole program costs: made from
+// what the passes decided.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,29 +12,34 @@ namespace deuteron {
 
 struct Compilation;
 
-// npu: inside a delegate; cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no
-// such kernel takes it.
+// npu: inside a delegate; cortex_m: in the quantized form, on kernels of the dialect, or on plain
+// copies; portable: in float, because no such kernel takes it.
 enum class Placement : u8 { npu, cortex_m, portable };
 std::string_view name_of(Placement);  // "npu", "cortex_m", "portable"
 
 // One kernel call of the program, in the user's names.
 struct OperatorReport {
-  std::string name;    // the user's operators it computes: "backbone.7.conv" or node names, joined by " + "
+  std::string
+      name;  // the user's operators it computes: "backbone.7.conv" or node names, joined by " + "
   std::string op;      // "cortex_m::quantized_conv2d"
   std::string source;  // "conv2d_7 (aten.conv2d.default), relu_7 (aten.relu.default)"
   std::string reason;
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
-  i64 float_bytes = 0;        // portable: of the float tensors that it reads and writes
-  bool is_stock = true;       // false: a kernel of deuteron::, which stock firmware lacks
-  i32 delegate = -1;          // npu: by delegate call of the program
-  i32 instruction = -1;       // of the program
-  i64 cycles = -1;            // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
-  i64 apart_cycles = 0;       // npu: of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
-  std::string bound = {};     // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
+  i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
+  bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
+  i32 delegate = -1;     // npu: by delegate call of the program
+  i32 instruction = -1;  // of the program
+  i64 cycles =
+      -1;  // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
+  i64 apart_cycles = 0;  // npu: of a kernel that the open machine is assumed to have: of the two
+                         // that would take its place; else 0
+  std::string bound =
+      {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
   Origin origin = {};         // the user's operators, by index into Graph::sources
   CalledKernels called = {};  // on the target's core
-  std::string plain = {};     // why the call is not one on packed weights, or an exact addition, where those are asked for; else empty
+  std::string plain = {};  // why the call is not one on packed weights, or an exact addition, where
+                           // those are asked for; else empty
 };
 // An operator of the model without a call of its own.
 struct FoldedReport {

@@ -8,7 +8,8 @@
 namespace deuteron {
 
 i64 count_of(const ProgramReport& r, Placement p) {
-  return std::count_if(r.operators.begin(), r.operators.end(), [p](const OperatorReport& o) { return o.placement == p; });
+  return std::count_if(r.operators.begin(), r.operators.end(),
+                       [p](const OperatorReport& o) { return o.placement == p; });
 }
 
 NpuTotal npu_total(const ProgramReport& r) {
@@ -26,12 +27,15 @@ NpuTotal npu_total(const ProgramReport& r) {
   return t;
 }
 
-i64 npu_transposes(const Compilation& c) { return std::ranges::count(c.npu.kernels, neutron::Kind::kTransposeCHW, &NpuKernel::kind); }
+i64 npu_transposes(const Compilation& c) {
+  return std::ranges::count(c.npu.kernels, neutron::Kind::kTransposeCHW, &NpuKernel::kind);
+}
 
 std::vector<std::string> own_kernels(const ProgramReport& r) {
   std::vector<std::string> names;
   for (const OperatorReport& o : r.operators)
-    if (!o.is_stock && std::find(names.begin(), names.end(), o.op) == names.end()) names.push_back(o.op);
+    if (!o.is_stock && std::find(names.begin(), names.end(), o.op) == names.end())
+      names.push_back(o.op);
   return names;
 }
 

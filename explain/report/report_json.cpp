@@ -26,7 +26,10 @@ Json ports(const Graph& g, std::span<const Port> list) {
   Json array = Json::array();
   for (const Port& p : list) {
     const Type& type = g.type(p.value);
-    Json port = {{"name", p.name}, {"dtype", name_of(type.dtype)}, {"shape", logical_shape(p, type.shape)}, {"storage_order", p.order}};
+    Json port = {{"name", p.name},
+                 {"dtype", name_of(type.dtype)},
+                 {"shape", logical_shape(p, type.shape)},
+                 {"storage_order", p.order}};
     if (!type.quant.empty() && !type.quant.per_channel()) {
       port["scale"] = type.quant.scale[0];
       port["zero_point"] = type.quant.zero_point[0];
@@ -64,29 +67,33 @@ Json counts(const ProgramReport& r) {
 
 Json folded(const ProgramReport& r) {
   Json list = Json::array();
-  for (const FoldedReport& o : r.folded) list.push_back({{"name", o.name}, {"op", o.op}, {"reason", o.reason}});
+  for (const FoldedReport& o : r.folded)
+    list.push_back({{"name", o.name}, {"op", o.op}, {"reason", o.reason}});
   return list;
 }
 
 Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
   const i64 clock = f.target ? f.target->clock_hz : 0;
   const bool known = cost.total() > 0;
-  return {
-      {"npu", cost.npu},
-      {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
-      {"cpu_is", cost.kind_of_cpu},
-      {"crossing", cost.crossing},
-      {"wait_for_constants", cost.wait},
-      {"total", known ? Json(cost.total()) : Json(nullptr)},
-      {"cpu_calls_not_known", cost.not_known},
-      {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
+  return {{"npu", cost.npu},
+          {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
+          {"cpu_is", cost.kind_of_cpu},
+          {"crossing", cost.crossing},
+          {"wait_for_constants", cost.wait},
+          {"total", known ? Json(cost.total()) : Json(nullptr)},
+          {"cpu_calls_not_known", cost.not_known},
+          {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) /
+                                                     static_cast<double>(clock))
+                                              : Json(nullptr)}};
 }
 
 Json crossings(const Compilation& c, const ProgramCost& cost) {
   Json list = Json::array();
   for (const Crossing& x : cost.crossings)
-    list.push_back(
-        {{"tensor", c.graph.values[x.value].name}, {"delegate", x.delegate}, {"to", x.to_npu ? "npu" : "cpu"}, {"bytes", x.bytes}});
+    list.push_back({{"tensor", c.graph.values[x.value].name},
+                    {"delegate", x.delegate},
+                    {"to", x.to_npu ? "npu" : "cpu"},
+                    {"bytes", x.bytes}});
   return list;
 }
 
@@ -126,8 +133,8 @@ i64 planned_in(const Compilation& c, const std::string& memory, bool is_only) {
   return is_only && c.plan.placement.buffers.empty() ? c.plan.bytes : 0;
 }
 
-// The target's, and what of the program lies in them. Constants lie where there is a memory for them alone; the NPU's must be where it
-// reaches.
+// The target's, and what of the program lies in them. Constants lie where there is a memory for
+// them alone; the NPU's must be where it reaches.
 Json memories(const Compilation& c, const ReportFacts& f) {
   Json list = Json::array();
   if (!f.target) return list;
@@ -150,12 +157,13 @@ Json placement(const Compilation& c) {
   for (size_t m = 0; m < p.memories.size(); ++m) {
     const MemoryUse& u = p.memories[m];
     const bool is_home = static_cast<i32>(m) == p.home;
-    memories.push_back({{"name", u.name},
-                        {"bytes", u.bytes > 0 ? Json(u.bytes) : Json(nullptr)},
-                        {"used", is_home ? static_cast<i64>(c.pte.size()) : u.tensors + u.constants},
-                        {"tensors", u.tensors},
-                        {"constants", u.constants},
-                        {"file", is_home}});
+    memories.push_back(
+        {{"name", u.name},
+         {"bytes", u.bytes > 0 ? Json(u.bytes) : Json(nullptr)},
+         {"used", is_home ? static_cast<i64>(c.pte.size()) : u.tensors + u.constants},
+         {"tensors", u.tensors},
+         {"constants", u.constants},
+         {"file", is_home}});
   }
   for (const PlacedThing& t : p.things)
     things.push_back({{"name", c.graph.values[t.value].name},
@@ -179,7 +187,8 @@ Json ram_over_time(const Compilation& c) {
   Json list = Json::array();
   const std::vector<i64> alive = bytes_alive(c.graph);
   for (size_t n = 0; n < c.graph.nodes.size(); ++n)
-    if (const auto* call = call_of(c.graph.nodes[n].op)) list.push_back({{"call", call->name}, {"bytes", alive[n]}});
+    if (const auto* call = call_of(c.graph.nodes[n].op))
+      list.push_back({{"call", call->name}, {"bytes", alive[n]}});
   return list;
 }
 
@@ -202,7 +211,9 @@ Json peak(const Compilation& c) {
   for (const LiveTensor& t : c.plan.peak) {
     const GraphValue& v = c.graph.values[t.value];
     tensors.push_back(
-        {{"name", v.name}, {"bytes", t.bytes}, {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
+        {{"name", v.name},
+         {"bytes", t.bytes},
+         {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
   }
   return {{"operator", peak_name(c)}, {"tensors", std::move(tensors)}};
 }
@@ -231,9 +242,12 @@ Json unit_order(const UnitOrder& u) {
 Json slimming(const Slimming& s) {
   if (s.macs_before == 0) return nullptr;
   const SlimmedFilters of = slimmed_filters(s);
-  return {{"filters", s.filters}, {"left_out", of.left_out},
-          {"constant", of.constant}, {"alike", of.alike},
-          {"unread", of.unread},   {"macs_left_out", s.macs_before - s.macs_after},
+  return {{"filters", s.filters},
+          {"left_out", of.left_out},
+          {"constant", of.constant},
+          {"alike", of.alike},
+          {"unread", of.unread},
+          {"macs_left_out", s.macs_before - s.macs_after},
           {"constants_left_out", s.bytes_before - s.bytes_after}};
 }
 
@@ -264,7 +278,9 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"npu_cycles_without_assumed", npu.apart_cycles},
           {"npu_macs", npu.macs},
           {"npu_delegates", npu.delegates},
-          {"npu_macs_share", r.macs > 0 ? Json(static_cast<double>(npu.macs) / static_cast<double>(r.macs)) : Json(nullptr)},
+          {"npu_macs_share", r.macs > 0
+                                 ? Json(static_cast<double>(npu.macs) / static_cast<double>(r.macs))
+                                 : Json(nullptr)},
           {"cycles", cycles_json(r.cost, f)},
           {"crossings", crossings(c, r.cost)},
           {"transposes", r.cost.transposes},
@@ -285,19 +301,23 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
 }
 
 Json precision_choice(const PrecisionChoice& c) {
-  return {{"held_out_sqnr_db", finite(c.sqnr_db)}, {"compared_db", finite(c.steady_db)}, {"instructions", c.size.instructions},
-          {"ram_bytes", c.size.ram_bytes},         {"file_bytes", c.size.file_bytes},    {"int16_layers", c.layers}};
+  return {{"held_out_sqnr_db", finite(c.sqnr_db)}, {"compared_db", finite(c.steady_db)},
+          {"instructions", c.size.instructions},   {"ram_bytes", c.size.ram_bytes},
+          {"file_bytes", c.size.file_bytes},       {"int16_layers", c.layers}};
 }
 
 // --precision mixed: what was chosen, and what else there was.
 Json precision(const PrecisionDecision& d) {
-  const auto number = [](const std::optional<double>& v, double unit) { return v ? Json(*v * unit) : Json(nullptr); };
+  const auto number = [](const std::optional<double>& v, double unit) {
+    return v ? Json(*v * unit) : Json(nullptr);
+  };
   Json curve = Json::array();
   for (const PrecisionChoice& c : d.curve) curve.push_back(precision_choice(c));
   return {{"max_cost_percent", number(d.max_cost, 100)},
           {"target_db", number(d.target_db, 1)},
           {"chosen", precision_choice(d.curve[d.chosen])},
-          {"int16_everywhere", d.int16_everywhere ? precision_choice(*d.int16_everywhere) : Json(nullptr)},
+          {"int16_everywhere",
+           d.int16_everywhere ? precision_choice(*d.int16_everywhere) : Json(nullptr)},
           {"curve", std::move(curve)}};
 }
 
@@ -339,7 +359,8 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   j["seconds"] = f.seconds;
   j["inputs"] = ports(c.graph, c.graph.user_inputs());
   j["outputs"] = ports(c.graph, c.graph.user_outputs());
-  if (!c.graph.states.empty()) j["state_bytes"] = state_bytes(c.graph), j["states"] = ports(c.graph, c.graph.state_inputs());
+  if (!c.graph.states.empty())
+    j["state_bytes"] = state_bytes(c.graph), j["states"] = ports(c.graph, c.graph.state_inputs());
   if (const StreamDecision& s = c.stream; s.frames > 0)
     j["stream"] = {{"frames", s.frames},
                    {"window", s.window},
@@ -355,10 +376,13 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   const std::optional<HeldOut>& held_out = c.quantization.held_out;
   j["held_out_sqnr_db"] = held_out ? finite(held_out->db) : Json();
   if (c.quantization.precision) j["precision"] = precision(*c.quantization.precision);
-  if (const Json int4 = int4_weights(c, r); !int4["layers"].empty() || c.quantization.weights) j["int4_weights"] = int4;
-  j["held_out_sqnr_db_of_halves"] = held_out ? Json{finite(held_out->low_db), finite(held_out->high_db)} : Json();
+  if (const Json int4 = int4_weights(c, r); !int4["layers"].empty() || c.quantization.weights)
+    j["int4_weights"] = int4;
+  j["held_out_sqnr_db_of_halves"] =
+      held_out ? Json{finite(held_out->low_db), finite(held_out->high_db)} : Json();
   j["quantization"] = quantization(c.quantization);
-  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) +
+         "\n";  // names of a model may hold any bytes
 }
 
 }  // namespace deuteron

@@ -33,8 +33,10 @@ Compilation small() {
 
 ProgramReport small_program() {
   ProgramReport r;
-  r.operators = {{"body.add", "cortex_m::quantized_add", "add_1 (aten.add.Tensor)", "", Placement::cortex_m, 0},
-                 {"body.sin", "portable::sin", "sin (aten.sin.default)", "cortex_m has no kernel for it", Placement::portable, 12}};
+  r.operators = {{"body.add", "cortex_m::quantized_add", "add_1 (aten.add.Tensor)", "",
+                  Placement::cortex_m, 0},
+                 {"body.sin", "portable::sin", "sin (aten.sin.default)",
+                  "cortex_m has no kernel for it", Placement::portable, 12}};
   r.folded = {{"body.bn", "aten.batch_norm.default", "folded into conv2d"}};
   r.macs = 1234567;
   return r;
@@ -44,7 +46,8 @@ TEST(Report, JsonHasTheKeysThatScriptsRelyOn) {
   const Compilation c = small();
   Target target;
   target.name = "cortex-m4";
-  const Json j = Json::parse(report_json(c, small_program(), {"net.pt2", &target, Accuracy{31.5, 0.02, 32}, 0.125}));
+  const Json j = Json::parse(
+      report_json(c, small_program(), {"net.pt2", &target, Accuracy{31.5, 0.02, 32}, 0.125}));
   EXPECT_EQ(j.at("model"), "net.pt2");
   EXPECT_EQ(j.at("target"), "cortex-m4");
   ASSERT_EQ(j.at("operators").size(), 2u);
@@ -74,21 +77,27 @@ TEST(Report, JsonHasTheKeysThatScriptsRelyOn) {
 
 TEST(Report, ErrorMayBeUnknownOrNone) {
   const Compilation c = small();
-  const Json unknown = Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, std::nullopt, 0}));
+  const Json unknown =
+      Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, std::nullopt, 0}));
   EXPECT_TRUE(unknown.at("sqnr_db").is_null());
   EXPECT_FALSE(unknown.contains("exact"));
-  const Json exact =
-      Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
+  const Json exact = Json::parse(report_json(
+      c, small_program(),
+      {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
   EXPECT_TRUE(exact.at("sqnr_db").is_null());
   EXPECT_EQ(exact.at("exact"), true);
-  EXPECT_NE(report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0})
+  EXPECT_NE(report_summary(
+                c, small_program(),
+                {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0})
                 .find("equal to the float model"),
             std::string::npos);
 }
 
 TEST(Report, OtherDataHaveAnErrorOrNone) {
   Compilation c = small();
-  const auto summary = [&] { return report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{40, 0.5, 4}, 0}); };
+  const auto summary = [&] {
+    return report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{40, 0.5, 4}, 0});
+  };
   c.quantization.held_out = HeldOut{kNoNoise, kNoNoise, kNoNoise};
   EXPECT_THAT(summary(), testing::HasSubstr("expected on new data: no error either"));
   c.quantization.held_out = HeldOut{150, 30, kNoNoise};  // some halves have none
@@ -98,27 +107,32 @@ TEST(Report, OtherDataHaveAnErrorOrNone) {
 TEST(Report, NamesOfAnyBytesStayJson) {
   ProgramReport r = small_program();
   r.operators[0].name = "bad \xff\xfe \"name\"\n";
-  EXPECT_NO_THROW(std::ignore = Json::parse(report_json(small(), r, {"\x80.pt2", nullptr, std::nullopt, 0})));
+  EXPECT_NO_THROW(std::ignore =
+                      Json::parse(report_json(small(), r, {"\x80.pt2", nullptr, std::nullopt, 0})));
 }
 
 TEST(Report, SummaryIsForPeople) {
   Target target;
   target.name = "cortex-m4";
-  EXPECT_EQ(report_summary(small(), small_program(), {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
-            "net.pt2 for cortex-m4\n"
-            "  RAM            560 bytes for tensors (optimal), scratch 112 of it\n"
-            "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): `image` 210, `quantized_add` 210, "
-            "`quantized_add.1` 100\n"
-            "  flash          " +
-                grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
-                grouped(static_cast<i64>(small().pte.size())) +
-                ", padding 0\n"
-                "  accuracy       31.5 dB SQNR against the float model on 32 calibration samples; largest error 0.02\n"
-                "  operators      1 on the CPU in int8, 1 on portable kernels; 1 folded away\n"
-                "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
-                "  runs on        Deuteron's runtime or stock ExecuTorch\n"
-                "  multiply-adds  1234.6 k\n"
-                "  compiled       in 0.13 s\n");
+  EXPECT_EQ(
+      report_summary(small(), small_program(),
+                     {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
+      "net.pt2 for cortex-m4\n"
+      "  RAM            560 bytes for tensors (optimal), scratch 112 of it\n"
+      "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): "
+      "`image` 210, `quantized_add` 210, "
+      "`quantized_add.1` 100\n"
+      "  flash          " +
+          grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
+          grouped(static_cast<i64>(small().pte.size())) +
+          ", padding 0\n"
+          "  accuracy       31.5 dB SQNR against the float model on 32 calibration samples; "
+          "largest error 0.02\n"
+          "  operators      1 on the CPU in int8, 1 on portable kernels; 1 folded away\n"
+          "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
+          "  runs on        Deuteron's runtime or stock ExecuTorch\n"
+          "  multiply-adds  1234.6 k\n"
+          "  compiled       in 0.13 s\n");
 }
 
 TEST(Report, NumbersAreGrouped) {

@@ -16,7 +16,8 @@ namespace {
 namespace wire = etdump_wire;
 
 constexpr size_t kPrefixBytes = 4, kSmallest = 20;
-// A file may refer to one table many times, so that its events outnumber its bytes; no trace that we know of has a thousandth of this.
+// A file may refer to one table many times, so that its events outnumber its bytes; no trace that
+// we know of has a thousandth of this.
 constexpr flatbuffers::uoffset_t kMaxTables = 10'000'000, kMaxDepth = 8;
 constexpr u64 kWrap = u64{1} << 32;
 
@@ -32,8 +33,9 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-// What our tracer says about the whole dump: lines of text in the metadata of Program::load_method (runtime/etdump.h). Of other tracers the
-// metadata do not begin so, and keys that are not known are left alone.
+// What our tracer says about the whole dump: lines of text in the metadata of Program::load_method
+// (runtime/etdump.h). Of other tracers the metadata do not begin so, and keys that are not known
+// are left alone.
 void read_facts(const std::vector<u8>& metadata, Dump& trace) {
   std::string_view text(reinterpret_cast<const char*>(metadata.data()), metadata.size());
   if (!text.starts_with("deuteron 1\n")) return;
@@ -43,7 +45,9 @@ void read_facts(const std::vector<u8>& metadata, Dump& trace) {
     const std::vector<std::string> words = words_of(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.size() < 2) continue;
-    const auto number = [&](size_t i) { return i < words.size() ? std::strtoull(words[i].c_str(), nullptr, 10) : 0; };
+    const auto number = [&](size_t i) {
+      return i < words.size() ? std::strtoull(words[i].c_str(), nullptr, 10) : 0;
+    };
     if (words[0] == "program") trace.program_id = words[1];
     else if (words[0] == "clock") trace.cpu = {words[1], static_cast<double>(number(2)), true};
     else if (words[0] == "npu_hz") trace.npu.per_second = static_cast<double>(number(1));
@@ -58,7 +62,8 @@ class Reader {
       : bytes_(bytes), name_(name), diagnostics_(diagnostics) {}
 
   std::optional<Dump> read() {
-    if (bytes_.size() < kSmallest) return refuse("is shorter than any trace", bytes_.size(), kSmallest, "etdump.truncated");
+    if (bytes_.size() < kSmallest)
+      return refuse("is shorter than any trace", bytes_.size(), kSmallest, "etdump.truncated");
     if (!is_etdump(bytes_)) {
       diagnostics_.error(name_, "is no ETDump trace: its identifier is not ED00", "etdump.magic",
                          "give a file that `deuteron profile` or an event tracer has written");
@@ -67,16 +72,22 @@ class Reader {
     flatbuffers::uoffset_t claimed = 0;
     std::memcpy(&claimed, bytes_.data(), sizeof claimed);
     if (claimed > bytes_.size() - kPrefixBytes)
-      return refuse("is cut off: its first number claims more bytes than there are", bytes_.size(), u64{claimed} + kPrefixBytes,
-                    "etdump.truncated");
+      return refuse("is cut off: its first number claims more bytes than there are", bytes_.size(),
+                    u64{claimed} + kPrefixBytes, "etdump.truncated");
     // What lies behind is not the trace's: a dump brought out of a larger buffer.
-    const std::vector<std::byte> copy(bytes_.begin(),
-                                      bytes_.begin() + static_cast<std::ptrdiff_t>(claimed + kPrefixBytes));  // aligned for 8-byte numbers
+    const std::vector<std::byte> copy(
+        bytes_.begin(),
+        bytes_.begin() +
+            static_cast<std::ptrdiff_t>(claimed + kPrefixBytes));  // aligned for 8-byte numbers
     const auto* data = reinterpret_cast<const uint8_t*>(copy.data());
     flatbuffers::Verifier verifier(data, copy.size(), kMaxDepth, kMaxTables);
     if (!verifier.VerifySizePrefixedBuffer<wire::Dump>("ED00")) {
-      diagnostics_.error(name_, "is damaged: something in it lies outside the file, or it has more events than can be", "etdump.damaged",
-                         "write the trace again; a buffer that was too small is no cause: dropped events are counted in the file");
+      diagnostics_.error(
+          name_,
+          "is damaged: something in it lies outside the file, or it has more events than can be",
+          "etdump.damaged",
+          "write the trace again; a buffer that was too small is no cause: dropped events are "
+          "counted in the file");
       return std::nullopt;
     }
     const wire::Dump& dump = *flatbuffers::GetSizePrefixedRoot<wire::Dump>(data);
@@ -85,7 +96,8 @@ class Reader {
       for (const wire::Run* run : *dump.runs()) add_run(*run, trace);
     if (events_ == 0) {
       diagnostics_.error(name_, "has no timed events", "etdump.empty",
-                         allocations_ > 0 ? "it was written with memory events only" : "run the program with the event tracer on");
+                         allocations_ > 0 ? "it was written with memory events only"
+                                          : "run the program with the event tracer on");
       return std::nullopt;
     }
     warn_about_clock(trace);
@@ -95,7 +107,8 @@ class Reader {
 
  private:
   std::optional<Dump> refuse(const char* what, u64 measured, u64 limit, const char* rule) {
-    diagnostics_.add({Severity::error, name_, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit), rule,
+    diagnostics_.add({Severity::error, name_, what, fmt::format("{} bytes", measured),
+                      fmt::format("{} bytes", limit), rule,
                       "the file was not brought out whole; copy it again"});
     return std::nullopt;
   }
@@ -127,8 +140,12 @@ class Reader {
       if (e.wrapped) ++wraps_;
       else if (!failed_) {
         failed_ = true;
-        diagnostics_.error(name_, fmt::format("event `{}` ends at tick {} before it starts at {}", label(e), e.end, e.start), "etdump.time",
-                           "a counter of 32 bits may wrap, one of 64 may not; check the port's clock");
+        diagnostics_.error(
+            name_,
+            fmt::format("event `{}` ends at tick {} before it starts at {}", label(e), e.end,
+                        e.start),
+            "etdump.time",
+            "a counter of 32 bits may wrap, one of 64 may not; check the port's clock");
       }
     }
     ticks_ += e.start > e.end && !e.wrapped ? 0 : e.ticks();
@@ -138,25 +155,33 @@ class Reader {
 
   static std::string label(const DumpEvent& e) {
     if (!e.name.empty()) return e.name;
-    return e.delegate_name.empty() ? fmt::format("delegate event {}", e.delegate_id) : e.delegate_name;
+    return e.delegate_name.empty() ? fmt::format("delegate event {}", e.delegate_id)
+                                   : e.delegate_name;
   }
 
   void warn_about_clock(const Dump& trace) {
     if (trace.stood_still || (events_ > 1 && ticks_ == 0))
-      diagnostics_.warning(name_, fmt::format("the clock stood still: {} events took {} ticks together", events_, ticks_), "etdump.clock",
-                           "the port's time source does not count; on a Cortex-M, switch the cycle counter on (DWT or PMU)");
+      diagnostics_.warning(
+          name_,
+          fmt::format("the clock stood still: {} events took {} ticks together", events_, ticks_),
+          "etdump.clock",
+          "the port's time source does not count; on a Cortex-M, switch the cycle counter on (DWT "
+          "or PMU)");
     if (wraps_ > 0)
       diagnostics_.add(
           {Severity::note,
            name_,
-           fmt::format("the 32-bit clock wrapped inside {} event{}; their ticks are counted across it", wraps_, wraps_ == 1 ? "" : "s"),
+           fmt::format(
+               "the 32-bit clock wrapped inside {} event{}; their ticks are counted across it",
+               wraps_, wraps_ == 1 ? "" : "s"),
            {},
            {},
            "etdump.wrap",
            ""});
     if (trace.dropped > 0)
       diagnostics_.warning(name_,
-                           fmt::format("{} event{} found the tracer's buffer full and are missing here; sums are those of the rest",
+                           fmt::format("{} event{} found the tracer's buffer full and are missing "
+                                       "here; sums are those of the rest",
                                        trace.dropped, trace.dropped == 1 ? "" : "s"),
                            "etdump.dropped", "give the tracer a larger buffer");
   }
@@ -170,9 +195,12 @@ class Reader {
 
 }  // namespace
 
-bool is_etdump(std::span<const std::byte> bytes) { return bytes.size() >= 12 && std::memcmp(bytes.data() + 8, "ED00", 4) == 0; }
+bool is_etdump(std::span<const std::byte> bytes) {
+  return bytes.size() >= 12 && std::memcmp(bytes.data() + 8, "ED00", 4) == 0;
+}
 
-std::optional<Dump> read_etdump(std::span<const std::byte> bytes, const std::string& name, Diagnostics& diagnostics) {
+std::optional<Dump> read_etdump(std::span<const std::byte> bytes, const std::string& name,
+                                Diagnostics& diagnostics) {
   return Reader(bytes, name, diagnostics).read();
 }
 

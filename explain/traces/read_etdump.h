@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads ETDump files: the traces of `deuteron run --profile`, `deuteron profile` and of the stock runtime.
+// Reads ETDump files: the traces of `deuteron run --profile`, `deuteron profile` and of the stock
+// runtime.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -21,7 +22,7 @@ struct DumpEvent {
   std::string delegate_name;  // ... or this name
   std::vector<u8> metadata;
   u64 start = 0, end = 0;  // raw ticks
-  bool wrapped = false;    // a 32-bit counter passed its end inside the event: `end` is below `start`
+  bool wrapped = false;  // a 32-bit counter passed its end inside the event: `end` is below `start`
   u64 ticks() const { return wrapped ? (u64{1} << 32) - start + end : end - start; }
   bool is_inside_delegate() const { return delegate_id >= 0 || !delegate_name.empty(); }
 };
@@ -29,7 +30,8 @@ struct DumpEvent {
 // "Default" is the loading of the program, each "Execute" one call of the method.
 struct DumpRun {
   std::string name;
-  std::vector<DumpEvent> events;  // in order of their ends: what is inside another event comes before it
+  std::vector<DumpEvent>
+      events;  // in order of their ends: what is inside another event comes before it
 };
 
 // What a tick is. `per_second` is 0 where the file does not say.
@@ -47,8 +49,10 @@ struct Dump {
   u64 dropped = 0;           // events that found the tracer's buffer full
 };
 
-// `name` is for messages. Everything in the file is checked before it is used; what is wrong is an error.
-std::optional<Dump> read_etdump(std::span<const std::byte> bytes, const std::string& name, Diagnostics& diagnostics);
+// `name` is for messages. Everything in the file is checked before it is used; what is wrong is an
+// error.
+std::optional<Dump> read_etdump(std::span<const std::byte> bytes, const std::string& name,
+                                Diagnostics& diagnostics);
 
 bool is_etdump(std::span<const std::byte> bytes);
 

@@ -20,13 +20,15 @@ using testing::HasSubstr;
 std::vector<std::byte> small_dump(const std::string& more = "") {
   return dump_bytes({default_run(facts_text("00000000000000aa", "cycles 1000000", more)),
                      {"Execute",
-                      {event("native_call_cortex_m::quantized_add.out", 0, 100, 400), event("native_call_aten::relu.out", 1, 400, 450),
+                      {event("native_call_cortex_m::quantized_add.out", 0, 100, 400),
+                       event("native_call_aten::relu.out", 1, 400, 450),
                        event("Method::execute", -1, 90, 460)}}});
 }
 
 TEST(Etdump, ReadsEventsAndFacts) {
   Diagnostics d;
-  const auto dump = read_etdump(small_dump("npu_hz 324000000\ndropped 7\nunknown key 3\n"), "x.etdp", d);
+  const auto dump =
+      read_etdump(small_dump("npu_hz 324000000\ndropped 7\nunknown key 3\n"), "x.etdp", d);
   ASSERT_TRUE(dump) << said(d);
   ASSERT_EQ(dump->runs.size(), 2u);
   EXPECT_EQ(dump->program_id, "00000000000000aa");
@@ -112,7 +114,8 @@ TEST(Etdump, WildBytesAreHarmless) {
 
 TEST(Etdump, A32BitWrapIsCountedAcross) {
   Diagnostics d;
-  const auto dump = read_etdump(dump_bytes({{"Execute", {event("native_call_a.out", 0, 0xFFFFFFF0u, 0x10)}}}), "x.etdp", d);
+  const auto dump = read_etdump(
+      dump_bytes({{"Execute", {event("native_call_a.out", 0, 0xFFFFFFF0u, 0x10)}}}), "x.etdp", d);
   ASSERT_TRUE(dump);
   EXPECT_EQ(dump->runs[0].events[0].ticks(), 0x20u);
   EXPECT_THAT(said(d), HasSubstr("wrapped inside 1 event"));
@@ -120,14 +123,17 @@ TEST(Etdump, A32BitWrapIsCountedAcross) {
 
 TEST(Etdump, A64BitClockMustNotGoBack) {
   Diagnostics d;
-  EXPECT_FALSE(read_etdump(dump_bytes({{"Execute", {event("native_call_a.out", 0, u64{1} << 40, 16)}}}), "x.etdp", d));
+  EXPECT_FALSE(read_etdump(
+      dump_bytes({{"Execute", {event("native_call_a.out", 0, u64{1} << 40, 16)}}}), "x.etdp", d));
   EXPECT_THAT(said(d), HasSubstr("before it starts"));
 }
 
 TEST(Etdump, AClockThatStandsStillIsSaid) {
   Diagnostics d;
-  EXPECT_TRUE(
-      read_etdump(dump_bytes({{"Execute", {event("native_call_a.out", 0, 7, 7), event("native_call_b.out", 1, 7, 7)}}}), "x.etdp", d));
+  EXPECT_TRUE(read_etdump(
+      dump_bytes({{"Execute",
+                   {event("native_call_a.out", 0, 7, 7), event("native_call_b.out", 1, 7, 7)}}}),
+      "x.etdp", d));
   EXPECT_THAT(said(d), HasSubstr("the clock stood still"));
   Diagnostics tracer;
   EXPECT_TRUE(read_etdump(small_dump("stood_still 1\n"), "x.etdp", tracer));
@@ -143,7 +149,8 @@ TEST(Etdump, ATraceWithoutEventsIsRefused) {
 // Many runs that share one list: the file is small, what it says is not.
 TEST(Etdump, MoreEventsThanCanBeAreRefused) {
   flatbuffers::FlatBufferBuilder b;
-  std::vector<flatbuffers::Offset<etdump_wire::Event>> events(20000, etdump_wire::CreateEvent(b, etdump_wire::CreateProfileEvent(b)));
+  std::vector<flatbuffers::Offset<etdump_wire::Event>> events(
+      20000, etdump_wire::CreateEvent(b, etdump_wire::CreateProfileEvent(b)));
   const auto list = b.CreateVector(events);
   const auto run = etdump_wire::CreateRun(b, b.CreateString("Execute"), -1, 0, list);
   std::vector<flatbuffers::Offset<etdump_wire::Run>> runs(20000, run);

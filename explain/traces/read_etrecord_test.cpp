@@ -32,9 +32,11 @@ class Etrecord : public testing::Test {
     zip_t* zip = zip_open(path_.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error);
     ASSERT_TRUE(zip);
     for (const auto& [name, text] : entries) {
-      const zip_int64_t i = zip_file_add(zip, name.c_str(), zip_source_buffer(zip, text.data(), text.size(), 0), 0);
+      const zip_int64_t i =
+          zip_file_add(zip, name.c_str(), zip_source_buffer(zip, text.data(), text.size(), 0), 0);
       ASSERT_GE(i, 0);
-      zip_set_file_compression(zip, static_cast<zip_uint64_t>(i), deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+      zip_set_file_compression(zip, static_cast<zip_uint64_t>(i),
+                               deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
     }
     ASSERT_EQ(zip_close(zip), 0);
   }
@@ -58,23 +60,29 @@ json ours() {
 
 // As the stock package writes it, in small: two nodes of one handle, a delegate with two ids.
 std::map<std::string, std::string> stock() {
-  const auto node = [](const char* name, const char* target, const char* handle, const char* module, json inputs) {
+  const auto node = [](const char* name, const char* target, const char* handle, const char* module,
+                       json inputs) {
     return json{{"name", name},
                 {"target", target},
                 {"inputs", inputs},
                 {"outputs", {{{"as_tensor", {{"name", name}}}}}},
                 {"metadata", {{"debug_handle", handle}, {"nn_module_stack", module}}}};
   };
-  const json nodes = {node("permute", "executorch.exir.dialects.edge.ops.aten.permute_copy.default", "1",
-                           "m,,Net;m.a,a,Linear(in=2, out=3)", json::array()),
-                      node("addmm", "executorch.exir.dialects.edge.ops.aten.addmm.default", "1", "m,,Net;m.a,a,Linear(in=2, out=3)",
+  const json nodes = {node("permute", "executorch.exir.dialects.edge.ops.aten.permute_copy.default",
+                           "1", "m,,Net;m.a,a,Linear(in=2, out=3)", json::array()),
+                      node("addmm", "executorch.exir.dialects.edge.ops.aten.addmm.default", "1",
+                           "m,,Net;m.a,a,Linear(in=2, out=3)",
                            {{{"name", "x"}, {"arg", {{"as_tensor", {{"name", "permute"}}}}}}}),
-                      node("relu", "executorch.exir.dialects.edge.ops.aten.relu.default", "2", "m,,Net", json::array())};
+                      node("relu", "executorch.exir.dialects.edge.ops.aten.relu.default", "2",
+                           "m,,Net", json::array())};
   const json graph = {{"graph_module", {{"graph", {{"nodes", nodes}}}}}};
-  return {{"ETRECORD_V0", ""},
-          {"debug_handle_map", R"({"forward":{"0":1,"1":[1,2]}})"},
-          {"delegate_map", R"({"forward":{"2":{"name":"XnnpackBackend","delegate_map":{"1000":[2],"1001":[1,2],"name":[1]}}}})"},
-          {"edge_dialect_exported_program/forward", graph.dump()}};
+  return {
+      {"ETRECORD_V0", ""},
+      {"debug_handle_map", R"({"forward":{"0":1,"1":[1,2]}})"},
+      {"delegate_map",
+       R"({"forward":{"2":{"name":"XnnpackBackend",)"
+       R"("delegate_map":{"1000":[2],"1001":[1,2],"name":[1]}}}})"},
+      {"edge_dialect_exported_program/forward", graph.dump()}};
 }
 
 TEST_F(Etrecord, OursCarriesTheMap) {
@@ -122,7 +130,8 @@ TEST_F(Etrecord, WhatIsMissingIsSaid) {
 }
 
 TEST_F(Etrecord, WhatIsNoJsonIsSaid) {
-  for (const char* name : {"delegate_map", "debug_handle_map", "edge_dialect_exported_program/forward"}) {
+  for (const char* name :
+       {"delegate_map", "debug_handle_map", "edge_dialect_exported_program/forward"}) {
     auto entries = stock();
     entries[name] = "{\"forward\": ";
     write(entries);
@@ -134,9 +143,11 @@ TEST_F(Etrecord, WhatIsNoJsonIsSaid) {
 }
 
 TEST_F(Etrecord, OddShapesAreHarmless) {
-  for (const char* text : {"[]", "3", "null", R"({"forward":[]})", R"({"forward":{"x":1,"0":"y","1":[null,{}],"99999999999999999999":1}})",
+  for (const char* text : {"[]", "3", "null", R"({"forward":[]})",
+                           R"({"forward":{"x":1,"0":"y","1":[null,{}],"99999999999999999999":1}})",
                            R"({"forward":{"0":3}})"})
-    for (const char* name : {"delegate_map", "debug_handle_map", "edge_dialect_exported_program/forward"}) {
+    for (const char* name :
+         {"delegate_map", "debug_handle_map", "edge_dialect_exported_program/forward"}) {
       auto entries = stock();
       entries[name] = text;
       write(entries);

@@ -25,7 +25,8 @@ class MapReader {
     map.model = text(json, "model");
     map.target = text(json, "target");
     for (const SortedJson& j : list(json, "operators")) {
-      MapOperator o{text(j, "name"), text(j, "target"), text(j, "module"), text(j, "placement"), text(j, "reason")};
+      MapOperator o{text(j, "name"), text(j, "target"), text(j, "module"), text(j, "placement"),
+                    text(j, "reason")};
       map.operators.push_back(std::move(o));
     }
     operators_ = static_cast<i64>(map.operators.size());
@@ -40,7 +41,8 @@ class MapReader {
     const auto model = json.find("npu_is_open_model");
     map.npu_is_open_model = model != json.end() && model->is_boolean()
                                 ? model->get<bool>()
-                                : std::any_of(map.calls.begin(), map.calls.end(), [](const MapKernel& c) { return !c.inside.empty(); });
+                                : std::any_of(map.calls.begin(), map.calls.end(),
+                                              [](const MapKernel& c) { return !c.inside.empty(); });
     for (const SortedJson& j : list(json, "folded")) one_id(j);
     for (const SortedJson& m : list(json, "memory")) {
       for (const char* key : {"bytes", "used", "lower_bound"}) number(m, key, 0);
@@ -65,7 +67,9 @@ class MapReader {
   i64 number(const SortedJson& j, const char* key, i64 missing) {
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return missing;
-    if (it->is_number_integer() && (!it->is_number_unsigned() || it->get<uint64_t>() <= uint64_t{INT64_MAX}) && it->get<i64>() >= 0)
+    if (it->is_number_integer() &&
+        (!it->is_number_unsigned() || it->get<uint64_t>() <= uint64_t{INT64_MAX}) &&
+        it->get<i64>() >= 0)
       return it->get<i64>();
     wrong(fmt::format("`{}`", key), "is no whole number from 0");
     return missing;
@@ -74,7 +78,9 @@ class MapReader {
     static const SortedJson kNone = SortedJson::array();
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return kNone;
-    const bool objects = it->is_array() && std::all_of(it->begin(), it->end(), [](const SortedJson& e) { return e.is_object(); });
+    const bool objects =
+        it->is_array() &&
+        std::all_of(it->begin(), it->end(), [](const SortedJson& e) { return e.is_object(); });
     if (objects) return *it;
     wrong(fmt::format("`{}`", key), "is no list of objects");
     return kNone;
@@ -123,24 +129,32 @@ class MapReader {
 
 const MapKernel* SourceMap::call(i64 instruction) const {
   // Calls lie in order, and mostly at their own number.
-  if (instruction >= 0 && instruction < static_cast<i64>(calls.size()) && calls[instruction].id == instruction) return &calls[instruction];
+  if (instruction >= 0 && instruction < static_cast<i64>(calls.size()) &&
+      calls[instruction].id == instruction)
+    return &calls[instruction];
   for (const MapKernel& c : calls)
     if (c.id == instruction) return &c;
   return nullptr;
 }
 
 const MapKernel* find_kernel(const MapKernel& call, i64 id) {
-  if (id >= 0 && id < static_cast<i64>(call.inside.size()) && call.inside[id].id == id) return &call.inside[id];
+  if (id >= 0 && id < static_cast<i64>(call.inside.size()) && call.inside[id].id == id)
+    return &call.inside[id];
   for (const MapKernel& k : call.inside)
     if (k.id == id) return &k;
   return nullptr;
 }
 
-std::optional<SourceMap> read_source_map(SortedJson json, const std::string& where, Diagnostics& diagnostics) {
-  const i64 format = json.is_object() && json.contains("format") && json["format"].is_number_integer() ? json["format"].get<i64>() : 0;
+std::optional<SourceMap> read_source_map(SortedJson json, const std::string& where,
+                                         Diagnostics& diagnostics) {
+  const i64 format =
+      json.is_object() && json.contains("format") && json["format"].is_number_integer()
+          ? json["format"].get<i64>()
+          : 0;
   if (format != 1) {
-    diagnostics.add({Severity::error, where, "the program map has a form that is not known here", fmt::format("{}", format), "1",
-                     "etrecord.format", "write the record with the same version of deuteron that reads it"});
+    diagnostics.add({Severity::error, where, "the program map has a form that is not known here",
+                     fmt::format("{}", format), "1", "etrecord.format",
+                     "write the record with the same version of deuteron that reads it"});
     return std::nullopt;
   }
   MapReader reader;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes ETDump files for tests, with flatbuffers' own builder: neither our tracer's writer nor the stock one.
+// Writes ETDump files for tests, with flatbuffers' own builder: neither our tracer's writer nor the
+// stock one.
 #pragma once
 #include <flatbuffers/flatbuffers.h>
 
 #include <string>
 #include <vector>
 
-#include "explain/traces/read_etdump.h"
 #include "explain/traces/etdump_generated.h"
+#include "explain/traces/read_etdump.h"
 
 namespace deuteron {
 
 // What our tracer writes into the metadata of the method's loading: runtime/etdump.h.
-inline std::string facts_text(const std::string& program, const std::string& clock, const std::string& more = {}) {
+inline std::string facts_text(const std::string& program, const std::string& clock,
+                              const std::string& more = {}) {
   return "deuteron 1\nprogram " + program + "\nclock " + clock + "\n" + more;
 }
 
@@ -38,11 +40,15 @@ inline std::vector<std::byte> dump_bytes(const std::vector<DumpRun>& runs) {
   for (const DumpRun& run : runs) {
     std::vector<flatbuffers::Offset<etdump_wire::Event>> events;
     for (const DumpEvent& e : run.events) {
-      const auto name = e.name.empty() ? flatbuffers::Offset<flatbuffers::String>() : b.CreateString(e.name);
-      const auto delegate = e.delegate_name.empty() ? flatbuffers::Offset<flatbuffers::String>() : b.CreateString(e.delegate_name);
-      const auto metadata = e.metadata.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>() : b.CreateVector(e.metadata);
-      const auto profile = etdump_wire::CreateProfileEvent(b, name, static_cast<int32_t>(e.chain), static_cast<int32_t>(e.instruction),
-                                                           static_cast<int32_t>(e.delegate_id), delegate, metadata, e.start, e.end);
+      const auto name =
+          e.name.empty() ? flatbuffers::Offset<flatbuffers::String>() : b.CreateString(e.name);
+      const auto delegate = e.delegate_name.empty() ? flatbuffers::Offset<flatbuffers::String>()
+                                                    : b.CreateString(e.delegate_name);
+      const auto metadata = e.metadata.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>()
+                                               : b.CreateVector(e.metadata);
+      const auto profile = etdump_wire::CreateProfileEvent(
+          b, name, static_cast<int32_t>(e.chain), static_cast<int32_t>(e.instruction),
+          static_cast<int32_t>(e.delegate_id), delegate, metadata, e.start, e.end);
       events.push_back(etdump_wire::CreateEvent(b, profile));
     }
     const auto name = b.CreateString(run.name);

@@ -24,7 +24,8 @@ std::vector<std::string> names_of(const std::vector<ModelPort>& ports) {
 }
 
 // A value in the middle has no shape in the file: float32, of the extents that --input-shape says.
-std::vector<ModelPort> ports_of(const std::vector<std::string>& names, const std::vector<ModelPort>& known) {
+std::vector<ModelPort> ports_of(const std::vector<std::string>& names,
+                                const std::vector<ModelPort>& known) {
   std::vector<ModelPort> ports;
   for (const std::string& name : names) {
     const auto port = std::ranges::find(known, name, &ModelPort::name);
@@ -44,7 +45,8 @@ bool cut(Model& model, const ModelPart& part, const std::string& name, Diagnosti
     add_inputs(node, inputs);
     steps.push_back({node.name, {inputs.begin(), inputs.end()}, node.outputs});
   }
-  const auto cut = cut_model(steps, names_of(graph.inputs), names_of(graph.outputs), part, name, diagnostics);
+  const auto cut =
+      cut_model(steps, names_of(graph.inputs), names_of(graph.outputs), part, name, diagnostics);
   if (!cut) return false;
   std::vector<ModelNode> nodes;
   for (size_t k = 0; k < graph.nodes.size(); ++k)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with every field overwritten: an answer each time, never a crash. tests/fuzz/onnx_fuzz.cpp looks for more.
+// Files with every field overwritten: an answer each time, never a crash. tests/fuzz/onnx_fuzz.cpp
+// looks for more.
 #include <gtest/gtest.h>
 
 #include "frontends/onnx/file/writer.h"
@@ -37,17 +38,21 @@ TEST(OnnxDamage, EveryByteOverwritten) {
   EXPECT_GT(refused, 0);
 }
 
-// What is cut off within the graph is refused; behind it only the operator set is missing, which is refused too.
+// What is cut off within the graph is refused; behind it only the operator set is missing, which is
+// refused too.
 TEST(OnnxDamage, EveryLength) {
   const std::string sound = small_model();
-  for (size_t length = 0; length < sound.size(); ++length) EXPECT_FALSE(imports(sound.substr(0, length))) << length;
+  for (size_t length = 0; length < sound.size(); ++length)
+    EXPECT_FALSE(imports(sound.substr(0, length))) << length;
 }
 
-// Two bytes make a message of some hundred: four million of them end the reading before anything is made.
+// Two bytes make a message of some hundred: four million of them end the reading before anything is
+// made.
 TEST(OnnxDamage, ManyMessagesInFewBytes) {
   std::string nodes;
   for (i64 k = 0; k < 4'100'000; ++k) nodes += std::string("\x0a\x00", 2);
-  EXPECT_FALSE(imports(Writer().number(1, 8).text(7, nodes).message(8, Writer().number(2, 17)).bytes()));
+  EXPECT_FALSE(
+      imports(Writer().number(1, 8).text(7, nodes).message(8, Writer().number(2, 17)).bytes()));
 }
 
 std::string rule_of(const std::string& bytes) {
@@ -59,9 +64,14 @@ std::string rule_of(const std::string& bytes) {
 TEST(OnnxDamage, WhatNoFileOfTheCommandLineHas) {
   EXPECT_EQ(rule_of(""), "onnx.file.size");
   const Writer dense = tensor_of("w", {2}, std::vector<float>{1, 2});
-  EXPECT_EQ(rule_of(model_of(Writer().message(15, Writer().message(1, dense)))), "onnx.tensor.sparse");
+  EXPECT_EQ(rule_of(model_of(Writer().message(15, Writer().message(1, dense)))),
+            "onnx.tensor.sparse");
   Writer elsewhere;  // its elements are in another file, and this model comes from none
-  elsewhere.number(1, 2).number(2, 1).text(8, "w").message(13, Writer().text(1, "location").text(2, "w.bin")).number(14, 1);
+  elsewhere.number(1, 2)
+      .number(2, 1)
+      .text(8, "w")
+      .message(13, Writer().text(1, "location").text(2, "w.bin"))
+      .number(14, 1);
   EXPECT_EQ(rule_of(model_of(Writer().message(5, elsewhere))), "onnx.external.folder");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the nodes of the model in their order and asks the import table for each. What a refused node makes is broken: nothing more is said
-// of what reads it.
+// Walks the nodes of the model in their order and asks the import table for each. What a refused
+// node makes is broken: nothing more is said of what reads it.
 #include "frontends/onnx/import.h"
 
 #include <fmt/format.h>
@@ -26,13 +26,17 @@ namespace {
 
 constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
 constexpr int kDeepestCall = 16;  // of functions in functions
-constexpr const char* kNoProduct = "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers only";
-constexpr std::string_view kBlocked = "com.microsoft.nchwc.";  // operators whose weights ONNX Runtime has reordered
+constexpr const char* kNoProduct =
+    "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers "
+    "only";
+constexpr std::string_view kBlocked =
+    "com.microsoft.nchwc.";         // operators whose weights ONNX Runtime has reordered
 constexpr i64 kMostNodes = 20'000;  // after functions are written out, with their calls; in 0.2 s
 
 class Walk {
  public:
-  Walk(const Model& model, const InputShapes& shapes, deuteron::Graph& graph, Diagnostics& diagnostics)
+  Walk(const Model& model, const InputShapes& shapes, deuteron::Graph& graph,
+       Diagnostics& diagnostics)
       : model_(model), state_(model, graph, diagnostics), shapes_(shapes) {}
 
   bool run() {
@@ -56,11 +60,13 @@ class Walk {
   // A tensor that the file holds. What is wrong with it is said where it is read.
   void add_constant(const ModelTensor& t, const std::string& name) {
     if (name.empty()) return;
-    if (state_.knows(name)) return error(fmt::format("tensor `{}` is there twice", name), "onnx.graph.duplicate");
+    if (state_.knows(name))
+      return error(fmt::format("tensor `{}` is there twice", name), "onnx.graph.duplicate");
     Refusal why;
     state_.note_width(name, t.type);
     if (auto elements = elements_of(t, why))
-      state_.define(name, state_.torch.add_value(name, std::move(elements->type), std::move(elements->data)));
+      state_.define(
+          name, state_.torch.add_value(name, std::move(elements->type), std::move(elements->data)));
     else state_.unavailable[name] = std::move(why);
   }
 
@@ -87,7 +93,8 @@ class Walk {
   void visit(const ModelNode& node, Scope& scope, int depth) {
     if (const Function* f = function_of(node)) return write_out(*f, node, depth);
     const i32 source = static_cast<i32>(graph().sources.size());
-    graph().sources.push_back({name_of(node), node.domain.empty() ? node.op : node.domain + "." + node.op, "", ""});
+    graph().sources.push_back(
+        {name_of(node), node.domain.empty() ? node.op : node.domain + "." + node.op, "", ""});
     const bool is_choice = node.op == "If" && node.domain.empty();
     const ImportRow* row = find_import(node.op, node.domain);
     if (is_broken(node) && (row || is_choice)) return break_results(node);
@@ -103,9 +110,11 @@ class Walk {
     Call call(state_, node, source, row.moves_elements);
     for (const std::string& name : node.outputs)
       if (!name.empty() && state_.knows(name))
-        call.refuse({fmt::format("makes `{}`, which is there already", name), "", "", "onnx.graph.duplicate"});
+        call.refuse({fmt::format("makes `{}`, which is there already", name), "", "",
+                     "onnx.graph.duplicate"});
     for (const std::string& name : node.inputs)
-      if (const auto it = state_.unavailable.find(name); it != state_.unavailable.end() && call.ok()) {
+      if (const auto it = state_.unavailable.find(name);
+          it != state_.unavailable.end() && call.ok()) {
         Refusal why = it->second;
         why.what = fmt::format("reads `{}`, which {}", name, why.what);
         call.refuse(std::move(why));
@@ -117,9 +126,11 @@ class Walk {
     if (call.ok() && !fold_integers(call) && call.ok()) row.import(call);
     for (const std::string& name : node.outputs)
       if (call.ok() && !name.empty() && !state_.knows(name))
-        call.refuse({fmt::format("its result `{}` is not supported", name), "", "", "onnx.operator.results"});
+        call.refuse({fmt::format("its result `{}` is not supported", name), "", "",
+                     "onnx.operator.results"});
     if (!call.ok()) return break_results(node);
-    for (size_t k = 0; row.moves_elements && read != StandIn::none && k < node.outputs.size(); ++k) call.stands_in(k, read);
+    for (size_t k = 0; row.moves_elements && read != StandIn::none && k < node.outputs.size(); ++k)
+      call.stands_in(k, read);
     if (graph().nodes.size() == nodes) graph().folded.push_back({{source}, "identity"});
   }
 
@@ -131,7 +142,8 @@ class Walk {
     state_.input_steps.erase(it);
     Call as_reader(state_, *reader.node, source, false);
     const Steps steps = read_steps(as_reader, reader.scale, reader.scale + 1);
-    const Operand q = quantized(as_reader, as_reader.ok() ? Operand{name} : Operand{}, steps, 0, "steps");
+    const Operand q =
+        quantized(as_reader, as_reader.ok() ? Operand{name} : Operand{}, steps, 0, "steps");
     if (as_reader.ok()) return state_.define(name, state_.value_of(q.name));
     state_.broken.insert(name);
     call.give_up();
@@ -143,18 +155,21 @@ class Walk {
       const auto it = state_.stand_ins.find(name);
       if (it == state_.stand_ins.end()) continue;
       read = it->second;
-      call.require(row.moves_elements || row.takes == read, kNoProduct, "", "", "onnx.quantize.dynamic");
+      call.require(row.moves_elements || row.takes == read, kNoProduct, "", "",
+                   "onnx.quantize.dynamic");
     }
     return read;
   }
 
   static std::string name_of(const ModelNode& node) {
     if (!node.name.empty()) return node.name;
-    const auto named = std::find_if(node.outputs.begin(), node.outputs.end(), [](const std::string& o) { return !o.empty(); });
+    const auto named = std::find_if(node.outputs.begin(), node.outputs.end(),
+                                    [](const std::string& o) { return !o.empty(); });
     return named == node.outputs.end() ? "" : *named;
   }
   bool is_broken(const ModelNode& node) const {
-    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& i) { return state_.broken.contains(i); });
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](const std::string& i) { return state_.broken.contains(i); });
   }
   void break_results(const ModelNode& node) {
     for (const std::string& name : node.outputs) state_.broken.insert(name);
@@ -162,40 +177,50 @@ class Walk {
   }
 
   const Function* function_of(const ModelNode& node) const {
-    const auto it = std::find_if(model_.functions.begin(), model_.functions.end(),
-                                 [&](const Function& f) { return f.name == node.op && f.domain == node.domain; });
+    const auto it = std::find_if(
+        model_.functions.begin(), model_.functions.end(),
+        [&](const Function& f) { return f.name == node.op && f.domain == node.domain; });
     return it == model_.functions.end() ? nullptr : &*it;
   }
 
   // The nodes of a function in the place of its call, with names of their own.
   void write_out(const Function& f, const ModelNode& call, int depth) {
-    if (depth >= kDeepestCall || call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size()) {
-      error(fmt::format("`{}` calls the function {} from too deep, or with too many operands", name_of(call), f.name),
+    if (depth >= kDeepestCall || call.inputs.size() > f.inputs.size() ||
+        call.outputs.size() > f.outputs.size()) {
+      error(fmt::format("`{}` calls the function {} from too deep, or with too many operands",
+                        name_of(call), f.name),
             "onnx.function.call");
-      stopped_ = depth >= kDeepestCall;  // one that calls itself twice would say it as often as there are ways down
+      stopped_ =
+          depth >=
+          kDeepestCall;  // one that calls itself twice would say it as often as there are ways down
       return break_results(call);
     }
     Scope scope(call, f, fmt::format("{}.{}", name_of(call), calls_++));
     visit_all(f.nodes, scope, depth + 1);
     if (stopped_) return break_results(call);
-    for (size_t k = 0; k < call.outputs.size(); ++k) hand_on(scope.name(f.outputs[k]), call.outputs[k]);
+    for (size_t k = 0; k < call.outputs.size(); ++k)
+      hand_on(scope.name(f.outputs[k]), call.outputs[k]);
   }
 
   // What stands under one name stands under another, too.
   void hand_on(const std::string& from, const std::string& to) {
     if (to.empty() || state_.knows(to)) return;
-    if (const auto it = state_.stand_ins.find(from); it != state_.stand_ins.end()) state_.stand_ins[to] = it->second;
+    if (const auto it = state_.stand_ins.find(from); it != state_.stand_ins.end())
+      state_.stand_ins[to] = it->second;
     if (state_.knows(from)) state_.define(to, state_.value_of(from));
-    else if (!state_.broken.contains(from)) error(fmt::format("`{}` is made by no operator", to), "onnx.graph.undefined");
+    else if (!state_.broken.contains(from))
+      error(fmt::format("`{}` is made by no operator", to), "onnx.graph.undefined");
     if (!state_.knows(to)) state_.broken.insert(to);
   }
 
   void choose_branch(const ModelNode& node, Scope& outer, i32 source, int depth) {
     Call call(state_, node, source, false);
     const std::vector<i64> condition = call.integers_of(0, "condition");
-    const Attribute* branch = call.attribute(!condition.empty() && condition[0] ? "then_branch" : "else_branch");
-    call.require(!call.ok() || (condition.size() == 1 && branch && branch->graph && depth < kDeepestCall), "has no such branch", "", "",
-                 "onnx.if.branch");
+    const Attribute* branch =
+        call.attribute(!condition.empty() && condition[0] ? "then_branch" : "else_branch");
+    call.require(
+        !call.ok() || (condition.size() == 1 && branch && branch->graph && depth < kDeepestCall),
+        "has no such branch", "", "", "onnx.if.branch");
     if (!call.ok()) return break_results(node);
     const ModelGraph& g = *branch->graph;
     Scope scope(outer, g, fmt::format("{}.{}", name_of(node), calls_++));
@@ -205,7 +230,10 @@ class Walk {
     graph().folded.push_back({{source}, "its branch is known"});
     for (size_t k = 0; k < node.outputs.size(); ++k)
       if (k < g.outputs.size()) hand_on(scope.name(g.outputs[k].name), node.outputs[k]);
-      else break_results(node), error(fmt::format("`{}` has more results than its branch", name_of(node)), "onnx.if.branch");
+      else
+        break_results(node),
+            error(fmt::format("`{}` has more results than its branch", name_of(node)),
+                  "onnx.if.branch");
   }
 
   // One message for each operator, not one for each use.
@@ -213,7 +241,8 @@ class Walk {
     for (const auto& [name, uses] : unknown_) {
       std::string where;
       for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
-        where += fmt::format("{}`{}` (source op {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
+        where += fmt::format("{}`{}` (source op {})", k == 0 ? "" : ", ",
+                             graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
       const bool controls = name == "If" || name == "Loop" || name == "Scan";
       const bool foreign = name.find('.') != std::string::npos;
@@ -221,9 +250,11 @@ class Walk {
             controls  ? "onnx.operator.control"
             : foreign ? "onnx.operator.domain"
                       : "onnx.operator.unknown",
-            controls  ? "export the model without control flow: with fixed sizes, and loops written out"
+            controls
+                ? "export the model without control flow: with fixed sizes, and loops written out"
             : name.starts_with(kBlocked)
-                ? "save the optimised model again with ORT_ENABLE_EXTENDED: this layout is for the processor that it was made on"
+                ? "save the optimised model again with ORT_ENABLE_EXTENDED: this layout is for the "
+                  "processor that it was made on"
             : foreign ? "export the model with the standard's operators only"
                       : "docs/formats.md has the operators that are");
     }
@@ -235,7 +266,8 @@ class Walk {
         error(fmt::format("output `{}` is made by no operator", port.name), "onnx.output.missing");
         continue;
       }
-      if (state_.stand_ins.contains(port.name)) error(fmt::format("output `{}` {}", port.name, kNoProduct), "onnx.quantize.dynamic");
+      if (state_.stand_ins.contains(port.name))
+        error(fmt::format("output `{}` {}", port.name, kNoProduct), "onnx.quantize.dynamic");
       ValueId v = state_.value_of(port.name);
       if (!graph().type(v).quant.empty()) v = real_output(port, v);
       if (v < 0) continue;
@@ -246,7 +278,8 @@ class Walk {
     if (graph().outputs.empty() && !errors()) error("has no outputs", "onnx.output.missing");
   }
 
-  // Outputs are real numbers; --io int8 gives the steps. An output that is an input's steps is the work of who made these.
+  // Outputs are real numbers; --io int8 gives the steps. An output that is an input's steps is the
+  // work of who made these.
   ValueId real_output(const ModelPort& port, ValueId v) {
     const Uses uses(graph());
     const ModelNode node{"Identity", "", port.name, {port.name}, {port.name}, {}};
@@ -263,8 +296,10 @@ class Walk {
   std::map<std::string, std::vector<i32>> unknown_;
 };
 
-std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, const std::string& name, const std::string& folder,
-                                           const InputShapes& shapes, Diagnostics& diagnostics, const ModelPart& part = {}) {
+std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes,
+                                           const std::string& name, const std::string& folder,
+                                           const InputShapes& shapes, Diagnostics& diagnostics,
+                                           const ModelPart& part = {}) {
   const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
   std::optional<Model> model = open_onnx(data, name, folder, diagnostics);
   if (!model || !cut(*model, part, name, diagnostics)) return std::nullopt;
@@ -285,17 +320,19 @@ std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, con
 }  // namespace
 }  // namespace onnx
 
-std::optional<Graph> import_onnx(std::span<const std::byte> bytes, const std::string& name, const InputShapes& shapes,
-                                 Diagnostics& diagnostics) {
+std::optional<Graph> import_onnx(std::span<const std::byte> bytes, const std::string& name,
+                                 const InputShapes& shapes, Diagnostics& diagnostics) {
   return onnx::import_from(bytes, name, "", shapes, diagnostics);
 }
 
-std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics, const ModelPart& part) {
+std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes,
+                                 Diagnostics& diagnostics, const ModelPart& part) {
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
   const std::filesystem::path whole(path);
   const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
-  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics, part);
+  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics,
+                           part);
 }
 
 }  // namespace deuteron

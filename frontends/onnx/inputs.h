@@ -6,8 +6,9 @@
 
 namespace deuteron::onnx {
 
-// Adds them to the graph. A size that the file leaves open is the user's, or 1 in the first axis and wherever the same name stands; else it
-// is reported. An input that is an initializer, too, is that constant.
+// Adds them to the graph. A size that the file leaves open is the user's, or 1 in the first axis
+// and wherever the same name stands; else it is reported. An input that is an initializer, too, is
+// that constant.
 void declare_inputs(ImportState& state, const ModelGraph& model, const InputShapes& given);
 
 }  // namespace deuteron::onnx

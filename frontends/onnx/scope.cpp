@@ -5,14 +5,19 @@ namespace deuteron::onnx {
 
 Scope::Scope(const ModelNode& call, const Function& f, std::string prefix)
     : is_model_(false), is_function_(true), prefix_(std::move(prefix)) {
-  for (size_t k = 0; k < f.inputs.size(); ++k) names_[f.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
+  for (size_t k = 0; k < f.inputs.size(); ++k)
+    names_[f.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
   for (const Attribute& a : f.defaults) attributes_[a.name] = a;
   for (const Attribute& a : call.attributes) attributes_[a.name] = a;
 }
 
 // Attributes of a function around it keep their meaning.
 Scope::Scope(const Scope& outer, const ModelGraph& branch, std::string prefix)
-    : is_model_(false), is_function_(outer.is_function_), prefix_(std::move(prefix)), names_(outer.names_), attributes_(outer.attributes_) {
+    : is_model_(false),
+      is_function_(outer.is_function_),
+      prefix_(std::move(prefix)),
+      names_(outer.names_),
+      attributes_(outer.attributes_) {
   const auto own = [&](const std::string& name) {
     if (!name.empty()) names_[name] = prefix_ + "/" + name;
   };

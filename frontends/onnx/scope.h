@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names within a function or a branch: what is written out in the place of a call must not meet the names outside.
+// Names within a function or a branch: what is written out in the place of a call must not meet the
+// names outside.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +12,8 @@ namespace deuteron::onnx {
 class Scope {
  public:
   Scope() = default;  // the model's own graph: names are as they are
-  // The body of a function: its parameters are the call's operands, everything else gets `prefix`. Its attributes are those of the call.
+  // The body of a function: its parameters are the call's operands, everything else gets `prefix`.
+  // Its attributes are those of the call.
   Scope(const ModelNode& call, const Function& f, std::string prefix);
   // A branch: its own names get `prefix`, those from outside stay.
   Scope(const Scope& outer, const ModelGraph& branch, std::string prefix);

@@ -9,10 +9,12 @@
 namespace deuteron::onnx {
 namespace {
 
-// Its results are elements of the operand, whatever these mean. A resize rounds what it makes of whole numbers.
+// Its results are elements of the operand, whatever these mean. A resize rounds what it makes of
+// whole numbers.
 bool moves(const ModelNode& node, size_t operand) {
   const ImportRow* row = find_import(node.op, node.domain);
-  return row && row->moves_elements && node.op != "Resize" && node.op != "Upsample" && (operand == 0 || node.op == "Concat");
+  return row && row->moves_elements && node.op != "Resize" && node.op != "Upsample" &&
+         (operand == 0 || node.op == "Concat");
 }
 
 class Readers {
@@ -31,15 +33,21 @@ class Readers {
   SmallInput kind() const {
     const bool is_number = casts_ || positions_;
     if (others_ || (is_number && steps_.node)) return SmallInput::unknown;
-    return steps_.node ? SmallInput::steps : positions_ ? SmallInput::positions : SmallInput::numbers;
+    return steps_.node  ? SmallInput::steps
+           : positions_ ? SmallInput::positions
+                        : SmallInput::numbers;
   }
   const StepsReader& steps() const { return steps_; }
 
  private:
   void visit(const ModelNode& node, size_t k) {
-    const auto calls = [&](const Function& f) { return f.name == node.op && f.domain == node.domain; };
+    const auto calls = [&](const Function& f) {
+      return f.name == node.op && f.domain == node.domain;
+    };
     if (std::ranges::any_of(model_.functions, calls)) others_ = true;
-    else if (node.op == "DequantizeLinear" || (node.op.starts_with("QLinear") && node.op != "QLinearConcat")) read_steps(node, k);
+    else if (node.op == "DequantizeLinear" ||
+             (node.op.starts_with("QLinear") && node.op != "QLinearConcat"))
+      read_steps(node, k);
     else if (!node.domain.empty()) others_ = true;
     else if (node.op == "Cast") cast(node);
     else if (k == 1 && (node.op == "Gather" || node.op == "GatherElements")) positions_ = true;
@@ -53,7 +61,8 @@ class Readers {
   }
   void cast(const ModelNode& node) {
     const auto to = std::ranges::find(node.attributes, "to", &Attribute::name);
-    const Element element = to == node.attributes.end() ? Element::undefined : static_cast<Element>(to->integer);
+    const Element element =
+        to == node.attributes.end() ? Element::undefined : static_cast<Element>(to->integer);
     const DType dtype = dtype_of(element).value_or(DType::u8);
     if (dtype == DType::s32 || dtype == DType::s64) positions_ = true;
     else if (dtype == DType::f32 || dtype == DType::b8) casts_ = true;

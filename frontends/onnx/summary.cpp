@@ -29,8 +29,9 @@ static std::string full_name(std::string_view op, std::string_view domain) {
 
 static bool is_importable(const Model& model, const ModelNode& node) {
   if (find_import(node.op, node.domain) || (node.op == "If" && node.domain.empty())) return true;
-  return std::any_of(model.functions.begin(), model.functions.end(),
-                     [&](const Function& f) { return f.name == node.op && f.domain == node.domain; });
+  return std::any_of(model.functions.begin(), model.functions.end(), [&](const Function& f) {
+    return f.name == node.op && f.domain == node.domain;
+  });
 }
 
 }  // namespace onnx
@@ -43,14 +44,17 @@ std::optional<OnnxSummary> summarize_onnx(const std::string& path, Diagnostics& 
   s.file = whole.filename().string();
   s.file_bytes = static_cast<i64>(file.bytes.size());
   const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
-  const auto model = onnx::open_onnx({reinterpret_cast<const u8*>(file.bytes.data()), file.bytes.size()}, s.file, folder, diagnostics);
+  const auto model =
+      onnx::open_onnx({reinterpret_cast<const u8*>(file.bytes.data()), file.bytes.size()}, s.file,
+                      folder, diagnostics);
   if (!model) return std::nullopt;
   s.producer = model->producer;
   s.opset = model->opset(), s.ir_version = model->ir_version;
   s.functions = static_cast<i64>(model->functions.size());
   for (const auto& p : model->graph.inputs) s.inputs.push_back(onnx::describe(p));
   for (const auto& p : model->graph.outputs) s.outputs.push_back(onnx::describe(p));
-  for (const auto& t : model->graph.initializers) ++s.initializers, s.initializer_bytes += static_cast<i64>(t.data.bytes.size());
+  for (const auto& t : model->graph.initializers)
+    ++s.initializers, s.initializer_bytes += static_cast<i64>(t.data.bytes.size());
   std::map<std::string, OnnxSummary::Operator> operators;
   for (const onnx::ModelNode& node : model->graph.nodes) {
     const std::string name = onnx::full_name(node.op, node.domain);
@@ -63,12 +67,17 @@ std::optional<OnnxSummary> summarize_onnx(const std::string& path, Diagnostics& 
 }
 
 std::string to_text(const OnnxSummary& s) {
-  std::string text = fmt::format("{}: ONNX, opset {}, {} nodes, {} bytes\n", s.file, s.opset, s.nodes, s.file_bytes);
+  std::string text = fmt::format("{}: ONNX, opset {}, {} nodes, {} bytes\n", s.file, s.opset,
+                                 s.nodes, s.file_bytes);
   if (!s.producer.empty()) text += fmt::format("written by {}\n", s.producer);
-  for (const auto& t : s.inputs) text += fmt::format("input {}: {} [{}]\n", t.name, t.type, t.shape);
-  for (const auto& t : s.outputs) text += fmt::format("output {}: {} [{}]\n", t.name, t.type, t.shape);
+  for (const auto& t : s.inputs)
+    text += fmt::format("input {}: {} [{}]\n", t.name, t.type, t.shape);
+  for (const auto& t : s.outputs)
+    text += fmt::format("output {}: {} [{}]\n", t.name, t.type, t.shape);
   text += fmt::format("initializers: {} tensors, {} bytes\n", s.initializers, s.initializer_bytes);
-  for (const auto& op : s.operators) text += fmt::format("{:6}  {}{}\n", op.count, op.name, op.is_importable ? "" : "  (not supported)");
+  for (const auto& op : s.operators)
+    text +=
+        fmt::format("{:6}  {}{}\n", op.count, op.name, op.is_importable ? "" : "  (not supported)");
   return text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an `.onnx` file holds, without importing it: for `deuteron inspect`. Works for models whose operators are not supported, too.
+// What an `.onnx` file holds, without importing it: for `deuteron inspect`. Works for models whose
+// operators are not supported, too.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,10 +18,12 @@ struct OnnxSummary {
   struct Operator {
     std::string name;  // "Conv", "com.microsoft.QLinearAdd"
     i64 count = 0;
-    bool is_importable = false;  // the import has a row for it, or the file has it as a function; its attributes are not tried
+    bool is_importable = false;  // the import has a row for it, or the file has it as a function;
+                                 // its attributes are not tried
   };
   std::string file, producer;
-  i64 file_bytes = 0, nodes = 0, opset = 0, ir_version = 0, initializers = 0, initializer_bytes = 0, functions = 0;
+  i64 file_bytes = 0, nodes = 0, opset = 0, ir_version = 0, initializers = 0, initializer_bytes = 0,
+      functions = 0;
   std::vector<Tensor> inputs, outputs;
   std::vector<Operator> operators;  // by name
 };

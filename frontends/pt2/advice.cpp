@@ -17,9 +17,12 @@ std::string advice_for(std::string_view target) {
   if (std::ranges::find(kDecomposable, target) != std::end(kDecomposable))
     return "export it decomposed: torch.export.save(program.run_decompositions(), path)";
   if (target.starts_with("higher_order."))
-    return "export the model without control flow: loops written out, and torch.where instead of branches";
-  if (target.starts_with("aten.")) return "replace it by operators that are: `deuteron ops` lists them";
-  return fmt::format("replace it by operators of torch: `{}` are another library's", target.substr(0, target.find('.')));
+    return "export the model without control flow: loops written out, and torch.where instead of "
+           "branches";
+  if (target.starts_with("aten."))
+    return "replace it by operators that are: `deuteron ops` lists them";
+  return fmt::format("replace it by operators of torch: `{}` are another library's",
+                     target.substr(0, target.find('.')));
 }
 
 }  // namespace deuteron::pt2

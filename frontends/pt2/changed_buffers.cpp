@@ -14,7 +14,9 @@ ByName<ChangedBuffer> find_changed_buffers(const Program& program) {
   ByName<ChangedBuffer> changed;
   for (const ProgramOutput& out : program.outputs)
     for (const ProgramInput& in : program.inputs)
-      if (out.kind == ProgramOutput::Kind::buffer_mutation && in.key == out.key && in.kind != K::user) changed[in.name].output = out.name;
+      if (out.kind == ProgramOutput::Kind::buffer_mutation && in.key == out.key &&
+          in.kind != K::user)
+        changed[in.name].output = out.name;
   return changed;
 }
 

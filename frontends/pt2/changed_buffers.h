@@ -15,8 +15,8 @@ struct ChangedBuffer {
   State state;
 };
 
-// By the name of the placeholder: those whose new values a decomposed model names among its outputs. What operators in place write shows
-// while they are imported (pt2/in_place.h).
+// By the name of the placeholder: those whose new values a decomposed model names among its
+// outputs. What operators in place write shows while they are imported (pt2/in_place.h).
 ByName<ChangedBuffer> find_changed_buffers(const Program& program);
 
 // What an operator in place writes, its first tensor; null: it has none.

@@ -18,9 +18,11 @@ bool check_claimed_sizes(const Archive& archive, const Program& program, Diagnos
   for (const auto& [name, meta] : program.tensors)
     if (!weights.contains(name)) largest = std::max(largest, {numel(meta.sizes), name});
   if (largest.first <= most) return true;
-  diagnostics.add({Severity::error, archive.name, fmt::format("`{}` has too many elements for a file of this size", largest.second),
-                   std::to_string(largest.first), std::to_string(most), "pt2.tensor.size",
-                   "export the model with an example of one sample"});
+  diagnostics.add(
+      {Severity::error, archive.name,
+       fmt::format("`{}` has too many elements for a file of this size", largest.second),
+       std::to_string(largest.first), std::to_string(most), "pt2.tensor.size",
+       "export the model with an example of one sample"});
   return false;
 }
 

@@ -7,8 +7,8 @@
 
 namespace deuteron::pt2 {
 
-// A few bytes can say any size. Weights are held against their bytes when they are read, any other tensor against most_claimed_elements.
-// False after an error.
+// A few bytes can say any size. Weights are held against their bytes when they are read, any other
+// tensor against most_claimed_elements. False after an error.
 bool check_claimed_sizes(const Archive& archive, const Program& program, Diagnostics& diagnostics);
 
 }  // namespace deuteron::pt2

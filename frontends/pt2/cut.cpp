@@ -17,13 +17,15 @@ NamedStep step_of(const ProgramNode& node) {
     if (a.kind == Argument::Kind::tensor) step.inputs.push_back(a.text);
     step.inputs.insert(step.inputs.end(), a.names.begin(), a.names.end());
   }
-  for (const auto* more : {&node.sizes, &node.numbers}) step.outputs.insert(step.outputs.end(), more->begin(), more->end());
+  for (const auto* more : {&node.sizes, &node.numbers})
+    step.outputs.insert(step.outputs.end(), more->begin(), more->end());
   return step;
 }
 
 }  // namespace
 
-bool cut(Program& program, const ModelPart& part, const std::string& name, Diagnostics& diagnostics) {
+bool cut(Program& program, const ModelPart& part, const std::string& name,
+         Diagnostics& diagnostics) {
   if (!part.is_cut()) return true;
   std::vector<NamedStep> steps;
   for (const ProgramNode& node : program.nodes) steps.push_back(step_of(node));
@@ -43,11 +45,16 @@ bool cut(Program& program, const ModelPart& part, const std::string& name, Diagn
     if (cut->steps[k]) nodes.push_back(std::move(program.nodes[k]));
   program.nodes = std::move(nodes);
   std::vector<ProgramInput> users;
-  for (const std::string& value : cut->inputs) users.push_back({ProgramInput::Kind::user, value, value});
-  std::erase_if(program.inputs, [](const ProgramInput& in) { return in.kind == ProgramInput::Kind::user; });
+  for (const std::string& value : cut->inputs)
+    users.push_back({ProgramInput::Kind::user, value, value});
+  std::erase_if(program.inputs,
+                [](const ProgramInput& in) { return in.kind == ProgramInput::Kind::user; });
   program.inputs.insert(program.inputs.end(), users.begin(), users.end());
-  std::erase_if(program.outputs, [](const ProgramOutput& out) { return out.kind != ProgramOutput::Kind::buffer_mutation; });
-  for (const std::string& value : cut->outputs) program.outputs.push_back({ProgramOutput::Kind::tensor, value, ""});
+  std::erase_if(program.outputs, [](const ProgramOutput& out) {
+    return out.kind != ProgramOutput::Kind::buffer_mutation;
+  });
+  for (const std::string& value : cut->outputs)
+    program.outputs.push_back({ProgramOutput::Kind::tensor, value, ""});
   return true;
 }
 

@@ -7,6 +7,7 @@
 namespace deuteron::pt2 {
 
 // What is not of the part goes; what changes something in place stays. False: reported.
-bool cut(Program& program, const ModelPart& part, const std::string& name, Diagnostics& diagnostics);
+bool cut(Program& program, const ModelPart& part, const std::string& name,
+         Diagnostics& diagnostics);
 
 }  // namespace deuteron::pt2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are damaged in every way that is cheap to enumerate: an answer each time, never a crash. tests/fuzz/pt2_fuzz.cpp looks for
-// more.
+// Files that are damaged in every way that is cheap to enumerate: an answer each time, never a
+// crash. tests/fuzz/pt2_fuzz.cpp looks for more.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,8 +64,10 @@ TestModel rich_model() {
           {"eps", as_float(1e-5)},
           {"cudnn_enabled", as_bool(false)}});
   m.node("aten.relu_.default", {{"relu_", {1, 4, 6, 6}}}, {{"self", as_tensor("bn")}});
-  m.node("aten.max_pool2d.default", {{"pool", {1, 4, 3, 3}}}, {{"self", as_tensor("relu_")}, {"kernel_size", as_ints({2, 2})}});
-  m.node("aten.mean.dim", {{"mean", {1, 4}}}, {{"self", as_tensor("pool")}, {"dim", as_ints({-1, -2})}});
+  m.node("aten.max_pool2d.default", {{"pool", {1, 4, 3, 3}}},
+         {{"self", as_tensor("relu_")}, {"kernel_size", as_ints({2, 2})}});
+  m.node("aten.mean.dim", {{"mean", {1, 4}}},
+         {{"self", as_tensor("pool")}, {"dim", as_ints({-1, -2})}});
   const std::vector<std::pair<std::string, json>> grid = {{"scale", as_float(0.5)},
                                                           {"zero_point", as_int(3)},
                                                           {"quant_min", as_int(-128)},
@@ -84,11 +86,16 @@ TestModel rich_model() {
           {"quant_min", as_int(-127)},
           {"quant_max", as_int(127)},
           {"dtype", as_dtype(kS8)}});
-  m.node("aten.linear.default", {{"linear", {1, 2}}}, {{"input", as_tensor("d")}, {"weight", as_tensor("w")}});
-  m.node("aten.add.Tensor", {{"add", {1, 2}}}, {{"self", as_tensor("linear")}, {"other", as_float(1.5)}, {"alpha", as_int(2)}});
-  m.node("aten.pad.default", {{"pad", {1, 4}}}, {{"self", as_tensor("add")}, {"pad", as_ints({1, 1})}});
-  m.node("aten.view.default", {{"view", {4, 1}}}, {{"self", as_tensor("pad")}, {"size", as_ints({-1, 1})}});
-  m.node("aten.softmax.int", {{"softmax", {4, 1}}}, {{"self", as_tensor("view")}, {"dim", as_int(-2)}});
+  m.node("aten.linear.default", {{"linear", {1, 2}}},
+         {{"input", as_tensor("d")}, {"weight", as_tensor("w")}});
+  m.node("aten.add.Tensor", {{"add", {1, 2}}},
+         {{"self", as_tensor("linear")}, {"other", as_float(1.5)}, {"alpha", as_int(2)}});
+  m.node("aten.pad.default", {{"pad", {1, 4}}},
+         {{"self", as_tensor("add")}, {"pad", as_ints({1, 1})}});
+  m.node("aten.view.default", {{"view", {4, 1}}},
+         {{"self", as_tensor("pad")}, {"size", as_ints({-1, 1})}});
+  m.node("aten.softmax.int", {{"softmax", {4, 1}}},
+         {{"self", as_tensor("view")}, {"dim", as_int(-2)}});
   m.output("softmax");
   return m;
 }
@@ -100,8 +107,10 @@ TEST(Damage, TheModelsAreFineBefore) {
 
 TEST(Damage, EveryTruncation) {
   const std::string bytes = rich_model().bytes(), demo = demo_model();
-  for (size_t length = 0; length < bytes.size(); ++length) EXPECT_FALSE(imports(bytes.substr(0, length))) << length;
-  for (size_t length = 0; length < demo.size(); length += 1009) EXPECT_FALSE(imports(demo.substr(0, length))) << length;
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(imports(bytes.substr(0, length))) << length;
+  for (size_t length = 0; length < demo.size(); length += 1009)
+    EXPECT_FALSE(imports(demo.substr(0, length))) << length;
 }
 
 TEST(Damage, BytesOfTheDirectory) {
@@ -120,7 +129,8 @@ TEST(Damage, BytesOfAWholeFile) {
   std::mt19937 random(4711);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = demo;
-    for (int k = 0; k < 1 + i % 4; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+    for (int k = 0; k < 1 + i % 4; ++k)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
     imports(damaged);
   }
 }
@@ -156,7 +166,8 @@ TEST(Damage, BytesOfTheProgram) {
 }
 
 // Every value of the program replaced by values of every kind, and every member left out.
-void spoil_all(TestModel& m, json& document, std::vector<json>& replacements, int& rejected, int& tried) {
+void spoil_all(TestModel& m, json& document, std::vector<json>& replacements, int& rejected,
+               int& tried) {
   const json flat = document.flatten();
   for (const auto& leaf : flat.items()) {
     json::json_pointer pointer(leaf.key());
@@ -184,7 +195,8 @@ void spoil_all(TestModel& m, json& document, std::vector<json>& replacements, in
 
 TEST(Damage, FieldsOfTheProgram) {
   TestModel m = rich_model();
-  std::vector<json> replacements = {nullptr, -1, INT64_MAX, INT64_MIN, "x", 1e300, json::array(), json::object()};
+  std::vector<json> replacements = {nullptr, -1,    INT64_MAX,     INT64_MIN,
+                                    "x",     1e300, json::array(), json::object()};
   int rejected = 0, tried = 0;
   spoil_all(m, m.model, replacements, rejected, tried);
   spoil_all(m, m.weights, replacements, rejected, tried);
@@ -218,7 +230,9 @@ TEST(Damage, VersionsAndStamps) {
   EXPECT_EQ(rule_with("models/model.json", ""), "pt2.model.json");
   EXPECT_EQ(rule_with("models/model.json", "[]"), "pt2.model.field");
   EXPECT_EQ(rule_with("models/model.json", std::string(100000, '[')), "pt2.model.json");
-  EXPECT_EQ(rule_with("models/model.json", "{\"a\": " + std::string(70, '[') + std::string(70, ']') + "}"), "pt2.model.json");
+  EXPECT_EQ(rule_with("models/model.json",
+                      "{\"a\": " + std::string(70, '[') + std::string(70, ']') + "}"),
+            "pt2.model.json");
   EXPECT_EQ(rule_with("data/weights/weight_0", std::string(107 * 4, 0)), "pt2.weights.size");
   EXPECT_EQ(rule_with("data/weights/weight_0", std::string(108 * 4 + 1, 0)), "pt2.weights.size");
   TestModel m = rich_model();
@@ -231,7 +245,8 @@ TEST(Damage, VersionsAndStamps) {
 TEST(Damage, SizesThatWouldOverflowOrFillTheMemory) {
   const i64 big = i64{1} << 31;
   std::string rule;
-  for (const Shape& shape : {Shape{big, big, big, big}, Shape{big + 1}, Shape{i64{1} << 62, 4}, Shape(200, 1)}) {
+  for (const Shape& shape :
+       {Shape{big, big, big, big}, Shape{big + 1}, Shape{i64{1} << 62, 4}, Shape(200, 1)}) {
     TestModel m;
     m.input("x", {1});
     m.graph()["tensor_values"]["x"] = TestModel::meta(shape, kF32, Shape(shape.size(), 1));
@@ -240,11 +255,13 @@ TEST(Damage, SizesThatWouldOverflowOrFillTheMemory) {
     EXPECT_EQ(rule, shape.size() > 100 ? "pt2.tensor.rank" : "pt2.tensor.size");
   }
   // Four bytes that claim to be gigabytes; a result as large, and one that the file says is small.
-  for (const auto& [result, expected] : {std::pair(Shape{1024, 1024, 1024}, "pt2.tensor.size"), {{1024, 1024}, "pt2.weights.expanded"}}) {
+  for (const auto& [result, expected] : {std::pair(Shape{1024, 1024, 1024}, "pt2.tensor.size"),
+                                         {{1024, 1024}, "pt2.weights.expanded"}}) {
     TestModel m;
     m.input("x", {1});
     m.parameter("w", {1024, 1024, 1024}, std::vector<float>{1}, kF32, {0, 0, 0});
-    m.node("aten.add.Tensor", {{"y", result}}, {{"self", as_tensor("x")}, {"other", as_tensor("p_w")}});
+    m.node("aten.add.Tensor", {{"y", result}},
+           {{"self", as_tensor("x")}, {"other", as_tensor("p_w")}});
     m.output("y");
     EXPECT_FALSE(imports(m.bytes(), &rule));
     EXPECT_EQ(rule, expected);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kSpace = "quantized_decomposed.";
 
 bool is_operator(const ProgramNode& node, std::string_view name) {
-  return node.target.starts_with(kSpace) && std::string_view(node.target).substr(kSpace.size()).starts_with(name);
+  return node.target.starts_with(kSpace) &&
+         std::string_view(node.target).substr(kSpace.size()).starts_with(name);
 }
 
 std::string tensor_of(const ProgramNode& node, std::string_view argument) {
@@ -51,7 +52,8 @@ void make_alias(ProgramNode& node, Program& program) {
 
 }  // namespace
 
-void take_out_dynamic_quantization(Program& program, const std::string& name, Diagnostics& diagnostics) {
+void take_out_dynamic_quantization(Program& program, const std::string& name,
+                                   Diagnostics& diagnostics) {
   const auto readers = readers_of(program);
   std::map<std::string, size_t> chosen;  // scale: the node that finds it
   std::vector<size_t> aliases;
@@ -68,18 +70,23 @@ void take_out_dynamic_quantization(Program& program, const std::string& name, Di
       const auto dequantizes = [&](const ProgramNode& d) {
         return is_operator(d, "dequantize_per_t") && scale_of(d) == node.outputs[0];
       };
-      return is_operator(r, "quantize_per_t") && r.outputs.size() == 1 && all_readers(r.outputs[0], dequantizes);
+      return is_operator(r, "quantize_per_t") && r.outputs.size() == 1 &&
+             all_readers(r.outputs[0], dequantizes);
     };
-    if (all_readers(node.outputs[0], is_quantization) && all_readers(node.outputs[1], is_quantization)) chosen[node.outputs[0]] = k;
+    if (all_readers(node.outputs[0], is_quantization) &&
+        all_readers(node.outputs[1], is_quantization))
+      chosen[node.outputs[0]] = k;
   }
   if (chosen.empty()) return;
   for (const auto& [scale, k] : chosen) aliases.push_back(k);
   for (size_t k = 0; k < program.nodes.size(); ++k)
-    if (program.nodes[k].target.starts_with(kSpace) && chosen.contains(scale_of(program.nodes[k]))) aliases.push_back(k);
+    if (program.nodes[k].target.starts_with(kSpace) && chosen.contains(scale_of(program.nodes[k])))
+      aliases.push_back(k);
   std::ranges::sort(aliases);  // what a node reads has its meaning before
   for (const size_t k : aliases) make_alias(program.nodes[k], program);
   constexpr const char* kSaid =
-      "quantizes values by ranges that it finds as it runs: they are taken as they are, and quantized as those of a float model";
+      "quantizes values by ranges that it finds as it runs: they are taken as they are, and "
+      "quantized as those of a float model";
   diagnostics.add({Severity::note, name, kSaid, "", "", "pt2.quantize.dynamic", {}});
 }
 

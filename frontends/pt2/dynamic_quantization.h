@@ -9,7 +9,9 @@
 namespace deuteron::pt2 {
 
 // quantize and dequantize by a scale of choose_qparams   become   the values themselves
-// With a note: what is left is a float model with the weights that it has. Refused where anything else reads a scale or the steps.
-void take_out_dynamic_quantization(Program& program, const std::string& name, Diagnostics& diagnostics);
+// With a note: what is left is a float model with the weights that it has. Refused where anything
+// else reads a scale or the steps.
+void take_out_dynamic_quantization(Program& program, const std::string& name,
+                                   Diagnostics& diagnostics);
 
 }  // namespace deuteron::pt2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof of the front end: what torch computed, from what the imported graph computes. Needs the fixtures beside the checkout.
+// The proof of the front end: what torch computed, from what the imported graph computes. Needs the
+// fixtures beside the checkout.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +27,16 @@ fs::path fixtures() { return fs::path(shared_path("fixtures")); }
 std::vector<float> read_integers(const fs::path& path) {
   std::vector<int64_t> values(fs::file_size(path) / sizeof(int64_t));
   std::ifstream(path, std::ios::binary)
-      .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(int64_t)));
+      .read(reinterpret_cast<char*>(values.data()),
+            static_cast<std::streamsize>(values.size() * sizeof(int64_t)));
   return {values.begin(), values.end()};
 }
 
 std::vector<float> read_floats(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<float> data(fs::file_size(path) / sizeof(float));
-  file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size() * sizeof(float)));
+  file.read(reinterpret_cast<char*>(data.data()),
+            static_cast<std::streamsize>(data.size() * sizeof(float)));
   return data;
 }
 
@@ -43,7 +46,8 @@ std::string text_of(const Diagnostics& diagnostics) {
   return text;
 }
 
-std::optional<Graph> import_file(const fs::path& path, std::string& why, const InputShapes& shapes = {}) {
+std::optional<Graph> import_file(const fs::path& path, std::string& why,
+                                 const InputShapes& shapes = {}) {
   Diagnostics diagnostics;
   auto graph = import_pt2(path.string(), diagnostics, shapes);
   why = text_of(diagnostics);
@@ -52,9 +56,11 @@ std::optional<Graph> import_file(const fs::path& path, std::string& why, const I
   return graph;
 }
 
-std::vector<std::vector<float>> run(const Graph& graph, const std::vector<std::vector<float>>& user_inputs) {
+std::vector<std::vector<float>> run(const Graph& graph,
+                                    const std::vector<std::vector<float>>& user_inputs) {
   std::vector<std::vector<float>> stored = stored_inputs(graph, user_inputs);
-  for (const State& state : graph.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
+  for (const State& state : graph.states)
+    stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   std::vector<std::vector<float>> results = FloatExecutor(graph).run(stored, {});
   results.resize(graph.user_outputs().size());
   return results;
@@ -85,7 +91,8 @@ class Pt2Fixtures : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(fixtures() / "ops" / "ops.json"))
-      GTEST_SKIP() << "no fixtures beside the checkout: models and operators of torch are not compared";
+      GTEST_SKIP()
+          << "no fixtures beside the checkout: models and operators of torch are not compared";
   }
 };
 
@@ -151,16 +158,18 @@ TEST_F(Pt2Fixtures, ModelsComputeWhatTorchComputed) {
       }
     }
     ASSERT_GT(samples, 0);
-    // Sums in another order flip a rounding here and there, and what follows carries it on: in resnet8, input 002, one of 16384 activations
-    // lies on a tie, and its flip alone moves the softmax of ten classes by up to 20 steps of 1/256. So most values are on the same step,
-    // and the others not far on average. The operator cases below are held to one step each.
+    // Sums in another order flip a rounding here and there, and what follows carries it on: in
+    // resnet8, input 002, one of 16384 activations lies on a tie, and its flip alone moves the
+    // softmax of ten classes by up to 20 steps of 1/256. So most values are on the same step, and
+    // the others not far on average. The operator cases below are held to one step each.
     EXPECT_GE(equal, 0.8 * all) << all;
     EXPECT_LE(deviation, 0.5 * all) << all;
   }
 }
 
 // clang-format off: a line for each
-// Operators that the import refuses, by name of the case; everything else in ops.json must import and compute what torch computed.
+// Operators that the import refuses, by name of the case; everything else in ops.json must import
+// and compute what torch computed.
 const std::set<std::string> kRefused = {};
 // clang-format on
 
@@ -168,13 +177,15 @@ struct Count {
   int imported = 0, refused = 0;
 };
 
-void check_operator(const nlohmann::json& entry, const fs::path& file, const std::vector<fs::path>& outputs, bool must_import,
-                    double tolerance, Count& count) {
+void check_operator(const nlohmann::json& entry, const fs::path& file,
+                    const std::vector<fs::path>& outputs, bool must_import, double tolerance,
+                    Count& count) {
   SCOPED_TRACE(file.string());
   std::string why;
   InputShapes shapes;  // a batch that is left open has another name in each file
   if (entry["name"].get<std::string>().starts_with("batch_dynamic"))
-    if (const auto open = import_file(file, why)) shapes[open->inputs[0].name] = entry["inputs"][0]["shape"].get<Shape>();
+    if (const auto open = import_file(file, why))
+      shapes[open->inputs[0].name] = entry["inputs"][0]["shape"].get<Shape>();
   const auto graph = import_file(file, why, shapes);
   if (!graph) {
     EXPECT_FALSE(must_import) << why;
@@ -198,7 +209,8 @@ void check_operator(const nlohmann::json& entry, const fs::path& file, const std
       continue;
     }
     ASSERT_EQ(expected.size(), actual[i].size());
-    for (size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(expected[k], actual[i][k], 1.01 * step) << k;
+    for (size_t k = 0; k < expected.size(); ++k)
+      EXPECT_NEAR(expected[k], actual[i][k], 1.01 * step) << k;
   }
 }
 
@@ -211,18 +223,24 @@ TEST_F(Pt2Fixtures, OperatorsComputeWhatTorchComputed) {
     // bfloat16 rounds a result to 8 bits; everything before it is float32 there, too.
     const double tolerance = 1e-4 + (entry["outputs"][0]["dtype"] == "bfloat16" ? 0x1p-9 : 0);
     std::vector<fs::path> outputs, quantized_outputs;
-    for (const auto& out : entry["outputs"]) outputs.push_back(fixtures() / "ops" / out["file"].get<std::string>());
-    check_operator(entry, fixtures() / "ops" / entry["file"].get<std::string>(), outputs, must_import, tolerance, training);
+    for (const auto& out : entry["outputs"])
+      outputs.push_back(fixtures() / "ops" / out["file"].get<std::string>());
+    check_operator(entry, fixtures() / "ops" / entry["file"].get<std::string>(), outputs,
+                   must_import, tolerance, training);
     if (entry.contains("core") && entry["core"].contains("file"))
-      check_operator(entry, fixtures() / "ops" / entry["core"]["file"].get<std::string>(), outputs, false, tolerance, core);
+      check_operator(entry, fixtures() / "ops" / entry["core"]["file"].get<std::string>(), outputs,
+                     false, tolerance, core);
     if (!entry.contains("qdq") || !entry["qdq"].contains("file")) continue;
-    for (const auto& out : entry["qdq"]["outputs"]) quantized_outputs.push_back(fixtures() / "ops" / out.get<std::string>());
-    check_operator(entry, fixtures() / "ops" / entry["qdq"]["file"].get<std::string>(), quantized_outputs, must_import, 0, quantized);
+    for (const auto& out : entry["qdq"]["outputs"])
+      quantized_outputs.push_back(fixtures() / "ops" / out.get<std::string>());
+    check_operator(entry, fixtures() / "ops" / entry["qdq"]["file"].get<std::string>(),
+                   quantized_outputs, must_import, 0, quantized);
   }
   EXPECT_EQ(training.imported, static_cast<int>(cases.size() - kRefused.size()));
   EXPECT_GE(core.imported, 108);
   EXPECT_GE(quantized.imported, 51);
-  RecordProperty("imported", fmt::format("training {} core {} quantized {}", training.imported, core.imported, quantized.imported));
+  RecordProperty("imported", fmt::format("training {} core {} quantized {}", training.imported,
+                                         core.imported, quantized.imported));
 }
 
 }  // namespace

@@ -10,9 +10,12 @@
 namespace deuteron::pt2 {
 namespace {
 
-bool is_size(const Argument& a) { return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::symbols; }
+bool is_size(const Argument& a) {
+  return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::symbols;
+}
 
-// A tensor that stands for the result of a refused node, or, after a refusal, a size without a number.
+// A tensor that stands for the result of a refused node, or, after a refusal, a size without a
+// number.
 bool reads_refused(const ImportState& state, const ProgramNode& node, bool after_refusal) {
   const auto is_refused = [&](const std::string& name) {
     const auto it = state.meanings.find(name);
@@ -43,7 +46,8 @@ SizesOf take_found_sizes(ImportState& state, ProgramNode& node, i32 source, bool
     is_open = is_open || is_size(argument.second);
   }
   if (state.sizes->is_done(node)) return SizesOf::computed;
-  const i64 most = std::min(kMaxElements, most_claimed_elements(static_cast<i64>(state.archive.bytes.size())));
+  const i64 most =
+      std::min(kMaxElements, most_claimed_elements(static_cast<i64>(state.archive.bytes.size())));
   for (const std::string& name : node.outputs) {
     const auto it = state.program.tensors.find(name);
     if (it == state.program.tensors.end() || !it->second.dynamic) continue;
@@ -51,12 +55,13 @@ SizesOf take_found_sizes(ImportState& state, ProgramNode& node, i32 source, bool
     const std::string fault = state.sizes->fix(name);
     const bool is_too_large = fault.empty() && !meta.dynamic && !fits(meta.sizes, most);
     if (!fault.empty())
-      state.diagnostics.error(describe_source(state.graph, source), fmt::format("a size of its result has no value: {}", fault),
+      state.diagnostics.error(describe_source(state.graph, source),
+                              fmt::format("a size of its result has no value: {}", fault),
                               "pt2.graph.shape");
     if (is_too_large)
       state.diagnostics.add({Severity::error, describe_source(state.graph, source),
-                             "its result has too many elements for a file of this size", to_text(meta.sizes), std::to_string(most),
-                             "pt2.tensor.size", ""});
+                             "its result has too many elements for a file of this size",
+                             to_text(meta.sizes), std::to_string(most), "pt2.tensor.size", ""});
     if (!fault.empty() || is_too_large) return SizesOf::refused;
     is_open = is_open || meta.dynamic;
   }

@@ -27,7 +27,8 @@ Pt2Summary::Tensor describe_tensor(const Program& program, const std::string& na
   const TensorMeta& m = it->second;
   t.dtype = pt2::name_of_code(m.dtype_code);
   t.shape = m.sizes;
-  t.is_channels_last = m.sizes.size() == 4 && pt2::storage_order(m.sizes, m.strides) == Axes{0, 2, 3, 1};
+  t.is_channels_last =
+      m.sizes.size() == 4 && pt2::storage_order(m.sizes, m.strides) == Axes{0, 2, 3, 1};
   t.is_dynamic = m.dynamic;
   return t;
 }
@@ -48,12 +49,16 @@ void count_weights(const Program& program, Pt2Summary& s) {
   const auto read = names_that_are_read(program);
   for (const ProgramInput& in : program.inputs) {
     const bool is_parameter = in.kind == ProgramInput::Kind::parameter;
-    if (!is_parameter && in.kind != ProgramInput::Kind::buffer && in.kind != ProgramInput::Kind::constant) continue;
+    if (!is_parameter && in.kind != ProgramInput::Kind::buffer &&
+        in.kind != ProgramInput::Kind::constant)
+      continue;
     const auto& entries = in.in_constants ? program.constants : program.weights;
     const auto it = entries.find(in.key);
     if (it == entries.end()) continue;
     const TensorMeta& m = it->second.meta;
-    Pt2Summary::Weights& w = !read.contains(in.name) ? s.unused : is_parameter ? s.parameters : s.buffers;
+    Pt2Summary::Weights& w = !read.contains(in.name) ? s.unused
+                             : is_parameter          ? s.parameters
+                                                     : s.buffers;
     const i64 elements = numel(m.sizes);
     ++w.tensors;
     w.elements += elements;
@@ -76,7 +81,8 @@ std::optional<Pt2Summary> summarize_pt2(const std::string& path, Diagnostics& di
   for (const ProgramInput& in : program->inputs)
     if (in.kind == ProgramInput::Kind::user) s.inputs.push_back(describe_tensor(*program, in.name));
   for (const auto& out : program->outputs)
-    if (out.kind == pt2::ProgramOutput::Kind::tensor) s.outputs.push_back(describe_tensor(*program, out.name));
+    if (out.kind == pt2::ProgramOutput::Kind::tensor)
+      s.outputs.push_back(describe_tensor(*program, out.name));
   std::map<std::string, i64> counts;
   for (const auto& node : program->nodes) ++counts[node.target];
   for (const auto& [target, count] : counts) {
@@ -88,23 +94,29 @@ std::optional<Pt2Summary> summarize_pt2(const std::string& path, Diagnostics& di
 }
 
 std::string to_text(const Pt2Summary& s) {
-  std::string text = fmt::format("{}: torch {}, {} graph{}, {} nodes, {} bytes\n", s.file,
-                                 s.torch_version.empty() ? "of unknown version" : s.torch_version, s.flavour,
-                                 s.is_quantized ? ", quantized" : "", s.nodes, s.file_bytes);
+  std::string text =
+      fmt::format("{}: torch {}, {} graph{}, {} nodes, {} bytes\n", s.file,
+                  s.torch_version.empty() ? "of unknown version" : s.torch_version, s.flavour,
+                  s.is_quantized ? ", quantized" : "", s.nodes, s.file_bytes);
   const auto tensors = [&](std::string_view kind, const std::vector<Pt2Summary::Tensor>& list) {
     for (const auto& t : list)
-      text += fmt::format("{} {}: {}[{}]{}{}\n", kind, t.name, t.dtype, to_text(t.shape), t.is_channels_last ? " channels last" : "",
-                          t.is_dynamic ? " dynamic" : "");
+      text +=
+          fmt::format("{} {}: {}[{}]{}{}\n", kind, t.name, t.dtype, to_text(t.shape),
+                      t.is_channels_last ? " channels last" : "", t.is_dynamic ? " dynamic" : "");
   };
   tensors("input", s.inputs);
   tensors("output", s.outputs);
   const auto weights = [&](std::string_view kind, const Pt2Summary::Weights& w) {
-    if (w.tensors) text += fmt::format("{}: {} tensors, {} elements, {} bytes\n", kind, w.tensors, w.elements, w.bytes);
+    if (w.tensors)
+      text += fmt::format("{}: {} tensors, {} elements, {} bytes\n", kind, w.tensors, w.elements,
+                          w.bytes);
   };
   weights("parameters", s.parameters);
   weights("buffers and constants", s.buffers);
   weights("unused", s.unused);
-  for (const auto& op : s.operators) text += fmt::format("{:6}  {}{}\n", op.count, op.target, op.is_importable ? "" : "  (not supported)");
+  for (const auto& op : s.operators)
+    text += fmt::format("{:6}  {}{}\n", op.count, op.target,
+                        op.is_importable ? "" : "  (not supported)");
   return text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `.pt2` file holds, without importing it: for `deuteron inspect`. Works for models whose operators are not supported, too.
+// What a `.pt2` file holds, without importing it: for `deuteron inspect`. Works for models whose
+// operators are not supported, too.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ struct Pt2Summary {
   struct Operator {
     std::string target;  // "aten.conv2d.default"
     i64 count = 0;
-    bool is_importable = false;  // the import has a row for it; what it does with the arguments is not tried
+    bool is_importable =
+        false;  // the import has a row for it; what it does with the arguments is not tried
   };
   struct Weights {
     i64 tensors = 0, elements = 0, bytes = 0;

@@ -24,7 +24,8 @@ TEST(Pt2Summary, OfTheQuantizedDemo) {
   ASSERT_EQ(s->inputs.size(), 1u);
   EXPECT_EQ(s->inputs[0].shape, (Shape{1, 1, 8, 8}));
   EXPECT_EQ(s->inputs[0].dtype, "f32");
-  EXPECT_EQ(s->unused.tensors, 43);  // the float weights and batch norms that quantization left behind
+  EXPECT_EQ(s->unused.tensors,
+            43);  // the float weights and batch norms that quantization left behind
   i64 nodes = 0, convolutions = 0;
   for (const auto& op : s->operators) {
     EXPECT_TRUE(op.is_importable) << op.target;
@@ -37,7 +38,9 @@ TEST(Pt2Summary, OfTheQuantizedDemo) {
 }
 
 TEST(SourceNames, Modules) {
-  EXPECT_EQ(pt2::innermost_module("L__self__,,nets.Net;L__self__stem.conv,stem.conv,torch.nn.modules.conv.Conv2d"), "stem.conv");
+  EXPECT_EQ(pt2::innermost_module(
+                "L__self__,,nets.Net;L__self__stem.conv,stem.conv,torch.nn.modules.conv.Conv2d"),
+            "stem.conv");
   EXPECT_EQ(pt2::innermost_module("L__self__,,nets.Net"), "");
   EXPECT_EQ(pt2::innermost_module("L__self___a,L['self'].layers[0].conv,Conv2d"), "layers.0.conv");
   EXPECT_EQ(pt2::innermost_module("k,getattr(L['self'].layers, '3').act,ReLU"), "layers.3.act");
@@ -48,9 +51,12 @@ TEST(SourceNames, Modules) {
 
 TEST(SourceNames, Stacks) {
   const std::string stack = pt2::short_stack(
-      "File \"/home/a/nets.py\", line 50, in forward\n    x = F.relu(self.stem(x))\n  File \"/v/site-packages/torch/nn/conv.py\", line 9, "
+      "File \"/home/a/nets.py\", line 50, in forward\n    x = F.relu(self.stem(x))\n  File "
+      "\"/v/site-packages/torch/nn/conv.py\", line 9, "
       "in forward\n    return y\n");
-  EXPECT_EQ(stack, "nets.py:50 in forward: x = F.relu(self.stem(x))\ntorch/conv.py:9 in forward: return y");
+  EXPECT_EQ(
+      stack,
+      "nets.py:50 in forward: x = F.relu(self.stem(x))\ntorch/conv.py:9 in forward: return y");
   EXPECT_EQ(pt2::users_line(stack), "nets.py:50 in forward: x = F.relu(self.stem(x))");
   EXPECT_EQ(pt2::short_stack("\n File \"x"), "File \"x");
   EXPECT_EQ(pt2::users_line(""), "");
@@ -60,7 +66,8 @@ TEST(Pt2StorageOrder, FromStrides) {
   using pt2::storage_order;
   EXPECT_THAT(storage_order(Shape{2, 3, 4, 5}, Shape{60, 20, 5, 1}), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(storage_order(Shape{2, 3, 4, 5}, Shape{60, 1, 15, 3}), ElementsAre(0, 2, 3, 1));
-  EXPECT_THAT(storage_order(Shape{2, 3, 1, 1}, Shape{3, 1, 3, 3}), ElementsAre(0, 1, 2, 3));  // both: the plain one
+  EXPECT_THAT(storage_order(Shape{2, 3, 1, 1}, Shape{3, 1, 3, 3}),
+              ElementsAre(0, 1, 2, 3));  // both: the plain one
   EXPECT_THAT(storage_order(Shape{1, 1, 4, 5}, Shape{20, 1, 5, 1}), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(storage_order(Shape{3, 5, 4}, Shape{1, 12, 3}), ElementsAre(1, 2, 0));
   EXPECT_TRUE(pt2::is_dense(Shape{3, 5, 4}, Shape{1, 12, 3}, {1, 2, 0}));

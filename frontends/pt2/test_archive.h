@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small .pt2 archives for tests, byte for byte as torch lays them out: no sizes in local headers, data at multiples of 64, a zip64 end
-// record.
+// Small .pt2 archives for tests, byte for byte as torch lays them out: no sizes in local headers,
+// data at multiples of 64, a zip64 end record.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -60,25 +60,30 @@ using ZipEntries = std::vector<std::pair<std::string, std::string>>;
 inline std::string stored_zip(const ZipEntries& entries, size_t alignment = 64) {
   ByteWriter out, directory;
   for (const auto& [name, data] : entries) {
-    const auto local = static_cast<uint32_t>(out.bytes.size()), size = static_cast<uint32_t>(data.size()), crc = crc32_of(data);
+    const auto local = static_cast<uint32_t>(out.bytes.size()),
+               size = static_cast<uint32_t>(data.size()), crc = crc32_of(data);
     const auto name_bytes = static_cast<uint16_t>(name.size());
     const size_t header = 30 + name.size() + 4;
-    const auto padding = static_cast<uint16_t>((alignment - (local + header) % alignment) % alignment);
+    const auto padding =
+        static_cast<uint16_t>((alignment - (local + header) % alignment) % alignment);
     constexpr uint16_t kFlags = 0x0808;  // sizes follow the data; the name is UTF-8
-    out.put(uint32_t{0x04034b50}, uint16_t{0}, kFlags, uint16_t{0}, uint32_t{0}, uint32_t{0}, uint32_t{0}, uint32_t{0}, name_bytes,
-            uint16_t(padding + 4));
+    out.put(uint32_t{0x04034b50}, uint16_t{0}, kFlags, uint16_t{0}, uint32_t{0}, uint32_t{0},
+            uint32_t{0}, uint32_t{0}, name_bytes, uint16_t(padding + 4));
     out.text(name).put(uint16_t{0x4246}, padding).text(std::string(padding, 'Z')).text(data);
     out.put(uint32_t{0x08074b50}, crc, size, size);
-    directory.put(uint32_t{0x02014b50}, uint16_t{0}, uint16_t{0}, kFlags, uint16_t{0}, uint32_t{0}, crc, size, size, name_bytes,
-                  uint16_t{0}, uint16_t{0}, uint16_t{0}, uint16_t{0}, uint32_t{0}, local);
+    directory.put(uint32_t{0x02014b50}, uint16_t{0}, uint16_t{0}, kFlags, uint16_t{0}, uint32_t{0},
+                  crc, size, size, name_bytes, uint16_t{0}, uint16_t{0}, uint16_t{0}, uint16_t{0},
+                  uint32_t{0}, local);
     directory.text(name);
   }
   const uint64_t offset = out.bytes.size(), size = directory.bytes.size(), count = entries.size();
   out.text(directory.bytes);
   const uint64_t end64 = out.bytes.size();
-  out.put(uint32_t{0x06064b50}, uint64_t{44}, uint16_t{0}, uint16_t{45}, uint32_t{0}, uint32_t{0}, count, count, size, offset);
+  out.put(uint32_t{0x06064b50}, uint64_t{44}, uint16_t{0}, uint16_t{45}, uint32_t{0}, uint32_t{0},
+          count, count, size, offset);
   out.put(uint32_t{0x07064b50}, uint32_t{0}, end64, uint32_t{1});
-  out.put(uint32_t{0x06054b50}, uint16_t{0}, uint16_t{0}, uint16_t(count), uint16_t(count), uint32_t(size), uint32_t(offset), uint16_t{0});
+  out.put(uint32_t{0x06054b50}, uint16_t{0}, uint16_t{0}, uint16_t(count), uint16_t(count),
+          uint32_t(size), uint32_t(offset), uint16_t{0});
   return out.bytes;
 }
 
@@ -107,14 +112,17 @@ class TestModel {
   size_t alignment = 64;
 
   TestModel() {
-    model = {
-        {"schema_version", {{"major", 8}, {"minor", 20}}},
-        {"torch_version", "2.13.0+cpu"},
-        {"verifiers", {"TRAINING"}},
-        {"range_constraints", json::object()},
-        {"graph_module",
-         {{"graph", {{"inputs", json::array()}, {"outputs", json::array()}, {"nodes", json::array()}, {"tensor_values", json::object()}}},
-          {"signature", {{"input_specs", json::array()}, {"output_specs", json::array()}}}}}};
+    model = {{"schema_version", {{"major", 8}, {"minor", 20}}},
+             {"torch_version", "2.13.0+cpu"},
+             {"verifiers", {"TRAINING"}},
+             {"range_constraints", json::object()},
+             {"graph_module",
+              {{"graph",
+                {{"inputs", json::array()},
+                 {"outputs", json::array()},
+                 {"nodes", json::array()},
+                 {"tensor_values", json::object()}}},
+               {"signature", {{"input_specs", json::array()}, {"output_specs", json::array()}}}}}};
   }
   json& graph() { return model["graph_module"]["graph"]; }
   json& signature() { return model["graph_module"]["signature"]; }
@@ -127,14 +135,19 @@ class TestModel {
     return strides;
   }
   static json meta(const Shape& shape, int dtype, const Shape& strides, i64 offset = 0) {
-    json m = {{"dtype", dtype}, {"sizes", json::array()}, {"strides", json::array()}, {"storage_offset", as_int(offset)},
-              {"layout", 7},    {"requires_grad", false}};
+    json m = {{"dtype", dtype},
+              {"sizes", json::array()},
+              {"strides", json::array()},
+              {"storage_offset", as_int(offset)},
+              {"layout", 7},
+              {"requires_grad", false}};
     for (const i64 v : shape) m["sizes"].push_back(as_int(v));
     for (const i64 v : strides) m["strides"].push_back(as_int(v));
     return m;
   }
   void value(const std::string& name, const Shape& shape, int dtype = kF32, Shape strides = {}) {
-    graph()["tensor_values"][name] = meta(shape, dtype, strides.empty() ? plain_strides(shape) : strides);
+    graph()["tensor_values"][name] =
+        meta(shape, dtype, strides.empty() ? plain_strides(shape) : strides);
   }
   void input(const std::string& name, const Shape& shape, Shape strides = {}, int dtype = kF32) {
     value(name, shape, dtype, std::move(strides));
@@ -142,26 +155,35 @@ class TestModel {
     signature()["input_specs"].push_back({{"user_input", {{"arg", as_tensor(name)}}}});
   }
   // `storage` are the raw bytes of the blob, in the order that `strides` say.
-  void parameter(const std::string& key, const Shape& shape, const std::string& storage, int dtype = kF32, Shape strides = {},
-                 i64 offset = 0) {
+  void parameter(const std::string& key, const Shape& shape, const std::string& storage,
+                 int dtype = kF32, Shape strides = {}, i64 offset = 0) {
     const std::string name = "p_" + key, blob = "weight_" + std::to_string(blobs.size());
     if (strides.empty()) strides = plain_strides(shape);
     value(name, shape, dtype, strides);
     graph()["inputs"].push_back(as_tensor(name));
-    signature()["input_specs"].push_back({{"parameter", {{"arg", {{"name", name}}}, {"parameter_name", key}}}});
-    weights["config"][key] = {
-        {"path_name", blob}, {"is_param", true}, {"use_pickle", false}, {"tensor_meta", meta(shape, dtype, strides, offset)}};
+    signature()["input_specs"].push_back(
+        {{"parameter", {{"arg", {{"name", name}}}, {"parameter_name", key}}}});
+    weights["config"][key] = {{"path_name", blob},
+                              {"is_param", true},
+                              {"use_pickle", false},
+                              {"tensor_meta", meta(shape, dtype, strides, offset)}};
     blobs["data/weights/" + blob] = storage;
   }
   template <class T>
-  void parameter(const std::string& key, const Shape& shape, const std::vector<T>& data, int dtype = kF32, Shape strides = {},
-                 i64 offset = 0) {
-    parameter(key, shape, std::string(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(T)), dtype, std::move(strides),
-              offset);
+  void parameter(const std::string& key, const Shape& shape, const std::vector<T>& data,
+                 int dtype = kF32, Shape strides = {}, i64 offset = 0) {
+    parameter(key, shape,
+              std::string(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(T)),
+              dtype, std::move(strides), offset);
   }
-  void node(const std::string& target, const std::vector<Out>& outputs, const std::vector<std::pair<std::string, json>>& arguments) {
-    json n = {{"target", "torch.ops." + target}, {"inputs", json::array()}, {"outputs", json::array()}, {"metadata", json::object()}};
-    for (const auto& [name, arg] : arguments) n["inputs"].push_back({{"name", name}, {"arg", arg}, {"kind", 1}});
+  void node(const std::string& target, const std::vector<Out>& outputs,
+            const std::vector<std::pair<std::string, json>>& arguments) {
+    json n = {{"target", "torch.ops." + target},
+              {"inputs", json::array()},
+              {"outputs", json::array()},
+              {"metadata", json::object()}};
+    for (const auto& [name, arg] : arguments)
+      n["inputs"].push_back({{"name", name}, {"arg", arg}, {"kind", 1}});
     for (const Out& out : outputs) {
       value(out.name, out.shape, out.dtype);
       n["outputs"].push_back(as_tensor(out.name));

@@ -8,13 +8,14 @@ namespace deuteron::tflite {
 
 struct Entry {
   i32 subgraph = 0;
-  bool is_chosen = false;           // by the user; else what no operator runs is another entry
-  std::vector<bool> operators;      // which are of the part
+  bool is_chosen = false;            // by the user; else what no operator runs is another entry
+  std::vector<bool> operators;       // which are of the part
   std::vector<i32> inputs, outputs;  // tensors
 };
 
 // Nothing: reported.
-std::optional<Entry> find_entry(const Model& model, const ModelPart& part, const std::string& file, Diagnostics& diagnostics);
+std::optional<Entry> find_entry(const Model& model, const ModelPart& part, const std::string& file,
+                                Diagnostics& diagnostics);
 
 // What --signature may say: "`encode`, `decode`".
 std::string names_of_entries(const Model& model);

@@ -25,12 +25,15 @@ constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest ar
 class Walk {
  public:
   // `tensors` by subgraph.
-  Walk(const Model& model, std::vector<std::vector<ModelTensor>> tensors, const Entry& entry, Graph& graph, Diagnostics& diagnostics)
+  Walk(const Model& model, std::vector<std::vector<ModelTensor>> tensors, const Entry& entry,
+       Graph& graph, Diagnostics& diagnostics)
       : model_(model),
         sub_(*model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(entry.subgraph))),
         entry_(entry),
         diagnostics_(diagnostics),
-        state_{model, std::exchange(tensors[entry.subgraph], {}), entry.subgraph, std::move(tensors), graph, diagnostics} {}
+        state_{model,          std::exchange(tensors[entry.subgraph], {}),
+               entry.subgraph, std::move(tensors),
+               graph,          diagnostics} {}
 
   bool run() {
     state_.visit = [this](const Operator& op, i32 index) {
@@ -67,7 +70,8 @@ class Walk {
   void add_sources() {
     for (const Operator* op : *sub_.operators()) {
       const auto out = ints_of(op->outputs());
-      graph().sources.push_back({out.empty() ? "" : state_.tensors[out[0]].name, name_of(*op), "", ""});
+      graph().sources.push_back(
+          {out.empty() ? "" : state_.tensors[out[0]].name, name_of(*op), "", ""});
     }
   }
 
@@ -75,7 +79,8 @@ class Walk {
     for (const i32 id : entry_.inputs) {
       ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::unknown || t.constant) {
-        error(fmt::format("input `{}` is a constant, or given twice", t.name), "tflite.input.constant");
+        error(fmt::format("input `{}` is a constant, or given twice", t.name),
+              "tflite.input.constant");
         continue;
       }
       if (t.unsupported)
@@ -88,7 +93,8 @@ class Walk {
                           {}});
       const DType d = t.type.dtype;
       const bool is_plain = d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8;
-      const bool has_steps = (d == DType::s8 || d == DType::s16) && !t.type.quant.empty() && !t.type.quant.per_channel();
+      const bool has_steps = (d == DType::s8 || d == DType::s16) && !t.type.quant.empty() &&
+                             !t.type.quant.per_channel();
       if (!t.unsupported && !is_plain && !has_steps)
         diagnostics_.add({Severity::error,
                           fmt::format("{}: input `{}`", graph().name, t.name),
@@ -106,7 +112,8 @@ class Walk {
   }
 
   static std::string name_of_type(const ModelTensor& t) {
-    return std::string(t.shifted ? "u8" : deuteron::name_of(t.type.dtype)) + (t.type.quant.empty() ? " without a scale" : "");
+    return std::string(t.shifted ? "u8" : deuteron::name_of(t.type.dtype)) +
+           (t.type.quant.empty() ? " without a scale" : "");
   }
   static Axes all_axes(const Type& type) {
     Axes order(type.shape.size());
@@ -121,12 +128,14 @@ class Walk {
     if (!row) {
       Unknown& unknown = unknown_[name_of(op)];
       unknown.kind = kind;
-      if (unknown.uses.empty() || unknown.uses.back() != index) unknown.uses.push_back(index);  // a turn of a loop is no other use
+      if (unknown.uses.empty() || unknown.uses.back() != index)
+        unknown.uses.push_back(index);  // a turn of a loop is no other use
     }
     for (const i32 id : ints_of(op.outputs())) {
       const ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::unknown || t.constant)
-        call.refuse({fmt::format("makes `{}`, which is there already", t.name), "", "", "tflite.graph.duplicate"});
+        call.refuse({fmt::format("makes `{}`, which is there already", t.name), "", "",
+                     "tflite.graph.duplicate"});
     }
     const size_t nodes = graph().nodes.size();
     if (row && call.ok()) row->import(call);
@@ -145,7 +154,9 @@ class Walk {
   // All its results are constants now.
   bool is_computed(const Operator& op) const {
     const auto out = ints_of(op.outputs());
-    return !out.empty() && std::all_of(out.begin(), out.end(), [&](i32 id) { return state_.tensors[id].constant.has_value(); });
+    return !out.empty() && std::all_of(out.begin(), out.end(), [&](i32 id) {
+      return state_.tensors[id].constant.has_value();
+    });
   }
 
   // One message for each builtin, not one for each use.
@@ -154,11 +165,14 @@ class Walk {
       const std::vector<i32>& uses = unknown.uses;
       std::string where;
       for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
-        where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
+        where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ",
+                             graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
       const bool custom = !unknown.kind.custom.empty();
-      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
-            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats.md has the builtins that are");
+      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name,
+                        where),
+            custom ? "tflite.operator.custom" : "tflite.operator.unknown",
+            "docs/formats.md has the builtins that are");
     }
   }
 
@@ -170,15 +184,19 @@ class Walk {
         continue;
       }
       if (t.value < 0) {
-        error(fmt::format("output `{}` is a variable, not what it holds", t.name), "tflite.output.variable", "read it with READ_VARIABLE");
+        error(fmt::format("output `{}` is a variable, not what it holds", t.name),
+              "tflite.output.variable", "read it with READ_VARIABLE");
         continue;
       }
       ValueId v = t.value;
       const bool has_steps = !t.type.quant.empty() && graph().type(v).dtype != DType::f32;
       if (has_steps) {
-        // One that others read stays theirs. An input that is an output too has no maker, but its first reader's quantize.
-        const Origin origin = t.maker >= 0 ? Origin{t.maker} : graph().nodes[Uses(graph()).producer[v]].origin;
-        v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name, origin);
+        // One that others read stays theirs. An input that is an output too has no maker, but its
+        // first reader's quantize.
+        const Origin origin =
+            t.maker >= 0 ? Origin{t.maker} : graph().nodes[Uses(graph()).producer[v]].origin;
+        v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name,
+                             origin);
       }
       graph().outputs.push_back({v, t.name, all_axes(t.type)});
       if (has_steps && !t.shifted) graph().outputs.back().steps = t.type;
@@ -191,8 +209,10 @@ class Walk {
     const std::vector<bool> named = named_subgraphs(model_, state_.main);
     for (size_t k = 1; k < named.size(); ++k)
       if (!named[k])
-        error(fmt::format("subgraph {} is run by no operator: the model has several entry points", k), "tflite.graph.subgraphs",
-              fmt::format("choose one: --signature NAME ({})", names_of_entries(model_)));
+        error(
+            fmt::format("subgraph {} is run by no operator: the model has several entry points", k),
+            "tflite.graph.subgraphs",
+            fmt::format("choose one: --signature NAME ({})", names_of_entries(model_)));
   }
 
   // Behind the user's own inputs and outputs.
@@ -205,9 +225,10 @@ class Walk {
       const size_t elements = static_cast<size_t>(type.elements());
       const Constant zeros = constant_of(elements_of(std::vector<float>(elements), type));
       graph().states.push_back({type,
-                                !v.initial                    ? zeros
-                                : type.dtype != v.type->dtype ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
-                                                              : *v.initial,
+                                !v.initial ? zeros
+                                : type.dtype != v.type->dtype
+                                    ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
+                                    : *v.initial,
                                 v.writer});
     }
     drop_idle_states(graph());
@@ -229,7 +250,8 @@ class Walk {
 }  // namespace
 }  // namespace tflite
 
-std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+std::optional<Graph> import_tflite(std::span<const std::byte> bytes,
+                                   std::shared_ptr<const void> owner, const std::string& name,
                                    Diagnostics& diagnostics, const ModelPart& part) {
   const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
   const tflite::Model* model = tflite::open_tflite(data, name, diagnostics, tflite::kMostSubgraphs);
@@ -243,17 +265,20 @@ std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared
   }
   Graph graph;
   graph.name = name;
-  if (!tflite::Walk(*model, std::move(tensors), *entry, graph, diagnostics).run()) return std::nullopt;
+  if (!tflite::Walk(*model, std::move(tensors), *entry, graph, diagnostics).run())
+    return std::nullopt;
   remove_dead(graph, "result is not used");
   write_minus_infinity(graph, "tflite.weights.finite", diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }
 
-std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics, const ModelPart& part) {
+std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics,
+                                   const ModelPart& part) {
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
-  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(), diagnostics, part);
+  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(),
+                       diagnostics, part);
 }
 
 }  // namespace deuteron

@@ -24,7 +24,8 @@ Imported graph_of(const std::vector<u8>& bytes) {
   std::memcpy(owner->data(), bytes.data(), bytes.size());
   Diagnostics diagnostics;
   Imported made;
-  made.graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(bytes.size()), owner, "net.tflite", diagnostics);
+  made.graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(bytes.size()), owner,
+                             "net.tflite", diagnostics);
   EXPECT_EQ(made.graph ? find_fault(*made.graph) : std::nullopt, std::nullopt);
   for (const Diagnostic& d : diagnostics.list()) made.rules.push_back(d.rule);
   return made;
@@ -32,10 +33,12 @@ Imported graph_of(const std::vector<u8>& bytes) {
 
 template <class T>
 i64 count(const Graph& g) {
-  return std::ranges::count_if(g.nodes, [](const Node& node) { return std::holds_alternative<T>(node.op); });
+  return std::ranges::count_if(g.nodes,
+                               [](const Node& node) { return std::holds_alternative<T>(node.op); });
 }
 i64 constants(const Graph& g) {
-  return std::ranges::count_if(g.values, [](const GraphValue& v) { return v.constant.has_value(); });
+  return std::ranges::count_if(g.values,
+                               [](const GraphValue& v) { return v.constant.has_value(); });
 }
 
 TEST(TfliteSubgraphs, ATurnOfALoopIsWhatIsNotMadeOfConstants) {

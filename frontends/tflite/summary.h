@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `.tflite` file holds, without importing it: for `deuteron inspect`. Works for models whose operators are not supported, too.
+// What a `.tflite` file holds, without importing it: for `deuteron inspect`. Works for models whose
+// operators are not supported, too.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ struct TfliteSummary {
   struct Operator {
     std::string name;  // "CONV_2D", or a custom operator's
     i64 count = 0;
-    bool is_importable = false;  // the import has a row for it; what it does with the options is not tried
+    bool is_importable =
+        false;  // the import has a row for it; what it does with the options is not tried
   };
   std::string file, description;
   i64 file_bytes = 0, operators_total = 0, constants = 0, constant_bytes = 0;

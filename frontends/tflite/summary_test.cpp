@@ -24,7 +24,8 @@ std::set<std::string> documented(const char* begins, const char* ends) {
   for (size_t begin = table.find('`'); begin != std::string::npos; begin = table.find('`', begin)) {
     const size_t end = std::min(table.find('`', begin + 1), table.size());
     const std::string name = table.substr(begin + 1, end - begin - 1);
-    if (name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos) names.insert(name);
+    if (name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos)
+      names.insert(name);
     begin = std::min(end + 1, table.size());
   }
   return names;
@@ -32,7 +33,8 @@ std::set<std::string> documented(const char* begins, const char* ends) {
 
 TEST(TfliteSummary, TheDocumentHasTheBuiltins) {
   const std::vector<std::string> imported = imported_tflite_builtins();
-  const std::set<std::string> names = documented("### Builtins", "`frontends/tflite/summary_test.cpp`");
+  const std::set<std::string> names =
+      documented("### Builtins", "`frontends/tflite/summary_test.cpp`");
   EXPECT_EQ(names, std::set<std::string>(imported.begin(), imported.end()));
   EXPECT_EQ(imported.size(), names.size()) << "a builtin has two rows";
 }

@@ -8,15 +8,18 @@
 
 namespace deuteron {
 
-// layer -> line   becomes   the layer with other weights, a bias, and `bounds`. Nothing, unless the layer (its output channels first in the
-// weight) has neither bounds nor another reader, and weight and bias are float constants.
-std::optional<Patch> fold_into_weights(const Graph& g, const Uses& uses, NodeId root, ValueId layer_result, const ChannelLine& line,
+// layer -> line   becomes   the layer with other weights, a bias, and `bounds`. Nothing, unless the
+// layer (its output channels first in the weight) has neither bounds nor another reader, and weight
+// and bias are float constants.
+std::optional<Patch> fold_into_weights(const Graph& g, const Uses& uses, NodeId root,
+                                       ValueId layer_result, const ChannelLine& line,
                                        const Bounds& bounds);
 
 // conv2d or linear -> times or plus a constant   becomes   the first with other weights. In float.
 std::optional<Patch> fold_affine_into_layer(const Graph& g, const Uses& uses, NodeId root);
 
-// x * constant [c]   becomes   a depthwise 1x1 convolution, whose multipliers are exact for each channel. Once images are channels-last.
+// x * constant [c]   becomes   a depthwise 1x1 convolution, whose multipliers are exact for each
+// channel. Once images are channels-last.
 std::optional<Patch> scale_to_depthwise(const Graph& g, const Uses& uses, NodeId root);
 
 }  // namespace deuteron

@@ -26,7 +26,9 @@ inline std::optional<Type> quantized_type(const Graph& g, const Uses& uses, Valu
   const std::vector<NodeId>& readers = uses.readers[v];
   if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
   for (const NodeId n : readers)
-    if (!quantizes_to(g, n) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
+    if (!quantizes_to(g, n) ||
+        g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0]))
+      return std::nullopt;
   return g.type(g.nodes[readers[0]].outputs[0]);
 }
 

@@ -29,10 +29,13 @@ static Patch patch_of(const Graph& g, NodeId root, Form form, std::span<const Va
   const std::vector<ValueId>& operands = g.nodes[root].inputs;
   const auto id = [&](ValueId v) {
     const auto k = static_cast<size_t>(v);
-    return k < operands.size() ? operands[k] : static_cast<ValueId>(g.values.size() + k - operands.size());
+    return k < operands.size() ? operands[k]
+                               : static_cast<ValueId>(g.values.size() + k - operands.size());
   };
   Patch patch;
-  for (Form::Value& value : form.values) patch.values.push_back({std::move(value.name), std::move(value.type), std::move(value.constant)});
+  for (Form::Value& value : form.values)
+    patch.values.push_back(
+        {std::move(value.name), std::move(value.type), std::move(value.constant)});
   for (Form::Step& step : form.steps) {
     for (ValueId& v : step.inputs) v = id(v);
     patch.nodes.push_back({std::move(step.op), std::move(step.inputs), {id(step.output)}, {}});
@@ -43,7 +46,8 @@ static Patch patch_of(const Graph& g, NodeId root, Form form, std::span<const Va
   return patch;
 }
 
-std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, FormKind kind, const FormTarget& target) {
+std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, FormKind kind,
+                             const FormTarget& target) {
   const Node& node = g.nodes[root];
   if (node.outputs.size() != 1 || !has_form(node.op, kind)) return std::nullopt;
   std::vector<FormOperand> operands;
@@ -87,7 +91,8 @@ static void keep_read(Form& form, std::span<ValueId> results, size_t operands) {
   form.values = std::move(values);
   const auto renumber = [&](ValueId& v) { v = v < 0 ? v : ids[static_cast<size_t>(v)]; };
   std::ranges::for_each(results, renumber);
-  for (Form::Step& step : form.steps) std::ranges::for_each(step.inputs, renumber), renumber(step.output);
+  for (Form::Step& step : form.steps)
+    std::ranges::for_each(step.inputs, renumber), renumber(step.output);
 }
 
 std::optional<Patch> recurrent_in_steps(const Graph& g, const Uses& uses, NodeId root) {
@@ -102,15 +107,22 @@ std::optional<Patch> recurrent_in_steps(const Graph& g, const Uses& uses, NodeId
   std::optional<std::vector<ValueId>> results = in_steps(node.op, builder);
   if (!results) return std::nullopt;
   for (size_t k = 0; k < results->size(); ++k)
-    if (const ValueId v = node.outputs[k]; uses.readers[v].empty() && uses.output_uses[v] == 0) (*results)[k] = -1;
+    if (const ValueId v = node.outputs[k]; uses.readers[v].empty() && uses.output_uses[v] == 0)
+      (*results)[k] = -1;
   Form form = builder.take();
   keep_read(form, *results, operands.size());
   return patch_of(g, root, std::move(form), *results);
 }
 
-std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::simpler); }
-std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::last); }
-std::optional<Patch> in_parts(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::parts); }
+std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root) {
+  return form_of(g, uses, root, FormKind::simpler);
+}
+std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root) {
+  return form_of(g, uses, root, FormKind::last);
+}
+std::optional<Patch> in_parts(const Graph& g, const Uses& uses, NodeId root) {
+  return form_of(g, uses, root, FormKind::parts);
+}
 
 // A rule is a plain function: one for each kind of target.
 static constexpr size_t kFormTargets = 24;

@@ -25,7 +25,9 @@ std::optional<Scaled> scaled_by_number(const Graph& g, const Uses& uses, ValueId
   if (!op_as<Mul>(g, n)) return std::nullopt;
   for (size_t k = 0; k < 2; ++k) {
     const ValueId number = g.nodes[n].inputs[k], x = g.nodes[n].inputs[1 - k];
-    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;
+    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 ||
+        g.type(number).elements() != 1)
+      continue;
     const float factor = g.values[number].constant->as<float>()[0];
     if (factor > 0 && std::isfinite(factor) && g.type(x) == g.type(v)) return Scaled{x, factor};
   }
@@ -34,21 +36,24 @@ std::optional<Scaled> scaled_by_number(const Graph& g, const Uses& uses, ValueId
 
 bool is_factor(float f) { return std::isfinite(f) && f > 0; }
 
-// The reshapes and permutes that lead to a value, nobody else reading between, and where they begin.
+// The reshapes and permutes that lead to a value, nobody else reading between, and where they
+// begin.
 struct Path {
   ValueId from;
   std::vector<NodeId> views;
 };
 Path through_views(const Graph& g, const Uses& uses, ValueId v) {
   Path path{v, {}};
-  while (uses.has_single_reader(path.from) && uses.producer[path.from] >= 0 && is_view(g.nodes[uses.producer[path.from]].op)) {
+  while (uses.has_single_reader(path.from) && uses.producer[path.from] >= 0 &&
+         is_view(g.nodes[uses.producer[path.from]].op)) {
     path.views.insert(path.views.begin(), uses.producer[path.from]);
     path.from = g.nodes[uses.producer[path.from]].inputs[0];
   }
   return path;
 }
 ValueId along(PatchBuilder& b, const Graph& g, const Path& path, ValueId v) {
-  for (const NodeId n : path.views) v = b.add(g.nodes[n].op, {v}, {}, g.values[g.nodes[n].outputs[0]].name);
+  for (const NodeId n : path.views)
+    v = b.add(g.nodes[n].op, {v}, {}, g.values[g.nodes[n].outputs[0]].name);
   return v;
 }
 
@@ -61,7 +66,9 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
   const Node& mul = g.nodes[root];
   for (size_t k = 0; k < 2; ++k) {
     const ValueId number = mul.inputs[k], x = mul.inputs[1 - k];
-    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;
+    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 ||
+        g.type(number).elements() != 1)
+      continue;
     if (g.type(x) != g.type(mul.outputs[0])) continue;
     const Path path = through_views(g, uses, x);
     const ValueId v = path.from;
@@ -77,7 +84,8 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
   return std::nullopt;
 }
 
-// matmul(views(mul(x, number)), other)   becomes   matmul with that factor; likewise for the other operand
+// matmul(views(mul(x, number)), other)   becomes   matmul with that factor; likewise for the other
+// operand
 std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root) {
   const Matmul* matmul = op_as<Matmul>(g, root);
   if (!matmul) return std::nullopt;

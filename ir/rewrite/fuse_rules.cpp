@@ -18,13 +18,16 @@ static Bounds narrowed(const Bounds& inner, const Bounds& outer) {
 }
 
 // conv2d, linear, add, max_pool2d or clamp -> clamp   becomes   the first with those bounds
-// Refused when somebody else reads the value between, or when the clamp changes quantization parameters.
+// Refused when somebody else reads the value between, or when the clamp changes quantization
+// parameters.
 static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId root) {
   const Clamp* clamp = op_as<Clamp>(g, root);
   if (!clamp) return std::nullopt;
   const Node& node = g.nodes[root];
   const NodeId above = uses.producer[node.inputs[0]];
-  if (above < 0 || !uses.has_single_reader(node.inputs[0]) || g.type(node.inputs[0]) != g.type(node.outputs[0])) return std::nullopt;
+  if (above < 0 || !uses.has_single_reader(node.inputs[0]) ||
+      g.type(node.inputs[0]) != g.type(node.outputs[0]))
+    return std::nullopt;
   Op op = g.nodes[above].op;
   Bounds* bounds = bounds_of(op);
   if (!bounds) return std::nullopt;
@@ -34,7 +37,8 @@ static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId 
 }
 
 // conv2d or linear -> batch_norm   becomes   conv2d or linear with other weights
-// Refused when somebody else reads the value between, when the first has bounds, or when anything is not a float constant.
+// Refused when somebody else reads the value between, when the first has bounds, or when anything
+// is not a float constant.
 static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, NodeId root) {
   const BatchNorm* batch_norm = op_as<BatchNorm>(g, root);
   if (!batch_norm) return std::nullopt;
@@ -42,14 +46,18 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
   const NodeId above = uses.producer[bn.inputs[0]];
   if (above < 0 || !is_layer(g.nodes[above].op)) return std::nullopt;
   for (size_t k = 1; k < 5; ++k)
-    if (!g.is_constant(bn.inputs[k]) || g.type(bn.inputs[k]).dtype != DType::f32) return std::nullopt;
+    if (!g.is_constant(bn.inputs[k]) || g.type(bn.inputs[k]).dtype != DType::f32)
+      return std::nullopt;
   const auto floats = [&](size_t k) { return g.values[bn.inputs[k]].constant->as<float>(); };
-  return fold_into_weights(g, uses, root, bn.inputs[0], line_of(*batch_norm, floats(1), floats(2), floats(3), floats(4)), {});
+  return fold_into_weights(g, uses, root, bn.inputs[0],
+                           line_of(*batch_norm, floats(1), floats(2), floats(3), floats(4)), {});
 }
 
-// layer -> reshape -> batch_norm   becomes   layer -> batch_norm -> reshape: a convolution over time is one of an image of one column
-// Refused when somebody else reads a value between, or when the reshape changes the channels.
-static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses& uses, NodeId root) {
+// layer -> reshape -> batch_norm   becomes   layer -> batch_norm -> reshape: a convolution over
+// time is one of an image of one column Refused when somebody else reads a value between, or when
+// the reshape changes the channels.
+static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses& uses,
+                                                     NodeId root) {
   const BatchNorm* batch_norm = op_as<BatchNorm>(g, root);
   if (!batch_norm) return std::nullopt;
   const Node& bn = g.nodes[root];
@@ -59,7 +67,8 @@ static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses&
   const NodeId above = uses.producer[x];
   if (above < 0 || !is_layer(g.nodes[above].op) || !uses.has_single_reader(x)) return std::nullopt;
   const Type& y = g.type(bn.outputs[0]);
-  if (g.type(x).rank() < 2 || y.rank() < 2 || g.type(x).shape.back() != y.shape.back()) return std::nullopt;
+  if (g.type(x).rank() < 2 || y.rank() < 2 || g.type(x).shape.back() != y.shape.back())
+    return std::nullopt;
   std::vector<ValueId> inputs = bn.inputs;
   inputs[0] = x;
   PatchBuilder b(g, root, "");
@@ -68,8 +77,9 @@ static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses&
 }
 
 // pad(0) -> conv2d   becomes   conv2d with that padding
-// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; for a 1x1 kernel, because stock
-// firmware's ignores what the result's extents say; and when a window would begin where no kernel looks for one.
+// Refused when the pad is not over height and width alone, crops, or pads with anything but zero;
+// for a 1x1 kernel, because stock firmware's ignores what the result's extents say; and when a
+// window would begin where no kernel looks for one.
 static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv) return std::nullopt;
@@ -79,15 +89,19 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
   const Pad& pad = std::get<Pad>(g.nodes[above].op);
   const ValueId x = g.nodes[above].inputs[0];
   const Shape& w = g.type(node.inputs[1]).shape;
-  if (pad.value != 0 || w[1] * w[2] == 1 || g.type(x).quant != g.type(node.inputs[0]).quant) return std::nullopt;
+  if (pad.value != 0 || w[1] * w[2] == 1 || g.type(x).quant != g.type(node.inputs[0]).quant)
+    return std::nullopt;
   for (size_t k = 0; k < 4; ++k)
-    if (pad.before[k] < 0 || pad.after[k] < 0 || ((k == 0 || k == 3) && pad.before[k] + pad.after[k] != 0)) return std::nullopt;
+    if (pad.before[k] < 0 || pad.after[k] < 0 ||
+        ((k == 0 || k == 3) && pad.before[k] + pad.after[k] != 0))
+      return std::nullopt;
   Conv2d padded = *conv;
   padded.pad_before.h += pad.before[1];
   padded.pad_before.w += pad.before[2];
   padded.pad_after.h += pad.after[1];
   padded.pad_after.w += pad.after[2];
-  if (!takes_windows(padded, g.type(x).shape, w, g.type(node.outputs[0]).shape)) return std::nullopt;
+  if (!takes_windows(padded, g.type(x).shape, w, g.type(node.outputs[0]).shape))
+    return std::nullopt;
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = x;
   PatchBuilder b(g, root, "folded into the convolution's padding");
@@ -95,7 +109,8 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
 }
 
 // pad(minus infinity) -> max_pool2d   becomes   max_pool2d with that padding
-// Refused when the pad is not over height and width alone, or when the pool, which pads both sides alike, has no such windows.
+// Refused when the pad is not over height and width alone, or when the pool, which pads both sides
+// alike, has no such windows.
 static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& uses, NodeId root) {
   const MaxPool2d* pool = op_as<MaxPool2d>(g, root);
   if (!pool) return std::nullopt;
@@ -104,7 +119,8 @@ static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& u
   if (above < 0) return std::nullopt;
   const Pad& pad = std::get<Pad>(g.nodes[above].op);
   const ValueId x = g.nodes[above].inputs[0];
-  if (!(pad.value < kMaskedBelow) || g.type(x).quant != g.type(node.inputs[0]).quant || pool->pad != HW{} || pool->ceil_mode)
+  if (!(pad.value < kMaskedBelow) || g.type(x).quant != g.type(node.inputs[0]).quant ||
+      pool->pad != HW{} || pool->ceil_mode)
     return std::nullopt;
   for (const size_t k : {0, 3})
     if (pad.before[k] != 0 || pad.after[k] != 0) return std::nullopt;
@@ -113,8 +129,10 @@ static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& u
   padded.ceil_mode = pad.after[1] > pad.before[1] || pad.after[2] > pad.before[2];
   const Type* operand = &g.type(x);
   const auto inferred = infer(Op{padded}, TypeView({&operand, 1}));
-  const bool pads = pad.before[1] >= 0 && pad.before[2] >= 0 && pad.after[1] >= 0 && pad.after[2] >= 0;
-  if (!pads || !inferred || inferred->front().shape != g.type(node.outputs[0]).shape) return std::nullopt;
+  const bool pads =
+      pad.before[1] >= 0 && pad.before[2] >= 0 && pad.after[1] >= 0 && pad.after[2] >= 0;
+  if (!pads || !inferred || inferred->front().shape != g.type(node.outputs[0]).shape)
+    return std::nullopt;
   PatchBuilder b(g, root, "folded into the pool's padding");
   return b.replace_root(padded, {x});
 }
@@ -129,17 +147,28 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
   const Pad& pad = std::get<Pad>(g.nodes[above].op);
   const Axes to_channels_last = {0, 2, 3, 1};
   const Type& x = g.type(g.nodes[above].inputs[0]);
-  if (x.rank() != 4 || x.shape[1] != 1 || pad.before[1] != 0 || pad.after[1] != 0) return std::nullopt;
-  if (reshape->shape != permuted(g.type(node.inputs[0]).shape, to_channels_last)) return std::nullopt;
+  if (x.rank() != 4 || x.shape[1] != 1 || pad.before[1] != 0 || pad.after[1] != 0)
+    return std::nullopt;
+  if (reshape->shape != permuted(g.type(node.inputs[0]).shape, to_channels_last))
+    return std::nullopt;
   PatchBuilder b(g, root, "");
-  const ValueId moved = b.add(Reshape{permuted(x.shape, to_channels_last)}, {g.nodes[above].inputs[0]}, x.quant);
-  return b.replace_root(Pad{permuted(pad.before, to_channels_last), permuted(pad.after, to_channels_last), pad.value}, {moved});
+  const ValueId moved =
+      b.add(Reshape{permuted(x.shape, to_channels_last)}, {g.nodes[above].inputs[0]}, x.quant);
+  return b.replace_root(
+      Pad{permuted(pad.before, to_channels_last), permuted(pad.after, to_channels_last), pad.value},
+      {moved});
 }
 
 std::span<const Rule> fuse_rules() {
-  static constexpr Rule kRules[] = {
-      fold_batch_norm,           batch_norm_below_reshape, simpler_form, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
-      fold_pad_into_max_pool,    fuse_factor_behind_matmul, fuse_factor_before_matmul};
+  static constexpr Rule kRules[] = {fold_batch_norm,
+                                    batch_norm_below_reshape,
+                                    simpler_form,
+                                    fuse_clamp,
+                                    pad_below_channel_reshape,
+                                    fold_pad_into_conv,
+                                    fold_pad_into_max_pool,
+                                    fuse_factor_behind_matmul,
+                                    fuse_factor_before_matmul};
   return kRules;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every int8 form that the rules make fits its kernel, keeps the type of what it replaces, and moves the elements that it should.
+// Every int8 form that the rules make fits its kernel, keeps the type of what it replaces, and
+// moves the elements that it should.
 #include "ir/rewrite/forms.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,8 @@ struct Int8Graph {
     Axes order(shape.size());
     std::iota(order.begin(), order.end(), 0);
     g.sources.push_back({"y", "aten.y.default", "", ""});
-    const ValueId v = g.add_node(std::move(op), std::move(inputs), {{DType::s8, std::move(shape), q}}, "y", {0});
+    const ValueId v =
+        g.add_node(std::move(op), std::move(inputs), {{DType::s8, std::move(shape), q}}, "y", {0});
     g.outputs.push_back({v, "y", order});
   }
   void apply_rule(Rule rule) {
@@ -81,11 +83,14 @@ TEST(KernelForms, APermuteOfAnyRankIsTakenApart) {
 
 TEST(KernelForms, ADilatedMaximumPoolGathersItsTaps) {
   std::mt19937 random(12);
-  const auto in = [&](i64 low, i64 high) { return low + static_cast<i64>(random() % static_cast<unsigned>(high - low + 1)); };
+  const auto in = [&](i64 low, i64 high) {
+    return low + static_cast<i64>(random() % static_cast<unsigned>(high - low + 1));
+  };
   int made = 0;
   for (int round = 0; round < 200; ++round) {
     MaxPool2d pool;
-    pool.kernel = {in(1, 4), in(1, 4)}, pool.stride = {in(1, 3), in(1, 3)}, pool.dilation = {in(1, 3), in(2, 3)};
+    pool.kernel = {in(1, 4), in(1, 4)}, pool.stride = {in(1, 3), in(1, 3)},
+    pool.dilation = {in(1, 3), in(2, 3)};
     pool.pad = {in(0, pool.kernel.h / 2), in(0, pool.kernel.w / 2)};
     pool.ceil_mode = in(0, 1) == 1;
     const Shape x{in(1, 2), in(3, 11), in(3, 12), in(1, 3)};
@@ -99,7 +104,9 @@ TEST(KernelForms, ADilatedMaximumPoolGathersItsTaps) {
     t.apply_rule(kernel_form({}));
     EXPECT_EQ(positions(t.g), expected) << print(t.g);
     for (const Node& node : t.g.nodes)
-      if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) { EXPECT_EQ(p->dilation, (HW{1, 1})); }
+      if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) {
+        EXPECT_EQ(p->dilation, (HW{1, 1}));
+      }
     ++made;
   }
   EXPECT_GT(made, 100);
@@ -115,7 +122,8 @@ std::vector<float> small_sums(const Graph& g) {
     std::copy(steps.begin(), steps.end(), data[v].begin());
   }
   std::vector<float>& x = data[g.inputs[0].value];
-  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 37 % 19) - 9);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(static_cast<int>(i * 37 % 19) - 9);
   for (const Node& node : g.nodes) {
     std::vector<HostTensor> in;
     for (const ValueId v : node.inputs) in.push_back({&g.type(v), data[v].data()});
@@ -128,15 +136,19 @@ std::vector<float> small_sums(const Graph& g) {
 
 TEST(KernelForms, ATransposedConvolutionStaysWithinTheStockKernel) {
   std::mt19937 random(13);
-  const auto in = [&](i64 low, i64 high) { return low + static_cast<i64>(random() % static_cast<unsigned>(high - low + 1)); };
+  const auto in = [&](i64 low, i64 high) {
+    return low + static_cast<i64>(random() % static_cast<unsigned>(high - low + 1));
+  };
   int made = 0, cropped = 0;
   for (int round = 0; round < 600; ++round) {
     ConvTranspose2d conv;
     conv.groups = in(1, 3);
-    conv.stride = {in(1, 4), in(1, 4)}, conv.dilation = {in(1, 2), in(1, 3)}, conv.pad = {in(0, 3), in(0, 3)};
+    conv.stride = {in(1, 4), in(1, 4)}, conv.dilation = {in(1, 2), in(1, 3)},
+    conv.pad = {in(0, 3), in(0, 3)};
     conv.output_pad = {in(0, 1), in(0, 2)};
     const i64 cg = in(1, 3) * (round % 7 == 0 ? 9 : 1);
-    const Shape x{in(1, 2), in(1, 5), in(1, 6), cg * conv.groups}, w{conv.groups * in(1, 2), in(1, 4), in(1, 4), cg};
+    const Shape x{in(1, 2), in(1, 5), in(1, 6), cg * conv.groups},
+        w{conv.groups * in(1, 2), in(1, 4), in(1, 4), cg};
     const Type tx{DType::s8, x, {}}, tw{DType::s8, w, {}};
     const Type* types[] = {&tx, &tw};
     const auto y = infer(Op(conv), TypeView(types));
@@ -145,7 +157,8 @@ TEST(KernelForms, ATransposedConvolutionStaysWithinTheStockKernel) {
     std::vector<int8_t> weight(static_cast<size_t>(numel(w)));
     for (int8_t& v : weight) v = static_cast<int8_t>(in(-9, 9));
     const ValueId input = t.input(x);
-    const ValueId constant = t.g.add_value("w", {DType::s8, w, per_tensor(0.25f, 0)}, constant_of(std::move(weight)));
+    const ValueId constant =
+        t.g.add_value("w", {DType::s8, w, per_tensor(0.25f, 0)}, constant_of(std::move(weight)));
     t.output(conv, {input, constant}, (*y)[0].shape);
     const std::vector<float> expected = small_sums(t.g);
     t.apply_rule(kernel_form({}));
@@ -157,7 +170,8 @@ TEST(KernelForms, ATransposedConvolutionStaysWithinTheStockKernel) {
       EXPECT_EQ(c->groups, 1);
       EXPECT_EQ(c->dilation, (HW{1, 1}));
       const char* why = why_stock_conv_transpose2d_differs(
-          kernel_args(*c, t.g.type(node.inputs[0]).shape, t.g.type(node.inputs[1]).shape, t.g.type(node.outputs[0]).shape),
+          kernel_args(*c, t.g.type(node.inputs[0]).shape, t.g.type(node.inputs[1]).shape,
+                      t.g.type(node.outputs[0]).shape),
           CmsisNn::at_dbf45dbf);
       EXPECT_EQ(why, nullptr) << why << "\n" << print(t.g);
     }

@@ -9,7 +9,8 @@
 
 namespace deuteron {
 
-PatchBuilder::PatchBuilder(const Graph& graph, NodeId root, std::string reason) : graph_(graph), root_(root) {
+PatchBuilder::PatchBuilder(const Graph& graph, NodeId root, std::string reason)
+    : graph_(graph), root_(root) {
   patch_.reason = std::move(reason);
 }
 
@@ -19,7 +20,8 @@ const Type& PatchBuilder::type(ValueId v) const {
 }
 
 ValueId PatchBuilder::constant(Type type, Constant data, std::string name) {
-  DEUTERON_CHECK(type.bytes() == static_cast<i64>(data.bytes.size()), fmt::format("{} with {} bytes", to_text(type), data.bytes.size()));
+  DEUTERON_CHECK(type.bytes() == static_cast<i64>(data.bytes.size()),
+                 fmt::format("{} with {} bytes", to_text(type), data.bytes.size()));
   patch_.values.push_back({std::move(name), std::move(type), std::move(data)});
   return static_cast<ValueId>(graph_.values.size() + patch_.values.size()) - 1;
 }
@@ -31,13 +33,15 @@ ValueId PatchBuilder::add(Op op, std::vector<ValueId> inputs, Quant quant, std::
   return add_typed(std::move(op), std::move(inputs), std::move(result), std::move(name));
 }
 
-ValueId PatchBuilder::add_results(Op op, std::vector<ValueId> inputs, const std::vector<Quant>& quants,
+ValueId PatchBuilder::add_results(Op op, std::vector<ValueId> inputs,
+                                  const std::vector<Quant>& quants,
                                   const std::vector<std::string>& names) {
   std::vector<const Type*> types;
   for (const ValueId v : inputs) types.push_back(&type(v));
   Result<std::vector<Type>> inferred = infer(op, TypeView(types));
   DEUTERON_CHECK(inferred && inferred->size() == quants.size() && quants.size() == names.size(),
-                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
+                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured,
+                             inferred.why.limit));
   std::vector<ValueId> results;
   for (size_t k = 0; k < quants.size(); ++k) {
     (*inferred.value)[k].quant = quants[k];
@@ -61,7 +65,9 @@ PatchBuilder& PatchBuilder::replace(ValueId old_value, ValueId new_value) {
   return *this;
 }
 
-Patch PatchBuilder::replace_root(ValueId new_value) { return replace(graph_.nodes[root_].outputs[0], new_value).done(); }
+Patch PatchBuilder::replace_root(ValueId new_value) {
+  return replace(graph_.nodes[root_].outputs[0], new_value).done();
+}
 
 Patch PatchBuilder::replace_root(Op op, std::vector<ValueId> inputs) {
   const ValueId old_value = graph_.nodes[root_].outputs[0];

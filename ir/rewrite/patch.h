@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewriting: a rule looks at a node and answers with a patch, a plain value; applying it refuses a change of type and keeps the origins.
+// Rewriting: a rule looks at a node and answers with a patch, a plain value; applying it refuses a
+// change of type and keeps the origins.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,14 +15,16 @@ namespace deuteron {
 // What a rule wants instead of its root. New value k has the id g.values.size() + k.
 struct Patch {
   struct NewValue {
-    std::string name;  // empty: the name of the value that it replaces, else that of the root's result
+    std::string
+        name;  // empty: the name of the value that it replaces, else that of the root's result
     Type type;
     std::optional<Constant> constant;
   };
   std::vector<NewValue> values;
-  std::vector<Node> nodes;                           // in execution order; an empty origin is filled in by apply
-  std::vector<std::pair<ValueId, ValueId>> replace;  // old, new: for all readers and graph outputs, not for the new nodes
-  std::string reason;                                // for Graph::folded, where an operator vanishes without a successor
+  std::vector<Node> nodes;  // in execution order; an empty origin is filled in by apply
+  std::vector<std::pair<ValueId, ValueId>>
+      replace;         // old, new: for all readers and graph outputs, not for the new nodes
+  std::string reason;  // for Graph::folded, where an operator vanishes without a successor
 };
 
 struct CompileOptions;  // compile/options.h
@@ -32,19 +35,24 @@ struct Target;          // targets/target.h
 struct RuleContext {
   const Target* target = nullptr;           // null: no rule of the set asks
   const CompileOptions* options = nullptr;  // the same
-  i64* rewrites_left = nullptr;             // each rewrite takes one, and none is made at 0; null or negative: no limit
-  const Compilation* decided = nullptr;     // what passes before have decided; null: the same as `target`
+  i64* rewrites_left =
+      nullptr;  // each rewrite takes one, and none is made at 0; null or negative: no limit
+  const Compilation* decided =
+      nullptr;  // what passes before have decided; null: the same as `target`
 };
 
-// A pure function, with or without the context. `root` is a node that something reads. While `rewrite` is at work, node ids say nothing
-// about the execution order and nodes that are gone are empty: follow the edges (Uses), do not walk g.nodes.
+// A pure function, with or without the context. `root` is a node that something reads. While
+// `rewrite` is at work, node ids say nothing about the execution order and nodes that are gone are
+// empty: follow the edges (Uses), do not walk g.nodes.
 class Rule {
  public:
   using OfGraph = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
-  using InContext = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root, const RuleContext&);
+  using InContext = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root,
+                                             const RuleContext&);
   constexpr Rule(OfGraph rule) : of_graph_(rule) {}
   constexpr Rule(InContext rule) : in_context_(rule) {}
-  std::optional<Patch> operator()(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) const {
+  std::optional<Patch> operator()(const Graph& g, const Uses& uses, NodeId root,
+                                  const RuleContext& context) const {
     return of_graph_ ? of_graph_(g, uses, root) : in_context_(g, uses, root, context);
   }
 
@@ -53,17 +61,21 @@ class Rule {
   InContext in_context_ = nullptr;
 };
 
-// Puts the new nodes right before `root` (right after it when one of them reads a result of the root), redirects, and removes the nodes
-// that die of it. A new node without an origin gets that of the nodes with the same operator and attributes that died: they have moved. The
-// origins of the other nodes that died go to the other new nodes, to all of them; when there are none, to the moved ones. Nothing is lost:
-// what has no new node at all goes to Graph::folded. CHECKs: same dtype, shape and quantization for each replaced value; everything made
-// before it is read.
+// Puts the new nodes right before `root` (right after it when one of them reads a result of the
+// root), redirects, and removes the nodes that die of it. A new node without an origin gets that of
+// the nodes with the same operator and attributes that died: they have moved. The origins of the
+// other nodes that died go to the other new nodes, to all of them; when there are none, to the
+// moved ones. Nothing is lost: what has no new node at all goes to Graph::folded. CHECKs: same
+// dtype, shape and quantization for each replaced value; everything made before it is read.
 void apply(Graph& graph, Patch patch, NodeId root);
 
-// Applies the rules, the first that matches at each node, until none matches anywhere; returns how many times one did. Rules that go on
-// for ever end in a CHECK. Cost: a rewrite looks again at its neighbourhood only; a last sweep over all nodes proves the fixed point.
+// Applies the rules, the first that matches at each node, until none matches anywhere; returns how
+// many times one did. Rules that go on for ever end in a CHECK. Cost: a rewrite looks again at its
+// neighbourhood only; a last sweep over all nodes proves the fixed point.
 i64 rewrite(Graph& graph, std::span<const Rule> rules, const RuleContext& context);
-inline i64 rewrite(Graph& graph, std::span<const Rule> rules, i64* rewrites_left) { return rewrite(graph, rules, {nullptr, nullptr, rewrites_left}); }
+inline i64 rewrite(Graph& graph, std::span<const Rule> rules, i64* rewrites_left) {
+  return rewrite(graph, rules, {nullptr, nullptr, rewrites_left});
+}
 
 // Writes a patch in the order of the picture above the rule.
 class PatchBuilder {
@@ -73,12 +85,15 @@ class PatchBuilder {
   ValueId constant(Type type, Constant data, std::string name = {});
   template <class T>
   ValueId constant(DType dtype, Shape shape, std::vector<T> data, std::string name = {}) {
-    return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)), std::move(name));
+    return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)),
+                    std::move(name));
   }
-  // A new node; dtype and shape of its result are inferred (CHECK), the quantization parameters are `quant`.
+  // A new node; dtype and shape of its result are inferred (CHECK), the quantization parameters are
+  // `quant`.
   ValueId add(Op op, std::vector<ValueId> inputs, Quant quant = {}, std::string name = {});
   // A new node with several results, the first of which is returned; the others follow it.
-  ValueId add_results(Op op, std::vector<ValueId> inputs, const std::vector<Quant>& quants, const std::vector<std::string>& names);
+  ValueId add_results(Op op, std::vector<ValueId> inputs, const std::vector<Quant>& quants,
+                      const std::vector<std::string>& names);
   // A new node whose result has this type, without inference: for kernel calls.
   ValueId add_typed(Op op, std::vector<ValueId> inputs, Type type, std::string name = {});
   PatchBuilder& replace(ValueId old_value, ValueId new_value);

@@ -31,12 +31,14 @@ std::optional<Patch> join_permutes(const Graph& g, const Uses& uses, NodeId root
   const ValueId x = g.nodes[root].inputs[0];
   PatchBuilder patch(g, root, "cancelled transposes");
   bool counts_up = true;
-  for (size_t k = 0; k < second->perm.size(); ++k) counts_up = counts_up && second->perm[k] == static_cast<i64>(k);
+  for (size_t k = 0; k < second->perm.size(); ++k)
+    counts_up = counts_up && second->perm[k] == static_cast<i64>(k);
   if (counts_up) return patch.replace_root(x);
   const NodeId first = producer_as<Permute>(g, uses, x);
   if (first < 0) return {};
   Axes perm;
-  for (const i64 axis : second->perm) perm.push_back(std::get<Permute>(g.nodes[first].op).perm[axis]);
+  for (const i64 axis : second->perm)
+    perm.push_back(std::get<Permute>(g.nodes[first].op).perm[axis]);
   return patch.replace_root(Permute{perm}, g.nodes[first].inputs);
 }
 
@@ -49,7 +51,8 @@ std::optional<Patch> join_clamps(const Graph& g, const Uses& uses, NodeId root) 
   if (first < 0 || !uses.has_single_reader(x)) return {};
   const Bounds a = std::get<Clamp>(g.nodes[first].op).bounds, b = outer->bounds;
   const auto into_b = [&](float v) { return std::min(std::max(v, b.low), b.high); };
-  return PatchBuilder(g, root, "merged").replace_root(Clamp{{into_b(a.low), into_b(a.high)}}, g.nodes[first].inputs);
+  return PatchBuilder(g, root, "merged")
+      .replace_root(Clamp{{into_b(a.low), into_b(a.high)}}, g.nodes[first].inputs);
 }
 
 // identity   becomes   nothing
@@ -74,7 +77,8 @@ std::optional<Patch> hoist_permute(const Graph& g, const Uses& uses, NodeId root
 
 // permute -> unary   becomes   unary -> permute: with the rule above for ever
 std::optional<Patch> sink_permute(const Graph& g, const Uses& uses, NodeId root) {
-  const NodeId permute = op_as<Unary>(g, root) ? producer_as<Permute>(g, uses, g.nodes[root].inputs[0]) : -1;
+  const NodeId permute =
+      op_as<Unary>(g, root) ? producer_as<Permute>(g, uses, g.nodes[root].inputs[0]) : -1;
   if (permute < 0) return {};
   PatchBuilder patch(g, root, "moved");
   const ValueId y = patch.add(g.nodes[root].op, g.nodes[permute].inputs);
@@ -86,7 +90,8 @@ std::optional<Patch> join_reshapes(const Graph& g, const Uses& uses, NodeId root
   if (!op_as<Reshape>(g, root)) return {};
   const NodeId first = producer_as<Reshape>(g, uses, g.nodes[root].inputs[0]);
   if (first < 0) return {};
-  return PatchBuilder(g, root, "reshaped twice").replace_root(g.nodes[root].op, g.nodes[first].inputs);
+  return PatchBuilder(g, root, "reshaped twice")
+      .replace_root(g.nodes[root].op, g.nodes[first].inputs);
 }
 
 // add(x, x)   becomes   mul(x, 2) with its bounds as a clamp
@@ -95,11 +100,13 @@ std::optional<Patch> double_once(const Graph& g, const Uses&, NodeId root) {
   const std::vector<ValueId>& in = g.nodes[root].inputs;
   if (!add || in[0] != in[1]) return {};
   PatchBuilder patch(g, root, "");
-  const ValueId doubled = patch.add(Mul{}, {in[0], patch.constant<float>(DType::f32, {1}, {2.0f}, "two")});
+  const ValueId doubled =
+      patch.add(Mul{}, {in[0], patch.constant<float>(DType::f32, {1}, {2.0f}, "two")});
   return patch.replace_root(Clamp{add->bounds}, {doubled});
 }
 
-// exp   becomes   exp -> abs, for all readers of exp but the abs: reads the root, so it goes after it
+// exp   becomes   exp -> abs, for all readers of exp but the abs: reads the root, so it goes after
+// it
 std::optional<Patch> append_abs(const Graph& g, const Uses& uses, NodeId root) {
   const auto* unary = op_as<Unary>(g, root);
   if (!unary || unary->fn != UnaryFn::exp) return {};
@@ -194,7 +201,8 @@ TEST(Patch, GoesAfterARootThatItReads) {
   ASSERT_EQ(g.nodes.size(), 3u);
   EXPECT_EQ(std::get<Unary>(g.nodes[1].op).fn, UnaryFn::abs);
   EXPECT_EQ(g.outputs[0].value, g.nodes[1].outputs[0]);
-  EXPECT_EQ(g.nodes[2].inputs, (std::vector<ValueId>{g.nodes[1].outputs[0], g.nodes[1].outputs[0]}));
+  EXPECT_EQ(g.nodes[2].inputs,
+            (std::vector<ValueId>{g.nodes[1].outputs[0], g.nodes[1].outputs[0]}));
   EXPECT_THAT(g.nodes[1].origin, ElementsAre(0));
 }
 
@@ -213,7 +221,8 @@ TEST(Patch, AddsConstants) {
 }
 
 TEST(Patch, AppliesOneByHand) {
-  Graph g = graph_of("input x : f32[2]\na = unary(x) fn=exp\nb = unary(a) fn=abs\nc = add(a, b)\noutput c\n");
+  Graph g = graph_of(
+      "input x : f32[2]\na = unary(x) fn=exp\nb = unary(a) fn=abs\nc = add(a, b)\noutput c\n");
   PatchBuilder patch(g, 1, "exp is positive");
   apply(g, patch.replace_root(g.nodes[1].inputs[0]), 1);
   EXPECT_EQ(find_fault(g), std::nullopt);
@@ -240,14 +249,17 @@ TEST(Patch, TakesNoMoreThanTheBudget) {
 
 TEST(PatchDeathTest, RefusesAChangeOfType) {
   Graph g = graph_of("input x : f32[2,3]\ny = reshape(x) shape=6\noutput y\n");
-  EXPECT_EXIT(apply(g, PatchBuilder(g, 0, "").replace_root(0), 0), ExitedWithCode(3), "`y`: f32\\[6\\] would become f32\\[2,3\\]");
-  Graph q = graph_of("input x : s8[2] q(scale=0.5 zero=1)\ny = clamp(x) : s8[2] q(scale=0.25 zero=1)\noutput y\n");
+  EXPECT_EXIT(apply(g, PatchBuilder(g, 0, "").replace_root(0), 0), ExitedWithCode(3),
+              "`y`: f32\\[6\\] would become f32\\[2,3\\]");
+  Graph q = graph_of(
+      "input x : s8[2] q(scale=0.5 zero=1)\ny = clamp(x) : s8[2] q(scale=0.25 zero=1)\noutput y\n");
   EXPECT_EXIT(apply(q, PatchBuilder(q, 0, "").replace_root(0), 0), ExitedWithCode(3),
               "scale=0.25 zero=1\\) would become s8\\[2\\] q\\(scale=0.5");
 }
 
 TEST(PatchDeathTest, RefusesAValueThatIsMadeLater) {
-  const Graph g = graph_of("input x : f32[2]\na = unary(x) fn=exp\nb = unary(x) fn=abs\nc = add(a, b)\noutput c\n");
+  const Graph g = graph_of(
+      "input x : f32[2]\na = unary(x) fn=exp\nb = unary(x) fn=abs\nc = add(a, b)\noutput c\n");
   const ValueId a = g.nodes[0].outputs[0], b = g.nodes[1].outputs[0];
   Graph copy = g;
   PatchBuilder reads(copy, 0, "");
@@ -255,23 +267,26 @@ TEST(PatchDeathTest, RefusesAValueThatIsMadeLater) {
               "reads `b`, which is made after unary `a`");
   PatchBuilder replaces(copy, 2, "");
   replaces.replace(copy.nodes[2].outputs[0], a);
-  EXPECT_EXIT(apply(copy, PatchBuilder(copy, 0, "").replace(0, b).done(), 0), ExitedWithCode(3), "would read `b` before it is made");
+  EXPECT_EXIT(apply(copy, PatchBuilder(copy, 0, "").replace(0, b).done(), 0), ExitedWithCode(3),
+              "would read `b` before it is made");
   EXPECT_EXIT(apply(copy, Patch{}, 0), ExitedWithCode(3), "replaces nothing");
 }
 
 TEST(PatchDeathTest, EndsRulesThatUndoEachOther) {
-  Graph g = graph_of("input x : f32[2,3]\na = unary(x) fn=tanh\nb = permute(a) perm=1,0\noutput b\n");
+  Graph g =
+      graph_of("input x : f32[2,3]\na = unary(x) fn=tanh\nb = permute(a) perm=1,0\noutput b\n");
   const Rule rules[] = {hoist_permute, sink_permute};
   EXPECT_EXIT(rewrite(g, rules, nullptr), ExitedWithCode(3), "two rules undo each other");
 }
 
-// 300 nodes, some 150 * 150 / 2 rewrites: every permute moves up past all unaries, then all become one. A quadratic rebuild would not end
-// in the time limit of a test.
+// 300 nodes, some 150 * 150 / 2 rewrites: every permute moves up past all unaries, then all become
+// one. A quadratic rebuild would not end in the time limit of a test.
 TEST(Patch, MovesManyNodesFar) {
   std::string text = "input x : f32[2,3]\nv0 = unary(x) fn=tanh\n";
   for (int k = 1; k < 150; ++k) text += fmt::format("v{} = unary(v{}) fn=tanh\n", k, k - 1);
   text += "p0 = permute(v149) perm=1,0\n";
-  for (int k = 1; k < 150; ++k) text += fmt::format("w{0} = unary(p{1}) fn=abs\np{0} = permute(w{0}) perm=1,0\n", k, k - 1);
+  for (int k = 1; k < 150; ++k)
+    text += fmt::format("w{0} = unary(p{1}) fn=abs\np{0} = permute(w{0}) perm=1,0\n", k, k - 1);
   Graph g = graph_of(text + "output p149\n");
   const Rule rules[] = {hoist_permute, join_permutes};
   const i64 applied = rewrite(g, rules, nullptr);
@@ -301,31 +316,35 @@ std::vector<Data> outputs_of(const Graph& g, const Data& input) {
   return results;
 }
 
-// Random graphs, random rewriting: the graph verifies after every number of rewrites, nobody's origin is lost, and the results are the same
-// bits.
+// Random graphs, random rewriting: the graph verifies after every number of rewrites, nobody's
+// origin is lost, and the results are the same bits.
 TEST(PatchProperty, KeepsResultsAndOrigins) {
-  const Rule rules[] = {join_permutes, join_clamps, drop_identity, hoist_permute, join_reshapes, double_once};
+  const Rule rules[] = {join_permutes, join_clamps,   drop_identity,
+                        hoist_permute, join_reshapes, double_once};
   i64 total = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
     const Graph original = RandomGraph(seed).grow(25);
     ASSERT_EQ(find_fault(original), std::nullopt) << seed;
     Data input(static_cast<size_t>(original.type(original.inputs[0].value).elements()));
-    for (size_t k = 0; k < input.size(); ++k) input[k] = std::sin(static_cast<float>(k * k % 97)) * 2;
+    for (size_t k = 0; k < input.size(); ++k)
+      input[k] = std::sin(static_cast<float>(k * k % 97)) * 2;
     const std::vector<Data> expected = outputs_of(original, input);
     for (i64 limit = 1;; limit = limit * 2 + 1) {
       Graph g = original;
       i64 budget = limit;
       const i64 applied = rewrite(g, rules, &budget);
-      ASSERT_EQ(find_fault(g), std::nullopt) << "seed " << seed << ", " << applied << " rewrites\n" << print(g);
+      ASSERT_EQ(find_fault(g), std::nullopt) << "seed " << seed << ", " << applied << " rewrites\n"
+                                             << print(g);
       ASSERT_THAT(lost_sources(g), ElementsAre()) << "seed " << seed;
       const std::vector<Data> actual = outputs_of(g, input);
       for (size_t k = 0; k < expected.size(); ++k) {
         ASSERT_EQ(g.outputs[k].order, original.outputs[k].order);
         ASSERT_EQ(g.type(g.outputs[k].value), original.type(original.outputs[k].value));
         for (size_t i = 0; i < expected[k].size(); ++i)
-          ASSERT_TRUE(actual[k][i] == expected[k][i] || (std::isnan(actual[k][i]) && std::isnan(expected[k][i])))
-              << "seed " << seed << ", " << applied << " rewrites, output " << k << " element " << i << ": " << actual[k][i] << " for "
-              << expected[k][i];
+          ASSERT_TRUE(actual[k][i] == expected[k][i] ||
+                      (std::isnan(actual[k][i]) && std::isnan(expected[k][i])))
+              << "seed " << seed << ", " << applied << " rewrites, output " << k << " element " << i
+              << ": " << actual[k][i] << " for " << expected[k][i];
       }
       if (applied < limit) {
         total += applied;

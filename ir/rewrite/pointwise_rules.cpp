@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators whose only operand that is not a number is the same value: chains, and diamonds such as x * sigmoid(x). Quantized,
-// each is one table, exact to half a step, where single operators would round after every one.
+// Element-wise operators whose only operand that is not a number is the same value: chains, and
+// diamonds such as x * sigmoid(x). Quantized, each is one table, exact to half a step, where single
+// operators would round after every one.
 #include "ir/rewrite/pointwise_rules.h"
 
 #include <algorithm>
@@ -18,12 +19,15 @@ std::optional<float> scalar_of(const Graph& g, const Uses& uses, ValueId v) {
   if (!value.constant || value.type.elements() != 1) return std::nullopt;
   if (value.type.dtype == DType::f32) return value.constant->as<float>()[0];
   if (value.type.dtype != DType::s8 || value.type.quant.empty()) return std::nullopt;
-  return static_cast<float>(value.constant->as<int8_t>()[0] - value.type.quant.zero_point[0]) * value.type.quant.scale[0];
+  return static_cast<float>(value.constant->as<int8_t>()[0] - value.type.quant.zero_point[0]) *
+         value.type.quant.scale[0];
 }
 
 namespace {
 
-bool has_program(const Graph& g, NodeId n) { return n >= 0 && deuteron::has_program(g.nodes[n].op); }
+bool has_program(const Graph& g, NodeId n) {
+  return n >= 0 && deuteron::has_program(g.nodes[n].op);
+}
 
 PointOperand number(float v) { return {PointOperand::kNumber, v}; }
 PointOperand last_of(const PointProgram& p) { return {static_cast<i64>(p.steps.size()) - 1, 0}; }
@@ -54,7 +58,8 @@ PointOperand write(const Graph& g, const Uses& uses, PointProgram& p, ValueId v,
 // v, what it is a function of, what that is a function of, ..
 std::vector<ValueId> chain_of(const Graph& g, const Uses& uses, ValueId v) {
   std::vector<ValueId> chain{v};
-  while (has_program(g, uses.producer[chain.back()])) chain.push_back(g.nodes[uses.producer[chain.back()]].inputs[0]);
+  while (has_program(g, uses.producer[chain.back()]))
+    chain.push_back(g.nodes[uses.producer[chain.back()]].inputs[0]);
   return chain;
 }
 
@@ -67,17 +72,20 @@ std::optional<ValueId> common_leaf(const Graph& g, const Uses& uses, ValueId a, 
 
 // The value from which v alone is computed.
 ValueId sole_leaf(const Graph& g, const Uses& uses, ValueId v) {
-  while (uses.has_single_reader(v) && has_program(g, uses.producer[v])) v = g.nodes[uses.producer[v]].inputs[0];
+  while (uses.has_single_reader(v) && has_program(g, uses.producer[v]))
+    v = g.nodes[uses.producer[v]].inputs[0];
   return v;
 }
 
 bool is_float(const Graph& g, const Node& node) {
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return g.type(v).dtype == DType::f32; });
+  return std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId v) { return g.type(v).dtype == DType::f32; });
 }
 
 std::optional<Patch> finish(const Graph& g, NodeId root, PointProgram program, ValueId leaf) {
   const Type& y = g.type(g.nodes[root].outputs[0]);
-  if (program.steps.size() > kMostPointSteps || g.type(leaf).elements() != y.elements()) return std::nullopt;
+  if (program.steps.size() > kMostPointSteps || g.type(leaf).elements() != y.elements())
+    return std::nullopt;
   PatchBuilder b(g, root, "part of a function of one element");
   Pointwise op;
   op.program = std::move(program);
@@ -85,11 +93,12 @@ std::optional<Patch> finish(const Graph& g, NodeId root, PointProgram program, V
   return b.replace_root(Reshape{y.shape}, {b.add(std::move(op), {leaf})});
 }
 
-// Steps in, steps out: one operator of the model, whose integers TFLite's numerics prescribe. A table would round its real result. Steps that
-// were moved are steps.
+// Steps in, steps out: one operator of the model, whose integers TFLite's numerics prescribe. A
+// table would round its real result. Steps that were moved are steps.
 bool is_on_steps(const Graph& g, const Uses& uses, const Node& node) {
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-    for (NodeId n = uses.producer[v]; n >= 0 && is_movement(g.nodes[n].op); n = uses.producer[v]) v = g.nodes[n].inputs[0];
+    for (NodeId n = uses.producer[v]; n >= 0 && is_movement(g.nodes[n].op); n = uses.producer[v])
+      v = g.nodes[n].inputs[0];
     return dequantized(g, uses, v) >= 0;
   });
 }
@@ -100,14 +109,16 @@ std::optional<Patch> join_binary(const Graph& g, const Uses& uses, NodeId root) 
   if (!is_binary(node.op) || !is_float(g, node)) return std::nullopt;
   if (g.numerics == Numerics::tflite && is_on_steps(g, uses, node)) return std::nullopt;
   const ValueId a = node.inputs[0], b = node.inputs[1];
-  const bool a_number = scalar_of(g, uses, a).has_value(), b_number = scalar_of(g, uses, b).has_value();
+  const bool a_number = scalar_of(g, uses, a).has_value(),
+             b_number = scalar_of(g, uses, b).has_value();
   if (a_number && b_number) return std::nullopt;
   std::optional<ValueId> leaf;
   if (a_number || b_number) leaf = sole_leaf(g, uses, a_number ? b : a);
   else leaf = common_leaf(g, uses, a, b);
   if (!leaf) return std::nullopt;
   PointProgram program;
-  const PointOperand first = write(g, uses, program, a, *leaf), second = write(g, uses, program, b, *leaf);
+  const PointOperand first = write(g, uses, program, a, *leaf),
+                     second = write(g, uses, program, b, *leaf);
   append_binary(program, node.op, first, second);
   return finish(g, root, std::move(program), *leaf);
 }
@@ -118,7 +129,8 @@ std::optional<Patch> join_unary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!has_program(g, root) || !is_float(g, node)) return std::nullopt;
   const ValueId between = node.inputs[0], leaf = sole_leaf(g, uses, between);
-  if (leaf == between || (op_as<Clamp>(g, root) && producer_as<Clamp>(g, uses, between) >= 0)) return std::nullopt;
+  if (leaf == between || (op_as<Clamp>(g, root) && producer_as<Clamp>(g, uses, between) >= 0))
+    return std::nullopt;
   PointProgram program;
   const PointOperand x = write(g, uses, program, between, leaf);
   append(program, *program_of(node.op), x);
@@ -128,12 +140,16 @@ std::optional<Patch> join_unary(const Graph& g, const Uses& uses, NodeId root) {
 // x / constant   becomes   x * (1 / constant)
 std::optional<Patch> divide_by_constant(const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Div>(g, root) || !g.is_constant(node.inputs[1]) || g.type(node.inputs[1]).dtype != DType::f32) return std::nullopt;
+  if (!op_as<Div>(g, root) || !g.is_constant(node.inputs[1]) ||
+      g.type(node.inputs[1]).dtype != DType::f32)
+    return std::nullopt;
   std::vector<float> inverse;
   for (const float v : g.values[node.inputs[1]].constant->as<float>()) inverse.push_back(1 / v);
-  if (!std::all_of(inverse.begin(), inverse.end(), [](float v) { return std::isfinite(v); })) return std::nullopt;
+  if (!std::all_of(inverse.begin(), inverse.end(), [](float v) { return std::isfinite(v); }))
+    return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(Mul{}, {node.inputs[0], b.constant(DType::f32, g.type(node.inputs[1]).shape, std::move(inverse))});
+  return b.replace_root(Mul{}, {node.inputs[0], b.constant(DType::f32, g.type(node.inputs[1]).shape,
+                                                           std::move(inverse))});
 }
 
 // f(expand(a), b)   becomes   f(a, b), which broadcasts by itself
@@ -164,7 +180,8 @@ std::optional<Patch> sink_expand(const Graph& g, const Uses& uses, NodeId root) 
 }  // namespace
 
 std::span<const Rule> pointwise_rules() {
-  static constexpr Rule kRules[] = {join_binary, join_unary, divide_by_constant, drop_expand, sink_expand};
+  static constexpr Rule kRules[] = {join_binary, join_unary, divide_by_constant, drop_expand,
+                                    sink_expand};
   return kRules;
 }
 

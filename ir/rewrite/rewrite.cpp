@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// While patches are applied the graph's nodes are a linked list over g.nodes with order keys, and Uses is kept up to date; the vector is
-// put in order once at the end.
+// While patches are applied the graph's nodes are a linked list over g.nodes with order keys, and
+// Uses is kept up to date; the vector is put in order once at the end.
 #include "ir/rewrite/patch.h"
 
 #include <fmt/format.h>
@@ -32,9 +32,11 @@ class Rewriter {
   void name_values(Patch& patch, NodeId root, ValueId first_new_value) const;
   void link(NodeId first, NodeId count, NodeId root, bool after_root);
   void renumber_keys();
-  void redirect(ValueId old_value, ValueId new_value, NodeId first_new_node, std::vector<NodeId>& redirected);
+  void redirect(ValueId old_value, ValueId new_value, NodeId first_new_node,
+                std::vector<NodeId>& redirected);
   std::vector<Node> bury(std::vector<NodeId> candidates);
-  void give_origins(NodeId first_new_node, const std::vector<Node>& died, const Origin& root_origin);
+  void give_origins(NodeId first_new_node, const std::vector<Node>& died,
+                    const Origin& root_origin);
   bool try_rules(std::span<const Rule> rules, const RuleContext& context, NodeId n);
 
   static constexpr i64 kSpacing = i64{1} << 24;
@@ -47,7 +49,8 @@ class Rewriter {
   std::set<NodeId, ByOrder> dirty_;
 };
 
-Rewriter::Rewriter(Graph& graph) : g_(graph), uses_(graph), carriers_(graph.sources.size(), 0), dirty_(ByOrder{&key_}) {
+Rewriter::Rewriter(Graph& graph)
+    : g_(graph), uses_(graph), carriers_(graph.sources.size(), 0), dirty_(ByOrder{&key_}) {
   const auto count = static_cast<NodeId>(g_.nodes.size());
   for (NodeId n = 0; n < count; ++n) {
     DEUTERON_CHECK(!g_.nodes[n].outputs.empty(), describe(g_, g_.nodes[n]));
@@ -60,42 +63,51 @@ Rewriter::Rewriter(Graph& graph) : g_(graph), uses_(graph), carriers_(graph.sour
 }
 
 bool Rewriter::is_read(NodeId n) const {
-  return std::any_of(g_.nodes[n].outputs.begin(), g_.nodes[n].outputs.end(),
-                     [&](ValueId v) { return !uses_.readers[v].empty() || uses_.output_uses[v] > 0; });
+  return std::any_of(g_.nodes[n].outputs.begin(), g_.nodes[n].outputs.end(), [&](ValueId v) {
+    return !uses_.readers[v].empty() || uses_.output_uses[v] > 0;
+  });
 }
 
 void Rewriter::count_origin(const Origin& origin, i32 by) {
   for (const i32 id : origin) {
-    DEUTERON_CHECK(id >= 0 && id < static_cast<i32>(carriers_.size()), fmt::format("source id {} of {}", id, carriers_.size()));
+    DEUTERON_CHECK(id >= 0 && id < static_cast<i32>(carriers_.size()),
+                   fmt::format("source id {} of {}", id, carriers_.size()));
     carriers_[id] += by;
   }
 }
 
-void Rewriter::check_nodes(const Patch& patch, NodeId root, bool after_root, ValueId first_new_value) const {
+void Rewriter::check_nodes(const Patch& patch, NodeId root, bool after_root,
+                           ValueId first_new_value) const {
   std::vector<bool> made(patch.values.size());
   for (size_t k = 0; k < made.size(); ++k) made[k] = patch.values[k].constant.has_value();
   const auto value_count = first_new_value + static_cast<ValueId>(made.size());
   for (const Node& node : patch.nodes) {
     DEUTERON_CHECK(!node.outputs.empty(), std::string(name_of(node.op)));
     for (const ValueId v : node.inputs) {
-      DEUTERON_CHECK(v >= 0 && v < value_count, fmt::format("operand {} of {} values", v, value_count));
+      DEUTERON_CHECK(v >= 0 && v < value_count,
+                     fmt::format("operand {} of {} values", v, value_count));
       if (v >= first_new_value) {
         DEUTERON_CHECK(made[v - first_new_value],
-                       fmt::format("{} reads new value {} before it is made", name_of(node.op), v - first_new_value));
+                       fmt::format("{} reads new value {} before it is made", name_of(node.op),
+                                   v - first_new_value));
         continue;
       }
       const NodeId producer = uses_.producer[v];
       DEUTERON_CHECK(
           producer < 0 || key_[producer] < key_[root] || (after_root && producer == root),
-          fmt::format("{} reads `{}`, which is made after {}", name_of(node.op), g_.values[v].name, describe(g_, g_.nodes[root])));
+          fmt::format("{} reads `{}`, which is made after {}", name_of(node.op), g_.values[v].name,
+                      describe(g_, g_.nodes[root])));
     }
     for (const ValueId v : node.outputs) {
-      DEUTERON_CHECK(v >= first_new_value && v < value_count && !made[v - first_new_value],
-                     fmt::format("{} makes value {}, which is not a new one of its own", name_of(node.op), v));
+      DEUTERON_CHECK(
+          v >= first_new_value && v < value_count && !made[v - first_new_value],
+          fmt::format("{} makes value {}, which is not a new one of its own", name_of(node.op), v));
       made[v - first_new_value] = true;
     }
   }
-  for (size_t k = 0; k < made.size(); ++k) DEUTERON_CHECK(made[k], fmt::format("new value {} `{}` is never made", k, patch.values[k].name));
+  for (size_t k = 0; k < made.size(); ++k)
+    DEUTERON_CHECK(made[k],
+                   fmt::format("new value {} `{}` is never made", k, patch.values[k].name));
 }
 
 void Rewriter::name_values(Patch& patch, NodeId root, ValueId first_new_value) const {
@@ -105,7 +117,8 @@ void Rewriter::name_values(Patch& patch, NodeId root, ValueId first_new_value) c
   const std::string& root_name = g_.values[g_.nodes[root].outputs[0]].name;
   for (size_t k = 0; k < patch.values.size(); ++k)
     if (patch.values[k].name.empty())
-      patch.values[k].name = fmt::format("{}.{}", root_name, patch.values[k].constant ? "constant" : "part");
+      patch.values[k].name =
+          fmt::format("{}.{}", root_name, patch.values[k].constant ? "constant" : "part");
 }
 
 void Rewriter::renumber_keys() {
@@ -136,12 +149,15 @@ void Rewriter::link(NodeId first, NodeId count, NodeId root, bool after_root) {
   (after >= 0 ? previous_[after] : tail_) = first + count - 1;
 }
 
-void Rewriter::redirect(ValueId old_value, ValueId new_value, NodeId first_new_node, std::vector<NodeId>& redirected) {
+void Rewriter::redirect(ValueId old_value, ValueId new_value, NodeId first_new_node,
+                        std::vector<NodeId>& redirected) {
   const auto count = static_cast<ValueId>(g_.values.size());
-  DEUTERON_CHECK(old_value >= 0 && old_value < count && new_value >= 0 && new_value < count && old_value != new_value,
+  DEUTERON_CHECK(old_value >= 0 && old_value < count && new_value >= 0 && new_value < count &&
+                     old_value != new_value,
                  fmt::format("{} -> {} of {} values", old_value, new_value, count));
-  DEUTERON_CHECK(g_.type(old_value) == g_.type(new_value), fmt::format("`{}`: {} would become {}", g_.values[old_value].name,
-                                                                       to_text(g_.type(old_value)), to_text(g_.type(new_value))));
+  DEUTERON_CHECK(g_.type(old_value) == g_.type(new_value),
+                 fmt::format("`{}`: {} would become {}", g_.values[old_value].name,
+                             to_text(g_.type(old_value)), to_text(g_.type(new_value))));
   std::vector<NodeId> kept;
   for (const NodeId reader : uses_.readers[old_value]) {
     if (reader >= first_new_node) {
@@ -184,9 +200,11 @@ std::vector<Node> Rewriter::bury(std::vector<NodeId> candidates) {
   return died;
 }
 
-// A new node with the very operator of one that died is that node, moved: it keeps its origin. The other new nodes stand for the other
-// nodes that died. Without this rule a permute that sinks through the graph would leave its origin, and all that it met, on every node.
-void Rewriter::give_origins(NodeId first_new_node, const std::vector<Node>& died, const Origin& root_origin) {
+// A new node with the very operator of one that died is that node, moved: it keeps its origin. The
+// other new nodes stand for the other nodes that died. Without this rule a permute that sinks
+// through the graph would leave its origin, and all that it met, on every node.
+void Rewriter::give_origins(NodeId first_new_node, const std::vector<Node>& died,
+                            const Origin& root_origin) {
   Origin all = root_origin, left;
   std::vector<bool> moved(died.size());
   std::vector<NodeId> blank, kept;
@@ -207,18 +225,22 @@ void Rewriter::give_origins(NodeId first_new_node, const std::vector<Node>& died
   for (const NodeId n : blank) g_.nodes[n].origin = left.empty() ? all : left;
   if (blank.empty() && !left.empty())
     for (const NodeId n : kept) g_.nodes[n].origin = merge(g_.nodes[n].origin, left);
-  for (NodeId n = first_new_node; n < static_cast<NodeId>(g_.nodes.size()); ++n) count_origin(g_.nodes[n].origin, 1);
+  for (NodeId n = first_new_node; n < static_cast<NodeId>(g_.nodes.size()); ++n)
+    count_origin(g_.nodes[n].origin, 1);
 }
 
 void Rewriter::apply(Patch patch, NodeId root) {
-  DEUTERON_CHECK(root >= 0 && root < static_cast<NodeId>(g_.nodes.size()) && alive(root), fmt::format("node {}", root));
-  DEUTERON_CHECK(!patch.replace.empty(), fmt::format("a patch at {} that replaces nothing", describe(g_, g_.nodes[root])));
+  DEUTERON_CHECK(root >= 0 && root < static_cast<NodeId>(g_.nodes.size()) && alive(root),
+                 fmt::format("node {}", root));
+  DEUTERON_CHECK(!patch.replace.empty(),
+                 fmt::format("a patch at {} that replaces nothing", describe(g_, g_.nodes[root])));
   const auto first_new_value = static_cast<ValueId>(g_.values.size());
   const auto first_new_node = static_cast<NodeId>(g_.nodes.size());
   const auto new_nodes = static_cast<NodeId>(patch.nodes.size());
   const auto reads_root = [&](const Node& node) {
-    return std::any_of(node.inputs.begin(), node.inputs.end(),
-                       [&](ValueId v) { return v >= 0 && v < first_new_value && uses_.producer[v] == root; });
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+      return v >= 0 && v < first_new_value && uses_.producer[v] == root;
+    });
   };
   const bool after_root = std::any_of(patch.nodes.begin(), patch.nodes.end(), reads_root);
   check_nodes(patch, root, after_root, first_new_value);
@@ -233,7 +255,8 @@ void Rewriter::apply(Patch patch, NodeId root) {
     const auto n = static_cast<NodeId>(g_.nodes.size());
     for (const ValueId v : node.inputs) {
       uses_.readers[v].push_back(n);
-      if (uses_.producer[v] >= 0 && uses_.producer[v] < first_new_node) dirty_.insert(uses_.producer[v]);
+      if (uses_.producer[v] >= 0 && uses_.producer[v] < first_new_node)
+        dirty_.insert(uses_.producer[v]);
     }
     for (const ValueId v : node.outputs) uses_.producer[v] = n;
     g_.nodes.push_back(std::move(node));
@@ -251,21 +274,24 @@ void Rewriter::apply(Patch patch, NodeId root) {
     if (!alive(reader)) continue;
     for (const ValueId v : g_.nodes[reader].inputs)
       DEUTERON_CHECK(uses_.producer[v] < 0 || key_[uses_.producer[v]] < key_[reader],
-                     fmt::format("{} would read `{}` before it is made", describe(g_, g_.nodes[reader]), g_.values[v].name));
+                     fmt::format("{} would read `{}` before it is made",
+                                 describe(g_, g_.nodes[reader]), g_.values[v].name));
     dirty_.insert(reader);
   }
 
   give_origins(first_new_node, died, root_origin);
   for (NodeId n = first_new_node; n < first_new_node + new_nodes; ++n) {
-    DEUTERON_CHECK(is_read(n),
-                   fmt::format("nobody reads the new {} at source ops {}", name_of(g_.nodes[n].op), fmt::join(root_origin, ", ")));
+    DEUTERON_CHECK(is_read(n), fmt::format("nobody reads the new {} at source ops {}",
+                                           name_of(g_.nodes[n].op), fmt::join(root_origin, ", ")));
     dirty_.insert(n);
   }
   Origin vanished;
   for (const Node& node : died)
     for (const i32 id : node.origin)
       if (carriers_[id] == 0) vanished = merge(vanished, {id});
-  if (!vanished.empty()) g_.folded.push_back({std::move(vanished), patch.reason.empty() ? "not needed" : std::move(patch.reason)});
+  if (!vanished.empty())
+    g_.folded.push_back(
+        {std::move(vanished), patch.reason.empty() ? "not needed" : std::move(patch.reason)});
 }
 
 bool Rewriter::try_rules(std::span<const Rule> rules, const RuleContext& context, NodeId n) {
@@ -278,8 +304,8 @@ bool Rewriter::try_rules(std::span<const Rule> rules, const RuleContext& context
 }
 
 i64 Rewriter::run(std::span<const Rule> rules, const RuleContext& context) {
-  // A rule that moves a node past all others uses about as many rewrites as there are nodes; far more than that is a pair of rules that
-  // undo each other.
+  // A rule that moves a node past all others uses about as many rewrites as there are nodes; far
+  // more than that is a pair of rules that undo each other.
   const i64 limit = 10'000 + 200 * static_cast<i64>(g_.nodes.size());
   i64 applied = 0;
   i64* const budget = context.rewrites_left;
@@ -293,8 +319,9 @@ i64 Rewriter::run(std::span<const Rule> rules, const RuleContext& context) {
       if (!alive(n) || !is_read(n) || !try_rules(rules, context, n)) continue;
       changed = true;
       if (budget != nullptr && *budget > 0) --*budget;
-      DEUTERON_CHECK(++applied <= limit, fmt::format("{} rewrites, limit {}: two rules undo each other at value `{}`", applied, limit,
-                                                     g_.values.empty() ? "" : g_.values.back().name));
+      DEUTERON_CHECK(++applied <= limit,
+                     fmt::format("{} rewrites, limit {}: two rules undo each other at value `{}`",
+                                 applied, limit, g_.values.empty() ? "" : g_.values.back().name));
     }
   }
   return applied;

@@ -6,10 +6,13 @@
 
 namespace deuteron {
 
-bool is_view(const Op& op) { return std::holds_alternative<Permute>(op) || std::holds_alternative<Reshape>(op); }
+bool is_view(const Op& op) {
+  return std::holds_alternative<Permute>(op) || std::holds_alternative<Reshape>(op);
+}
 
 ValueId behind_views(const Graph& g, const Uses& uses, ValueId v) {
-  while (uses.producer[v] >= 0 && is_view(g.nodes[uses.producer[v]].op)) v = g.nodes[uses.producer[v]].inputs[0];
+  while (uses.producer[v] >= 0 && is_view(g.nodes[uses.producer[v]].op))
+    v = g.nodes[uses.producer[v]].inputs[0];
   return v;
 }
 
@@ -59,15 +62,20 @@ static std::optional<Patch> fold_permute_of_constant(const Graph& g, const Uses&
   if (!p || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
   const GraphValue& from = g.values[g.nodes[root].inputs[0]];
   PatchBuilder b(g, root, "folded into a constant");
-  const Type type{from.type.dtype, permuted(from.type.shape, p->perm), permuted(from.type.quant, p->perm)};
-  return b.replace_root(b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
+  const Type type{from.type.dtype, permuted(from.type.shape, p->perm),
+                  permuted(from.type.quant, p->perm)};
+  return b.replace_root(
+      b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
 }
 
-// Per-channel parameters survive a reshape where an axis of the result tells the channel: the axis itself, or one that it was merged into,
-// which then has each channel's parameters for `repeat` elements in a row, and all channels' as often as they come around.
+// Per-channel parameters survive a reshape where an axis of the result tells the channel: the axis
+// itself, or one that it was merged into, which then has each channel's parameters for `repeat`
+// elements in a row, and all channels' as often as they come around.
 static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, const Shape& to) {
   if (!quant.per_channel()) return quant;
-  const auto behind = [](const Shape& s, size_t axis) { return numel(std::span(s).subspan(axis + 1)); };
+  const auto behind = [](const Shape& s, size_t axis) {
+    return numel(std::span(s).subspan(axis + 1));
+  };
   const i64 channels = from[quant.axis], inner = behind(from, static_cast<size_t>(quant.axis));
   const auto tells_channel = [&](size_t axis) {
     const i64 step = behind(to, axis);
@@ -84,7 +92,8 @@ static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, cons
   result.scale.clear(), result.zero_point.clear();
   for (i64 k = 0; k < to[axis]; ++k) {
     const size_t channel = static_cast<size_t>(k / repeat % channels);
-    result.scale.push_back(quant.scale[channel]), result.zero_point.push_back(quant.zero_point[channel]);
+    result.scale.push_back(quant.scale[channel]),
+        result.zero_point.push_back(quant.zero_point[channel]);
   }
   return result;
 }
@@ -108,7 +117,8 @@ static std::optional<Patch> move_above_dequantize(const Graph& g, const Uses& us
   const ValueId constant = dequantized(g, uses, g.nodes[root].inputs[0]);
   if (constant < 0 || !g.is_constant(constant)) return std::nullopt;
   const Type& type = g.type(constant);
-  const std::optional<Quant> quant = p ? permuted(type.quant, p->perm) : reshaped(type.quant, type.shape, r->shape);
+  const std::optional<Quant> quant =
+      p ? permuted(type.quant, p->perm) : reshaped(type.quant, type.shape, r->shape);
   if (!quant) return std::nullopt;
   PatchBuilder b(g, root, "folded into a constant");
   const ValueId moved = b.add(p ? Op(*p) : Op(*r), {constant}, *quant, g.values[constant].name);
@@ -126,8 +136,11 @@ static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, Nod
   Permute both;
   for (const i64 axis : second->perm) both.perm.push_back(first.perm[axis]);
   const Type &x = g.type(g.nodes[above].inputs[0]), &between = g.type(g.nodes[root].inputs[0]);
-  const auto fits = [](const Type& t, const Permute& p) { return collapse(t.shape, p.perm).shape.size() <= kKernelAxes; };
-  if (x.dtype == DType::s8 && fits(x, first) && fits(between, *second) && !fits(x, both)) return std::nullopt;
+  const auto fits = [](const Type& t, const Permute& p) {
+    return collapse(t.shape, p.perm).shape.size() <= kKernelAxes;
+  };
+  if (x.dtype == DType::s8 && fits(x, first) && fits(between, *second) && !fits(x, both))
+    return std::nullopt;
   PatchBuilder b(g, root, "two permutes in a row");
   if (is_identity(both.perm)) return b.replace_root(g.nodes[above].inputs[0]);
   return b.replace_root(both, {g.nodes[above].inputs[0]});
@@ -165,8 +178,9 @@ static std::optional<Patch> drop_identity(const Graph& g, const Uses&, NodeId ro
 }
 
 std::span<const Rule> view_rules() {
-  static constexpr Rule kRules[] = {fold_permute_of_constant, fold_reshape_of_constant, move_above_dequantize, merge_permutes,
-                                    permute_to_reshape,       merge_reshapes,           drop_identity};
+  static constexpr Rule kRules[] = {
+      fold_permute_of_constant, fold_reshape_of_constant, move_above_dequantize, merge_permutes,
+      permute_to_reshape,       merge_reshapes,           drop_identity};
   return kRules;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about operators that only move or rename elements. Several passes use them; each is a picture and a function.
+// Rules about operators that only move or rename elements. Several passes use them; each is a
+// picture and a function.
 #pragma once
 #include <span>
 
@@ -8,7 +9,8 @@
 
 namespace deuteron {
 
-// What stays after them: no permute or reshape of a constant, no two in a row, none that does nothing.
+// What stays after them: no permute or reshape of a constant, no two in a row, none that does
+// nothing.
 std::span<const Rule> view_rules();
 
 // A permute or a reshape: nothing but a view under another order or shape.

@@ -2,8 +2,8 @@
 // cortex_m::quantized_add: its arguments checked once, at load.
 #include "kernels/add/kernel.h"
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
 #include "kernels/common/operand_pair.h"
+#include "kernels/common/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
@@ -48,7 +48,8 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_rescale(call, kOtherZero, pair.swapped ? &a.x : &a.other); !s.ok()) return s;
   if (Status s = read_rescale(call, kYZero, &a.y); !s.ok()) return s;
   if (!is_s8(call.integer(kYMin))) return bad_argument(kYMin, "must be -128..127");
-  if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127)) return bad_argument(kYMax, "must be activation_min..127");
+  if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127))
+    return bad_argument(kYMax, "must be activation_min..127");
   a.y_min = static_cast<int32_t>(call.integer(kYMin));
   a.y_max = static_cast<int32_t>(call.integer(kYMax));
   const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);

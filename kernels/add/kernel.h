@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // int8 addition of two tensors with their own scales.
-//   y[i] = clamp(y_zero + rq(rq((x[i] - x.zero) * 2^20, x) + rq((other[i mod period] - other.zero) * 2^20, other), y), y_min, y_max)
+//   y[i] = clamp(y_zero + rq(rq((x[i] - x.zero) * 2^20, x) + rq((other[i mod period] - other.zero)
+//   * 2^20, other), y), y_min, y_max)
 //     rq(v, p) = requantize(v, p.multiplier, p.shift): kernels/integer/requantize.h
-// Shapes   x, y [count]   other [period], repeated; period = count is an addition element for element
-// Units    zero points -128..127 in steps; y_min, y_max -128..127; multiplier Q0.31, negative to subtract; shift -31..30
-// Limits   count divides by period; sums wrap at 2^32
-// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count; else y overlaps nothing
-// Source   TFLite 8-bit quantization specification, ADD; the left shift of 20: ExecuTorch 1.5, cortex_m::quantized_add
+// Shapes   x, y [count]   other [period], repeated; period = count is an addition element for
+// element Units    zero points -128..127 in steps; y_min, y_max -128..127; multiplier Q0.31,
+// negative to subtract; shift -31..30 Limits   count divides by period; sums wrap at 2^32 Scratch
+// none   Errors  none   Aliasing  y may be x, and other when period = count; else y overlaps
+// nothing Source   TFLite 8-bit quantization specification, ADD; the left shift of 20:
+// ExecuTorch 1.5, cortex_m::quantized_add
 #pragma once
 #include <cstdint>
 

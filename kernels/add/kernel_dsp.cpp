@@ -4,6 +4,8 @@
 
 namespace deuteron {
 
-void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { add_s8_words(a, x, other, y); }
+void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  add_s8_words(a, x, other, y);
+}
 
 }  // namespace deuteron

@@ -7,7 +7,9 @@
 
 namespace deuteron {
 
-void add_s8_scalar(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { add_s8_words(a, x, other, y); }
+void add_s8_scalar(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  add_s8_words(a, x, other, y);
+}
 
 }  // namespace deuteron
 #endif

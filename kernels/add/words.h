@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition element by element, without vectors. The high product of a doubled first factor rounds as
-// requantize() asks for, and the difference shifted left by 21 has room for that: 255 * 2^21 < 2^30.
+// Addition element by element, without vectors. The high product of a doubled first factor rounds
+// as requantize() asks for, and the difference shifted left by 21 has room for that: 255 * 2^21 <
+// 2^30.
 #pragma once
 #include "kernels/add/kernel.h"
 #include "kernels/integer/requantize_words.h"
@@ -17,15 +18,19 @@ void add_words(const AddArgs a, const int8_t* x, const int8_t* other, int8_t* y)
       int32_t v = multiply_high_rounded((other[i] - a.other.zero) * kLeft, a.other.multiplier);
       if (is_x_shifted) u = shift_right_rounded(u, x_right);
       if (is_other_shifted) v = shift_right_rounded(v, other_right);
-      const int32_t sum = shift_right_rounded(multiply_high_rounded(2 * (u + v), a.y.multiplier), right) + a.y.zero;
+      const int32_t sum =
+          shift_right_rounded(multiply_high_rounded(2 * (u + v), a.y.multiplier), right) + a.y.zero;
       *y++ = static_cast<int8_t>(has_bounds ? clamp_to(sum, a.y_min, a.y_max) : saturate_s8(sum));
     }
 }
 
 template <bool has_bounds>
 void choose_add(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
-  if (a.x.shift != 0) return (a.other.shift != 0 ? add_words<true, true, has_bounds> : add_words<true, false, has_bounds>)(a, x, other, y);
-  return (a.other.shift != 0 ? add_words<false, true, has_bounds> : add_words<false, false, has_bounds>)(a, x, other, y);
+  if (a.x.shift != 0)
+    return (a.other.shift != 0 ? add_words<true, true, has_bounds>
+                               : add_words<true, false, has_bounds>)(a, x, other, y);
+  return (a.other.shift != 0 ? add_words<false, true, has_bounds>
+                             : add_words<false, false, has_bounds>)(a, x, other, y);
 }
 
 // Limits   why_not_add_dsp() is null

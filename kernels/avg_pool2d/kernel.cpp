@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable average pooling: the sums of a block of channels lie on the stack, and each tap adds to all of them.
+// Portable average pooling: the sums of a block of channels lie on the stack, and each tap adds to
+// all of them.
 #include "kernels/avg_pool2d/kernel.h"
 
 #include "kernels/common/host_clones.h"
 #include "kernels/image/window.h"
 
-// Only pixels of fewer channels than the DSP kernel takes come here: no more code for them than they need.
+// Only pixels of fewer channels than the DSP kernel takes come here: no more code for them than
+// they need.
 #if defined(__ARM_FEATURE_DSP)
 #pragma GCC optimize("Os")
 #endif
@@ -16,7 +18,8 @@ namespace {
 constexpr int32_t kBlock = 64;
 
 // One output pixel; `first` is the first tap inside.
-void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
+void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w,
+             int8_t* y) {
   const int32_t taps = taps_h * taps_w, half = taps / 2, begin = -a.base * taps;
   int32_t sums[kBlock];
   for (int32_t c = 0; c < a.channels; c += kBlock) {
@@ -27,7 +30,9 @@ void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_
         const int8_t* from = first + (h * a.in_w + w) * a.channels + c;
         for (int32_t i = 0; i < count; ++i) sums[i] += from[i];
       }
-    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps + a.base);
+    for (int32_t i = 0; i < count; ++i)
+      y[c + i] =
+          static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps + a.base);
   }
 }
 
@@ -41,7 +46,8 @@ DEUTERON_HOST_CLONES void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x,
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, 1, a.in_w);
-        average(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first, w.end - w.first, y);
+        average(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first,
+                w.end - w.first, y);
       }
     }
 }

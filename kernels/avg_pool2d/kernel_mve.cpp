@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Average pooling with the M-profile Vector Extension: the sums of 8 channels of an output pixel at a time, divided one by one.
+// Average pooling with the M-profile Vector Extension: the sums of 8 channels of an output pixel at
+// a time, divided one by one.
 #include <arm_mve.h>
 
 #include "kernels/avg_pool2d/kernel.h"
@@ -13,7 +14,8 @@ constexpr int32_t kChannels = 8;
 constexpr int32_t kTapsAtOnce = 255;  // sums of so many int8 fit int16
 
 // One output pixel; `first` is the first tap inside.
-DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
+DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h,
+                                   int32_t taps_w, int8_t* y) {
   const int32_t taps = taps_h * taps_w, half = taps / 2;
   const int32x4_t begin = vdupq_n_s32(-a.base * taps);
   for (int32_t c = 0; c < a.channels; c += kChannels) {
@@ -31,7 +33,8 @@ DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, 
         sums.val[1] = vaddq_s32(sums.val[1], vmovltq_s16(sum));
       }
     }
-    for (int32x4_t& v : sums.val) v = vaddq_s32(v, vpselq_s32(vdupq_n_s32(half), vdupq_n_s32(-half), vcmpgtq_n_s32(v, 0)));
+    for (int32x4_t& v : sums.val)
+      v = vaddq_s32(v, vpselq_s32(vdupq_n_s32(half), vdupq_n_s32(-half), vcmpgtq_n_s32(v, 0)));
     int32_t of[kChannels];
     vst2q_s32(of, sums);
 #pragma GCC unroll 1  // divisions wait for each other: nothing is won by eight copies
@@ -49,7 +52,8 @@ void avg_pool2d_s8_mve(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, 1, a.in_w);
-        average_mve(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first, w.end - w.first, y);
+        average_mve(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first,
+                    w.end - w.first, y);
       }
     }
 }

@@ -9,7 +9,8 @@ namespace deuteron {
 namespace {
 
 bool goes_by_words(const AvgPool2dArgs& a, const int8_t* x, const int8_t* y) {
-  const int32_t h = a.kernel_h < a.in_h ? a.kernel_h : a.in_h, w = a.kernel_w < a.in_w ? a.kernel_w : a.in_w;
+  const int32_t h = a.kernel_h < a.in_h ? a.kernel_h : a.in_h,
+                w = a.kernel_w < a.in_w ? a.kernel_w : a.in_w;
   return a.channels >= kAverageChannels && h * w <= kMostAverageTaps && has_words(a.channels, x, y);
 }
 

@@ -22,7 +22,9 @@ HostArena::~HostArena() { t_innermost = outer_; }
 
 size_t HostArena::bytes() const { return arena_.used > 0 ? arena_.used + kAlignment - 1 : 0; }
 
-void* HostArena::take(size_t bytes) { return t_innermost ? t_innermost->arena_.take(bytes, kAlignment) : nullptr; }
+void* HostArena::take(size_t bytes) {
+  return t_innermost ? t_innermost->arena_.take(bytes, kAlignment) : nullptr;
+}
 #endif
 
 }  // namespace deuteron

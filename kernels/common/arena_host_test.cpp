@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is lent to the kernels of a host, and what they keep there: a call that found room does not read its weights again.
+// Memory that is lent to the kernels of a host, and what they keep there: a call that found room
+// does not read its weights again.
 #include "kernels/common/arena_host.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,8 @@ TestCall packed(bool constant) {
   std::vector<int8_t> bytes(static_cast<size_t>(packed_bytes(Packing::mve_4x16, 6, 63)));
   const std::vector<int32_t> first(6, 100), multiplier(6, 1 << 22);
   const auto weight = [&](int32_t, int32_t) { return random.s8(); };
-  pack_weights<Packing::mve_4x16>(6, 63, first.data(), multiplier.data(), nullptr, weight, bytes.data());
+  pack_weights<Packing::mve_4x16>(6, 63, first.data(), multiplier.data(), nullptr, weight,
+                                  bytes.data());
   Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(bytes.size())});
   std::memcpy(t.data, bytes.data(), bytes.size());
   t.constant = constant;
@@ -82,7 +84,8 @@ TestCall packed(bool constant) {
   return call;
 }
 
-// The results of a run, of one more when the weights had been changed in the file, and how much the kernel asked for.
+// The results of a run, of one more when the weights had been changed in the file, and how much the
+// kernel asked for.
 struct Found {
   std::vector<int8_t> before, after;
   size_t asked;
@@ -97,7 +100,8 @@ Found run_with(TestCall call, int out, Memory memory) {
   call.run();
   found.before = results();
   const Tensor& weight = call.tensor_at(1);
-  for (int32_t i = 0; i < 60; ++i) data_of<int8_t>(weight)[i] = static_cast<int8_t>(~data_of<int8_t>(weight)[i]);
+  for (int32_t i = 0; i < 60; ++i)
+    data_of<int8_t>(weight)[i] = static_cast<int8_t>(~data_of<int8_t>(weight)[i]);
   call.run_again();
   found.after = results();
   found.asked = arena.bytes();

@@ -5,13 +5,15 @@
 
 namespace deuteron {
 
-// An integer's only where it fits 32 bits, which a processor converts itself: the library's function for 64 is larger than a prepare().
-// Else NaN, which no check lets pass.
+// An integer's only where it fits 32 bits, which a processor converts itself: the library's
+// function for 64 is larger than a prepare(). Else NaN, which no check lets pass.
 inline float float_argument(const Call& call, int i) {
   const Value& v = *call.args[i];
   if (v.kind == Kind::real) return static_cast<float>(v.real);
   if (v.kind == Kind::boolean) return v.boolean ? 1.0f : 0.0f;
-  return v.integer == static_cast<int32_t>(v.integer) ? static_cast<float>(static_cast<int32_t>(v.integer)) : __builtin_nanf("");
+  return v.integer == static_cast<int32_t>(v.integer)
+             ? static_cast<float>(static_cast<int32_t>(v.integer))
+             : __builtin_nanf("");
 }
 
 // Asked of the bits: on a core without a floating-point unit a comparison of floats is a call.

@@ -26,8 +26,10 @@ float of_integer(int64_t x) {
 }
 
 TEST(FloatArgument, IsTheNumberRoundedOnce) {
-  for (const double x : {0.0, 1.0 / 3, 3e38, 1e-50, 16777217.0}) EXPECT_EQ(of_real(x), static_cast<float>(x));
-  for (const int64_t x : {int64_t{0}, int64_t{-7}, int64_t{16777217}, int64_t{INT32_MAX}, int64_t{INT32_MIN}})
+  for (const double x : {0.0, 1.0 / 3, 3e38, 1e-50, 16777217.0})
+    EXPECT_EQ(of_real(x), static_cast<float>(x));
+  for (const int64_t x :
+       {int64_t{0}, int64_t{-7}, int64_t{16777217}, int64_t{INT32_MAX}, int64_t{INT32_MIN}})
     EXPECT_EQ(of_integer(x), static_cast<float>(static_cast<double>(x)));
   Value v;
   v.kind = Kind::boolean;
@@ -36,7 +38,8 @@ TEST(FloatArgument, IsTheNumberRoundedOnce) {
 }
 
 TEST(FloatArgument, IsNoNumberForAnIntegerOfMoreThan32Bits) {
-  for (const int64_t x : {int64_t{INT32_MAX} + 1, int64_t{INT32_MIN} - 1, INT64_MAX}) EXPECT_TRUE(std::isnan(of_integer(x)));
+  for (const int64_t x : {int64_t{INT32_MAX} + 1, int64_t{INT32_MIN} - 1, INT64_MAX})
+    EXPECT_TRUE(std::isnan(of_integer(x)));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The harness of the kernel tests (ops/<operator>/kernel_test.cpp). A case is a line with a name:
 //   cases.run("1x1, stride", call);  cases.expect(13, expected);     the result, to the bit
-//   {13, "must have the batch of the input", size(13, 0, 1)},        a refusal: argument, message, what is wrong with the call
-// Every case runs on this machine, on the portable kernel and with AddressSanitizer around each tensor. With the name of an emulated board
-// in DEUTERON_KERNEL_BOARD it also runs there, on the kernel of that board's instruction set, and must give the same bits: all cases of a
-// test are one program (tests/kernels_on_board.cpp).
+//   {13, "must have the batch of the input", size(13, 0, 1)},        a refusal: argument, message,
+//   what is wrong with the call
+// Every case runs on this machine, on the portable kernel and with AddressSanitizer around each
+// tensor. With the name of an emulated board in DEUTERON_KERNEL_BOARD it also runs there, on the
+// kernel of that board's instruction set, and must give the same bits: all cases of a test are one
+// program (tests/kernels_on_board.cpp).
 #pragma once
 #include <gtest/gtest.h>
 
@@ -46,7 +48,8 @@ class KernelCases {
     if (in_program_.empty()) return;
     program_.outputs.push_back(in_program_[static_cast<size_t>(argument)]);
     const Tensor& t = call_->tensor_at(argument);
-    Expected e{name_, {t.sizes, t.sizes + t.rank}, {t.dim_order, t.dim_order + t.rank}, {}, sizeof(T)};
+    Expected e{
+        name_, {t.sizes, t.sizes + t.rank}, {t.dim_order, t.dim_order + t.rank}, {}, sizeof(T)};
     e.bytes.resize(expected.size() * sizeof(T));
     if (!e.bytes.empty()) std::memcpy(e.bytes.data(), expected.data(), e.bytes.size());
     expected_.push_back(std::move(e));
@@ -60,11 +63,13 @@ class KernelCases {
     size_t element_bytes;
   };
 
-  // The call as an instruction of the board's program. One that works in place has no constants to read: it stays here.
+  // The call as an instruction of the board's program. One that works in place has no constants to
+  // read: it stays here.
   void write(const TestCall& call) {
     in_program_.clear();
     if (call.in_place() || call.empty_result()) return;
-    for (int i = 0; i < call.count(); ++i) in_program_.push_back(add(call.argument(i), call.writes(i)));
+    for (int i = 0; i < call.count(); ++i)
+      in_program_.push_back(add(call.argument(i), call.writes(i)));
     std::vector<int32_t> arguments = in_program_;
     arguments.push_back(arguments.back());
     const std::string name = call.kernel().name;
@@ -95,7 +100,8 @@ class KernelCases {
     const std::vector<uint8_t> order(t.dim_order, t.dim_order + t.rank);
     const size_t bytes = static_cast<size_t>(t.numel) * element_bytes(t.type);
     const uint8_t* data = data_of<uint8_t>(t);
-    if (!written) return program_.constant(t.type, sizes, std::vector<uint8_t>(data, data + bytes), order);
+    if (!written)
+      return program_.constant(t.type, sizes, std::vector<uint8_t>(data, data + bytes), order);
     const int32_t value = program_.planned(t.type, sizes, static_cast<uint32_t>(planned_), order);
     planned_ += (bytes + 15) / 16 * 16;
     return value;
@@ -108,7 +114,8 @@ class KernelCases {
   TestCall* call_ = nullptr;
   test::TestProgram program_;
   size_t planned_ = 0;
-  std::vector<int32_t> in_program_;  // the value of each argument of the last call; empty if it is not in the program
+  std::vector<int32_t> in_program_;  // the value of each argument of the last call; empty if it is
+                                     // not in the program
   std::vector<Expected> expected_;
 };
 
@@ -127,13 +134,15 @@ struct RefusedCall {
 };
 
 // `make` makes a call that is taken; each refusal spoils one of its own.
-inline void expect_refusals(const std::function<TestCall()>& make, const std::vector<RefusedCall>& refusals) {
+inline void expect_refusals(const std::function<TestCall()>& make,
+                            const std::vector<RefusedCall>& refusals) {
   EXPECT_EQ(make().refused(), -1);
   for (const RefusedCall& r : refusals) {
     TestCall call = make();
     r.spoil(call);
     const Status s = call.prepare();
-    const std::string found = s.ok() ? "taken" : std::to_string(s.argument) + " " + (s.detail ? s.detail : "");
+    const std::string found =
+        s.ok() ? "taken" : std::to_string(s.argument) + " " + (s.detail ? s.detail : "");
     EXPECT_EQ(found, std::to_string(r.argument) + " " + r.message);
   }
 }
@@ -153,7 +162,9 @@ inline Spoil elements(int i, int32_t n) {
   return [=](TestCall& c) { c.tensor_at(i).numel = n; };
 }
 inline Spoil order(int i, std::vector<uint8_t> dims) {
-  return [=](TestCall& c) { std::copy(dims.begin(), dims.end(), const_cast<uint8_t*>(c.tensor_at(i).dim_order)); };
+  return [=](TestCall& c) {
+    std::copy(dims.begin(), dims.end(), const_cast<uint8_t*>(c.tensor_at(i).dim_order));
+  };
 }
 inline Spoil misaligned(int i, int bytes) {
   return [=](TestCall& c) { c.tensor_at(i).data = data_of<char>(c.tensor_at(i)) + bytes; };
@@ -174,7 +185,9 @@ inline Spoil real(int i, double v) {
   return [=](TestCall& c) { c.argument(i).real = v; };
 }
 inline Spoil item(int i, int k, int64_t v) {  // of a list
-  return [=](TestCall& c) { static_cast<int64_t*>(const_cast<void*>(c.argument(i).list.data))[k] = v; };
+  return [=](TestCall& c) {
+    static_cast<int64_t*>(const_cast<void*>(c.argument(i).list.data))[k] = v;
+  };
 }
 inline Spoil items(int i, int32_t count) {
   return [=](TestCall& c) { c.argument(i).list.count = count; };

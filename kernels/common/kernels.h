@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/kernels.md), one symbol each.
-// The runtime's table lists them; a firmware's generated table names only those that its models call, so that the linker drops the rest.
-// Each is defined in a bind.cpp.
+// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect
+// (docs/kernels.md), one symbol each. The runtime's table lists them; a firmware's generated table
+// names only those that its models call, so that the linker drops the rest. Each is defined in a
+// bind.cpp.
 #pragma once
 #include "runtime/kernel.h"
 
@@ -37,8 +38,9 @@ namespace deuteron {
   K(kResize2d)                  \
   K(kRnn)
 
-// What stands in the place of calls of the dialect: on packed weights (kernels/dense/packing.h), a symbol for each packing, additions in one
-// step, quantization of inputs that are bytes, and rows kept from band to band.
+// What stands in the place of calls of the dialect: on packed weights (kernels/dense/packing.h), a
+// symbol for each packing, additions in one step, quantization of inputs that are bytes, and rows
+// kept from band to band.
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
   K(kPackedConv2dDsp4x4)           \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four floats at a time, with the vector extension that gcc and clang share: loops with comparisons are not made into vectors by
-// themselves.
+// Four floats at a time, with the vector extension that gcc and clang share: loops with comparisons
+// are not made into vectors by themselves.
 #pragma once
 #include <cstdint>
 #include <cstring>

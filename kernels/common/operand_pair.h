@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two operands of add and mul meet: element for element, or one of them is [1,C,1,1] and meets every pixel of an image that is
-// stored channels-last. Both cases are loops over memory.
+// How the two operands of add and mul meet: element for element, or one of them is [1,C,1,1] and
+// meets every pixel of an image that is stored channels-last. Both cases are loops over memory.
 #pragma once
 #include "kernels/common/prepare.h"
 
 namespace deuteron {
 
 struct OperandPair {
-  int32_t count = 0;     // elements of the result and of the longer operand
-  int32_t period = 0;    // elements of the shorter operand, which repeats; equals count when both are as long
+  int32_t count = 0;  // elements of the result and of the longer operand
+  int32_t period =
+      0;  // elements of the shorter operand, which repeats; equals count when both are as long
   bool swapped = false;  // the shorter operand is the first
 };
 
@@ -20,9 +21,13 @@ inline Status meet_layouts(const Call& call, int self, int other, int out, Opera
   pair->swapped = !equal && channels && a.numel == a.sizes[1];
   const Tensor &longer = pair->swapped ? b : a, &shorter = pair->swapped ? a : b;
   if (!equal && !(channels && shorter.numel == shorter.sizes[1] && is_channels_last(longer)))
-    return bad_argument(other, "must have the sizes of the first, or one value for each channel of an image stored channels-last");
-  if (equal && !same_layout(a, b)) return bad_argument(other, "must be stored in the order of the first");
-  if (!same_layout(longer, y)) return bad_argument(out, "must have the sizes and the order of the longer operand");
+    return bad_argument(other,
+                        "must have the sizes of the first, or one value for each channel of an "
+                        "image stored channels-last");
+  if (equal && !same_layout(a, b))
+    return bad_argument(other, "must be stored in the order of the first");
+  if (!same_layout(longer, y))
+    return bad_argument(out, "must have the sizes and the order of the longer operand");
   pair->count = longer.numel;
   pair->period = shorter.numel;
   return Status{};

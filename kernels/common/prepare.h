@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What prepare() asks of a call's arguments, in one wording for all kernels, and how it keeps what run needs.
-// A check named why_not_... gives null when all is well, else the words for Status::detail: no strings are made on a device.
+// What prepare() asks of a call's arguments, in one wording for all kernels, and how it keeps what
+// run needs. A check named why_not_... gives null when all is well, else the words for
+// Status::detail: no strings are made on a device.
 #pragma once
 #include <initializer_list>
 #include <new>
@@ -11,7 +12,8 @@
 
 namespace deuteron {
 
-// True when the bytes lie in memory as if the dimensions were stored in `order`: dimensions of one element may stand anywhere.
+// True when the bytes lie in memory as if the dimensions were stored in `order`: dimensions of one
+// element may stand anywhere.
 inline bool stored_in_order(const Tensor& t, const uint8_t* order) {
   int k = 0;
   for (int i = 0; i < t.rank; ++i) {
@@ -50,12 +52,15 @@ inline bool same_layout(const Tensor& a, const Tensor& b) {
   return same_sizes(a, b) && (a.dim_order == b.dim_order || stored_in_order(a, b.dim_order));
 }
 
-inline bool is_aligned(const Tensor& t, uintptr_t bytes) { return reinterpret_cast<uintptr_t>(t.data) % bytes == 0; }
+inline bool is_aligned(const Tensor& t, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(t.data) % bytes == 0;
+}
 inline bool lies_in(int64_t v, int64_t low, int64_t high) { return v >= low && v <= high; }
 inline bool is_s8(int64_t v) { return lies_in(v, -128, 127); }
 inline bool is_s32(int64_t v) { return lies_in(v, INT32_MIN, INT32_MAX); }
 
-// The two numbers of requantize(). A multiplier of INT32_MIN has no positive counterpart: no writer makes it.
+// The two numbers of requantize(). A multiplier of INT32_MIN has no positive counterpart: no writer
+// makes it.
 inline bool is_multiplier(int64_t v) { return lies_in(v, -INT32_MAX, INT32_MAX); }
 inline bool is_shift(int64_t v) { return lies_in(v, -31, 30); }
 
@@ -82,7 +87,8 @@ inline const char* why_not_channel_sums(const Tensor& t, int32_t channels) {
 }
 
 // The same in the file, each value in low..high: a requantization parameter of each channel.
-inline const char* why_not_channel_constants(const Tensor& t, int32_t channels, int32_t low, int32_t high) {
+inline const char* why_not_channel_constants(const Tensor& t, int32_t channels, int32_t low,
+                                             int32_t high) {
   if (const char* why = why_not_channel_sums(t, channels)) return why;
   if (!t.constant) return "must be a constant";
   const int32_t* v = static_cast<const int32_t*>(t.data);
@@ -93,10 +99,13 @@ inline const char* why_not_channel_constants(const Tensor& t, int32_t channels, 
 inline const char* why_not_multipliers(const Tensor& t, int32_t channels) {
   return why_not_channel_constants(t, channels, -INT32_MAX, INT32_MAX);
 }
-inline const char* why_not_shifts(const Tensor& t, int32_t channels) { return why_not_channel_constants(t, channels, -31, 30); }
+inline const char* why_not_shifts(const Tensor& t, int32_t channels) {
+  return why_not_channel_constants(t, channels, -31, 30);
+}
 
 // The two numbers of a list such as stride: height, then width.
-inline const char* read_pair(const Call& call, int argument, int32_t low, int32_t high, int32_t* h, int32_t* w) {
+inline const char* read_pair(const Call& call, int argument, int32_t low, int32_t high, int32_t* h,
+                             int32_t* w) {
   if (call.list(argument).count != 2) return "must have two numbers";
   const int64_t a = call.list_integer(argument, 0), b = call.list_integer(argument, 1);
   if (!lies_in(a, low, high) || !lies_in(b, low, high)) return "is out of range";
@@ -112,7 +121,8 @@ inline Status keep_nothing(Prepared* prepared) {
   return Status{};
 }
 
-// Copies `args` into the program's tables and makes `run` their function: for kernels with a struct of their own, which no C program calls.
+// Copies `args` into the program's tables and makes `run` their function: for kernels with a struct
+// of their own, which no C program calls.
 template <class T, void (*run)(const T&)>
 Status keep(Call& call, Prepared* prepared, const T& args) {
   T* kept = call.arena->make<T>();
@@ -128,7 +138,8 @@ template <auto kernel, class... Kept>
 struct KeptCall {
   std::tuple<Kept...> arguments;
   static void run(const void* kept) {
-    std::apply([](const auto&... a) { kernel(a...); }, static_cast<const KeptCall*>(kept)->arguments);
+    std::apply([](const auto&... a) { kernel(a...); },
+               static_cast<const KeptCall*>(kept)->arguments);
   }
 };
 template <auto kernel>
@@ -138,11 +149,13 @@ struct KeptCallOf<kernel> {
   using Type = KeptCall<kernel, std::decay_t<P>...>;
 };
 
-// Copies the kernel's arguments into the program's tables, for `run` to call it with; or tells them, where somebody asks.
+// Copies the kernel's arguments into the program's tables, for `run` to call it with; or tells
+// them, where somebody asks.
 template <auto kernel, class... A>
 Status keep(Call& call, Prepared* prepared, const A&... arguments) {
 #if !defined(DEUTERON_MICROCONTROLLER)
-  if (call.recorder != nullptr) return tell<kernel>(*call.recorder, kernel, arguments...), keep_nothing(prepared);
+  if (call.recorder != nullptr)
+    return tell<kernel>(*call.recorder, kernel, arguments...), keep_nothing(prepared);
 #endif
   using Kept = typename KeptCallOf<kernel>::Type;
   void* room = call.arena->make<Kept>();
@@ -152,7 +165,8 @@ Status keep(Call& call, Prepared* prepared, const A&... arguments) {
   return Status{};
 }
 
-// Of a firmware that knows its models: a program that is none of them may come to a kernel that is left out.
+// Of a firmware that knows its models: a program that is none of them may come to a kernel that is
+// left out.
 inline Status lacks_form() {
   Status s;
   s.code = Code::missing_kernel;
@@ -165,8 +179,8 @@ Status keep_linked(Call& call, Prepared* prepared, const A&... arguments) {
   else return lacks_form();
 }
 
-// The scratch of a call, or, where the file gives less than `bytes`, memory that the program's calls share. Without memory `data` is null:
-// then the load has failed.
+// The scratch of a call, or, where the file gives less than `bytes`, memory that the program's
+// calls share. Without memory `data` is null: then the load has failed.
 struct Room {
   void* data;
   int32_t bytes;
@@ -186,21 +200,26 @@ Status keep_for(Call& call, Prepared* prepared, const A&... arguments) {
   return keep_nothing(prepared);
 }
 
-// Whether two kernels are one: as types, because gcc's undefined-behaviour sanitizer takes no comparison of addresses for a constant.
+// Whether two kernels are one: as types, because gcc's undefined-behaviour sanitizer takes no
+// comparison of addresses for a constant.
 template <auto kernel>
 struct KernelType {};
 template <auto a, auto b>
 inline constexpr bool kIsOneKernel = std::is_same_v<KernelType<a>, KernelType<b>>;
 
-// The fastest one that the call's core has. Where there is no other, the portable kernel stands for it.
+// The fastest one that the call's core has. Where there is no other, the portable kernel stands for
+// it.
 template <auto portable, auto mve, auto dsp = portable, auto scalar = portable, class... A>
 Status keep_fastest(Call& call, Prepared* prepared, const A&... arguments) {
   if constexpr (!kIsOneKernel<mve, portable>)
-    if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, arguments...);
+    if (is_for<Feature::mve>(call))
+      return keep_for<Feature::mve, mve>(call, prepared, arguments...);
   if constexpr (!kIsOneKernel<dsp, portable>)
-    if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, arguments...);
+    if (is_for<Feature::dsp>(call))
+      return keep_for<Feature::dsp, dsp>(call, prepared, arguments...);
   if constexpr (!kIsOneKernel<scalar, portable>)
-    if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, scalar>(call, prepared, arguments...);
+    if (is_for<Feature::scalar>(call))
+      return keep_for<Feature::scalar, scalar>(call, prepared, arguments...);
   return keep<portable>(call, prepared, arguments...);
 }
 

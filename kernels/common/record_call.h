@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's call told instead of kept: what a program's calls come to on a core, found on a host by the checks that the core's loader
-// runs.
+// A kernel's call told instead of kept: what a program's calls come to on a core, found on a host
+// by the checks that the core's loader runs.
 #pragma once
 #include <string_view>
 
@@ -22,8 +22,8 @@ constexpr std::string_view name_of_kernel() {
 }
 #endif
 
-// Whether a kernel is one of those that the calls of a firmware's models come to: DEUTERON_FORMS has their names, with a colon before and
-// behind each. The others are not linked in then.
+// Whether a kernel is one of those that the calls of a firmware's models come to: DEUTERON_FORMS
+// has their names, with a colon before and behind each. The others are not linked in then.
 #if defined(DEUTERON_FORMS)
 template <auto kernel>
 constexpr bool is_linked() {
@@ -44,17 +44,21 @@ enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, scalar, soft_floa
 
 #if !defined(DEUTERON_MICROCONTROLLER)
 struct KernelShape {
-  std::string_view name;         // as C++ spells it in our namespace: "mul_s8_mve"
-  const FieldShape* parameters;  // a record where the kernel takes a reference; names and offsets are empty
+  std::string_view name;  // as C++ spells it in our namespace: "mul_s8_mve"
+  const FieldShape*
+      parameters;  // a record where the kernel takes a reference; names and offsets are empty
   uint32_t count;
 };
 
 // What prepare() of a call with a recorder says it to.
 struct CallRecorder {
-  uint32_t features = 0;  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
-  void (*record)(void* context, const KernelShape& kernel, const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
+  uint32_t features =
+      0;  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
+  void (*record)(void* context, const KernelShape& kernel,
+                 const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
   void* context = nullptr;
-  void (*refuse)(void* context, const char* why) = nullptr;  // may be null: why a kernel that the core has does not serve the call
+  void (*refuse)(void* context, const char* why) =
+      nullptr;  // may be null: why a kernel that the core has does not serve the call
 };
 #endif
 
@@ -86,13 +90,15 @@ constexpr bool is_for(const Call& call) {
 #endif
 }
 
-// Whether a kernel of the core serves a call: `why_not` of its arguments is null. Else the reason is told where somebody asks.
+// Whether a kernel of the core serves a call: `why_not` of its arguments is null. Else the reason
+// is told where somebody asks.
 template <Feature f, auto why_not, class... A>
 constexpr bool serves(const Call& call, const A&... arguments) {
   if (!is_for<f>(call)) return false;
   const char* const why = why_not(arguments...);
 #if !defined(DEUTERON_MICROCONTROLLER)
-  if (why != nullptr && call.recorder->refuse != nullptr) call.recorder->refuse(call.recorder->context, why);
+  if (why != nullptr && call.recorder->refuse != nullptr)
+    call.recorder->refuse(call.recorder->context, why);
 #endif
   return why == nullptr;
 }
@@ -104,7 +110,8 @@ inline constexpr std::string_view kKernelName = name_of_kernel<kernel>();
 
 template <class P>
 constexpr FieldShape shape_of_parameter() {
-  if constexpr (std::is_reference_v<P>) return shape_of_field<std::remove_cv_t<std::remove_reference_t<P>>>("", 0);
+  if constexpr (std::is_reference_v<P>)
+    return shape_of_field<std::remove_cv_t<std::remove_reference_t<P>>>("", 0);
   else return shape_of_field<P>("", 0);
 }
 template <auto kernel, class... P>

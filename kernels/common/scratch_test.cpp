@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scratch sizes against what the stock flow wrote: every node of the stock files, and what its sizing functions say for more.
+// The scratch sizes against what the stock flow wrote: every node of the stock files, and what its
+// sizing functions say for more.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -14,8 +15,9 @@
 namespace deuteron {
 namespace {
 
-// Instruction set, operator, sizes of input, weight and output as in the file, stride, padding, dilation, and the scratch at the end (two
-// for tc, the transposed convolution). avg: input. bmm: both operands. Source: ../shared/fixtures/**/*.pte, ExecuTorch 1.5.1.
+// Instruction set, operator, sizes of input, weight and output as in the file, stride, padding,
+// dilation, and the scratch at the end (two for tc, the transposed convolution). avg: input. bmm:
+// both operands. Source: ../shared/fixtures/**/*.pte, ExecuTorch 1.5.1.
 constexpr const char* kStockNodes = R"(
 scalar avg 1 3 8 8 0
 scalar avg 1 3 10 10 0
@@ -318,11 +320,13 @@ scalar tc 2 12 1 3 5 1 1 12 2 5 1 7 2 3 0 0 320 0
 
 // The scratch that we compute for one line; wanted values are taken off its end.
 std::vector<int64_t> ours(const std::string& op, Isa isa, const std::vector<int32_t>& v) {
-  if (op == "avg") return {avg_pool2d_scratch_bytes({v[0], v[2], v[3], v[1], 1, 1, 1, 1, 1, 1, 0, 0, 0}, isa)};
+  if (op == "avg")
+    return {avg_pool2d_scratch_bytes({v[0], v[2], v[3], v[1], 1, 1, 1, 1, 1, 1, 0, 0, 0}, isa)};
   if (op == "bmm") return {matmul_scratch_bytes({v[0], v[1], v[4], v[2], 0, 0, 0, 0, 0}, isa)};
   const auto fill = [&v](auto& a) {
     a.n = v[0], a.in_c = v[1], a.in_h = v[2], a.in_w = v[3], a.kernel_h = v[5], a.kernel_w = v[6];
-    a.out_c = v[9], a.out_h = v[10], a.out_w = v[11], a.stride_h = v[12], a.stride_w = v[13], a.pad_h = v[14], a.pad_w = v[15];
+    a.out_c = v[9], a.out_h = v[10], a.out_w = v[11], a.stride_h = v[12], a.stride_w = v[13],
+    a.pad_h = v[14], a.pad_w = v[15];
   };
   if (op == "tc") {
     ConvTranspose2dArgs a{};
@@ -352,15 +356,22 @@ int check(const char* table) {
     std::vector<int32_t> v;
     for (int32_t n; words >> n;) v.push_back(n);
     std::vector<int64_t> wanted(v.end() - (op == "tc" ? 2 : 1), v.end());
-    EXPECT_EQ(ours(op, isa == "mve" ? Isa::mve : isa == "dsp" ? Isa::dsp : Isa::scalar, v), wanted) << line;
+    EXPECT_EQ(ours(op,
+                   isa == "mve"   ? Isa::mve
+                   : isa == "dsp" ? Isa::dsp
+                                  : Isa::scalar,
+                   v),
+              wanted)
+        << line;
     ++lines;
   }
   return lines;
 }
 
 TEST(Scratch, EqualsEveryNodeOfTheStockFiles) { EXPECT_EQ(check(kStockNodes), 163); }
-// Where a depthwise convolution over one channel becomes a 1x1 or a row-wise convolution, the kernel asks for less than ExecuTorch's compiler
-// plans, and with runtime checks takes no other size: CMSIS-NN dbf45dbf, arm_depthwise_conv_wrapper_s8_get_buffer_size.
+// Where a depthwise convolution over one channel becomes a 1x1 or a row-wise convolution, the
+// kernel asks for less than ExecuTorch's compiler plans, and with runtime checks takes no other
+// size: CMSIS-NN dbf45dbf, arm_depthwise_conv_wrapper_s8_get_buffer_size.
 TEST(Scratch, IsWhatTheKernelAsksForOverOneChannel) {
   DepthwiseConv2dArgs a{};
   a.n = a.in_h = a.in_w = a.in_c = a.out_h = a.out_w = a.kernel_h = a.kernel_w = 1;
@@ -368,7 +379,8 @@ TEST(Scratch, IsWhatTheKernelAsksForOverOneChannel) {
   a.out_c = a.depth_multiplier = 16;
   EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 16);
   a.in_w = 5, a.kernel_w = 3, a.out_w = 3;
-  EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 64 + 48);  // stride * channels is no multiple of 4: columns
+  EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve),
+            64 + 48);  // stride * channels is no multiple of 4: columns
   a.stride_w = 4, a.in_w = 7, a.out_w = 2;
   EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 3 + 48);
 }

@@ -12,9 +12,10 @@
 namespace deuteron {
 namespace {
 
-// Instruction set, operator, n h w c, oh ow oc, kernel h w, channels of a filter (conv) or depth multiplier (dw), stride, padding before,
-// dilation (not tc); and whether CMSIS-NN 99f736a gave what the contract says, written nothing outside and reported no error.
-// Measured on x86-64 (scalar), QEMU mps2-an386 (dsp) and mps3-an547 (mve), gcc 12.2.
+// Instruction set, operator, n h w c, oh ow oc, kernel h w, channels of a filter (conv) or depth
+// multiplier (dw), stride, padding before, dilation (not tc); and whether CMSIS-NN 99f736a gave
+// what the contract says, written nothing outside and reported no error. Measured on x86-64
+// (scalar), QEMU mps2-an386 (dsp) and mps3-an547 (mve), gcc 12.2.
 constexpr const char* kMeasured = R"(
 scalar dw 1 8 9 34 2 3 34 3 3 1 3 4 0 1 1 1 same
 scalar dw 1 1 11 4 1 3 4 3 3 1 1 1 1 0 1 1 same
@@ -213,8 +214,8 @@ mve dw 1 1 1 1 1 1 2 1 4 2 2 4 1 3 1 1 differs
 
 const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v, CmsisNn version) {
   const auto fill = [&v](auto& a) {
-    a.n = v[0], a.in_h = v[1], a.in_w = v[2], a.in_c = v[3], a.out_h = v[4], a.out_w = v[5], a.out_c = v[6], a.kernel_h = v[7],
-    a.kernel_w = v[8];
+    a.n = v[0], a.in_h = v[1], a.in_w = v[2], a.in_c = v[3], a.out_h = v[4], a.out_w = v[5],
+    a.out_c = v[6], a.kernel_h = v[7], a.kernel_w = v[8];
   };
   if (op == "tc") {
     ConvTranspose2dArgs a{};
@@ -223,7 +224,8 @@ const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v, 
     return why_stock_conv_transpose2d_differs(a, version);
   }
   const auto fill_rest = [&v](auto& a) {
-    a.stride_h = v[10], a.stride_w = v[11], a.pad_h = v[12], a.pad_w = v[13], a.dilation_h = v[14], a.dilation_w = v[15];
+    a.stride_h = v[10], a.stride_w = v[11], a.pad_h = v[12], a.pad_w = v[13], a.dilation_h = v[14],
+    a.dilation_w = v[15];
   };
   if (op == "dw") {
     DepthwiseConv2dArgs a{};
@@ -257,7 +259,8 @@ TEST(StockLimits, SayWhatTheStockKernelsDo) {
     // dbf45dbf differs in one thing: tests/stock/cmsis_nn_limits.cpp holds it against that commit.
     const bool reversed = op == "tc" && v[3] > 16 && v[9] <= 2 && v[10] <= 2;
     const bool misplaced = op == "tc" && !reversed && v[11] % v[9] != 0;
-    EXPECT_EQ(said(op, set, v, CmsisNn::at_dbf45dbf) == nullptr, outcome == "same" && !misplaced) << line;
+    EXPECT_EQ(said(op, set, v, CmsisNn::at_dbf45dbf) == nullptr, outcome == "same" && !misplaced)
+        << line;
     ++lines;
   }
   EXPECT_EQ(lines, 193);

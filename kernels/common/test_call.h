@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's call as the loader would make it, for tests: arguments in order, memory of exactly the right size on the heap, so that
-// AddressSanitizer sees a read or write that leaves a tensor.
+// A kernel's call as the loader would make it, for tests: arguments in order, memory of exactly the
+// right size on the heap, so that AddressSanitizer sees a read or write that leaves a tensor.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -34,12 +34,20 @@ class TestCall {
     for (int32_t s : h.sizes) n = n == 0 ? 0 : n * s;
     const size_t bytes = static_cast<size_t>(n) * element_bytes(type);
     h.data.reset(bytes ? new (std::align_val_t{16}) uint8_t[bytes]() : nullptr);
-    h.tensor = {h.data.get(), h.sizes.data(), h.order.data(), static_cast<int32_t>(n), static_cast<uint8_t>(h.sizes.size()), type, false};
+    h.tensor = {h.data.get(),
+                h.sizes.data(),
+                h.order.data(),
+                static_cast<int32_t>(n),
+                static_cast<uint8_t>(h.sizes.size()),
+                type,
+                false};
     Value& v = value(Kind::tensor);
     v.tensor = &h.tensor;
     return h.tensor;
   }
-  Tensor& image(int32_t n, int32_t h, int32_t w, int32_t c) { return tensor(ScalarType::s8, {n, c, h, w}, {0, 2, 3, 1}); }
+  Tensor& image(int32_t n, int32_t h, int32_t w, int32_t c) {
+    return tensor(ScalarType::s8, {n, c, h, w}, {0, 2, 3, 1});
+  }
   Tensor& constants(const std::vector<int32_t>& values) {
     Tensor& t = tensor(ScalarType::s32, {static_cast<int32_t>(values.size())});
     if (!values.empty()) std::memcpy(t.data, values.data(), values.size() * 4);
@@ -60,7 +68,9 @@ class TestCall {
   const Value& argument(int i) const { return *arguments_[static_cast<size_t>(i)]; }
   int count() const { return static_cast<int>(arguments_.size()); }
   const Kernel& kernel() const { return kernel_; }
-  bool writes(int i) const { return kernel_.schema[i] == 'O' || kernel_.schema[i] == 'X'; }  // a result or scratch
+  bool writes(int i) const {
+    return kernel_.schema[i] == 'O' || kernel_.schema[i] == 'X';
+  }  // a result or scratch
   // Whether a result is the bytes of an operand; whether there is none.
   bool in_place() const {
     const auto read = [&](int j) { return !writes(j) && argument(j).kind == Kind::tensor; };
@@ -144,9 +154,13 @@ std::vector<T> contents(const Tensor& t) {
 struct Random {
   std::mt19937 engine;
   explicit Random(uint32_t seed) : engine(seed) {}
-  int32_t in(int32_t low, int32_t high) { return std::uniform_int_distribution<int32_t>(low, high)(engine); }
+  int32_t in(int32_t low, int32_t high) {
+    return std::uniform_int_distribution<int32_t>(low, high)(engine);
+  }
   // Any int8, the ends more often than by chance.
-  int8_t s8() { return static_cast<int8_t>(in(0, 15) == 0 ? -128 : in(0, 15) == 0 ? 127 : in(-128, 127)); }
+  int8_t s8() {
+    return static_cast<int8_t>(in(0, 15) == 0 ? -128 : in(0, 15) == 0 ? 127 : in(-128, 127));
+  }
   void fill(const Tensor& t) {
     const int32_t bytes = t.numel * (t.type == ScalarType::s16 ? 2 : 1);
     for (int32_t i = 0; i < bytes; ++i) data_of<int8_t>(t)[i] = s8();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a file says, a kernel that prepare() has accepted stays inside its tensors. A valid call of it, as a line of words, is spoiled
-// at random and runs under AddressSanitizer and UndefinedBehaviorSanitizer; the memory of each tensor is exactly as large as its sizes say.
-// What is refused, at which argument and in which words, and how often, stands in tests/refusals: a check that is lost or moved shows
-// there.
+// Whatever a file says, a kernel that prepare() has accepted stays inside its tensors. A valid call
+// of it, as a line of words, is spoiled at random and runs under AddressSanitizer and
+// UndefinedBehaviorSanitizer; the memory of each tensor is exactly as large as its sizes say. What
+// is refused, at which argument and in which words, and how often, stands in tests/refusals: a
+// check that is lost or moved shows there.
 #pragma once
 #include <cstdlib>
 #include <fstream>
@@ -27,13 +28,14 @@ struct SpoiledArgument {
   double real = 0;
 };
 
-// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one, of x64pc too), xf:.. xu:.. x16:..
-// x64:.. xb:.., i:5, l:1,1, f:0.5, b:1, n.
+// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive
+// one, of x64pc too), xf:.. xu:.. x16:.. x64:.. xb:.., i:5, l:1,1, f:0.5, b:1, n.
 inline SpoiledArgument read_argument(const std::string& word) {
   SpoiledArgument a;
   a.kind = word[0];
   const size_t colon = word.find(':');
-  std::string head = word.substr(0, colon), body = colon == std::string::npos ? "" : word.substr(colon + 1), order;
+  std::string head = word.substr(0, colon),
+              body = colon == std::string::npos ? "" : word.substr(colon + 1), order;
   if (a.kind == 'x') {
     a.constant = head.back() == 'c';
     if (a.constant) head.pop_back();
@@ -46,7 +48,8 @@ inline SpoiledArgument read_argument(const std::string& word) {
              : head == "xb"  ? ScalarType::b8
              : head == "xf"  ? ScalarType::f32
                              : ScalarType::u8;
-    if (const size_t second = body.find(':'); second != std::string::npos) order = body.substr(second + 1), body = body.substr(0, second);
+    if (const size_t second = body.find(':'); second != std::string::npos)
+      order = body.substr(second + 1), body = body.substr(0, second);
   }
   if (a.kind == 'f') {
     a.real = std::stod(body);
@@ -81,10 +84,18 @@ inline int64_t odd_number(Random& random, int64_t now) {
 }
 
 inline void spoil(SpoiledArgument& a, Random& random) {
-  if (a.kind == 'i' || a.kind == 'b') a.numbers[0] = a.kind == 'b' ? random.in(0, 1) : odd_number(random, a.numbers[0]);
+  if (a.kind == 'i' || a.kind == 'b')
+    a.numbers[0] = a.kind == 'b' ? random.in(0, 1) : odd_number(random, a.numbers[0]);
   if (a.kind == 'f') {
-    const double odd[] = {
-        0, -1, 1e-46, 1e-38, 1e38, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), a.real * 3};
+    const double odd[] = {0,
+                          -1,
+                          1e-46,
+                          1e-38,
+                          1e38,
+                          1e300,
+                          std::numeric_limits<double>::quiet_NaN(),
+                          std::numeric_limits<double>::infinity(),
+                          a.real * 3};
     a.real = odd[random.in(0, 8)];
   }
   if (a.kind == 'l') {
@@ -92,7 +103,8 @@ inline void spoil(SpoiledArgument& a, Random& random) {
     if (what == 0 && !a.numbers.empty()) a.numbers.pop_back();
     else if (what == 1) a.numbers.push_back(1);
     else if (!a.numbers.empty()) {
-      int64_t& n = a.numbers[static_cast<size_t>(random.in(0, static_cast<int32_t>(a.numbers.size()) - 1))];
+      int64_t& n =
+          a.numbers[static_cast<size_t>(random.in(0, static_cast<int32_t>(a.numbers.size()) - 1))];
       n = odd_number(random, n);
     }
   }
@@ -100,14 +112,17 @@ inline void spoil(SpoiledArgument& a, Random& random) {
   const int32_t what = random.in(0, 19);
   if (what == 0) a.type = static_cast<ScalarType>(random.in(0, 7));
   else if (what == 1) a.constant = !a.constant;
-  else if (what <= 4 && !a.order.empty()) std::shuffle(a.order.begin(), a.order.end(), random.engine);
-  else if (what == 5) a.sizes.insert(a.sizes.begin(), 1), a.order.push_back(static_cast<uint8_t>(a.order.size()));
+  else if (what <= 4 && !a.order.empty())
+    std::shuffle(a.order.begin(), a.order.end(), random.engine);
+  else if (what == 5)
+    a.sizes.insert(a.sizes.begin(), 1), a.order.push_back(static_cast<uint8_t>(a.order.size()));
   else if (what == 6 && !a.sizes.empty()) {
     a.sizes.pop_back();
     a.order.resize(a.sizes.size());
     std::iota(a.order.begin(), a.order.end(), uint8_t{0});
   } else if (!a.sizes.empty()) {
-    int32_t& s = a.sizes[static_cast<size_t>(random.in(0, static_cast<int32_t>(a.sizes.size()) - 1))];
+    int32_t& s =
+        a.sizes[static_cast<size_t>(random.in(0, static_cast<int32_t>(a.sizes.size()) - 1))];
     if (s < 1 << 20) s = random.in(0, 2) == 0 ? random.in(0, 3) : std::max(0, s + random.in(-2, 2));
     if (s == 0 && random.in(0, 1) == 0)  // beside an extent of 0 the others may be anything
       for (int32_t& other : a.sizes)
@@ -115,7 +130,8 @@ inline void spoil(SpoiledArgument& a, Random& random) {
   }
 }
 
-inline TestCall spoiled_call(const Kernel& kernel, const std::vector<SpoiledArgument>& arguments, Random& random) {
+inline TestCall spoiled_call(const Kernel& kernel, const std::vector<SpoiledArgument>& arguments,
+                             Random& random) {
   TestCall call(kernel);
   for (const SpoiledArgument& a : arguments) {
     switch (a.kind) {
@@ -138,9 +154,11 @@ inline TestCall spoiled_call(const Kernel& kernel, const std::vector<SpoiledArgu
         Tensor& t = call.tensor(a.type, a.sizes, a.order);
         t.constant = a.constant;
         const size_t bytes = static_cast<size_t>(t.numel) * element_bytes(a.type);
-        for (size_t i = 0; i < bytes; ++i) data_of<uint8_t>(t)[i] = static_cast<uint8_t>(random.in(0, 255));
+        for (size_t i = 0; i < bytes; ++i)
+          data_of<uint8_t>(t)[i] = static_cast<uint8_t>(random.in(0, 255));
         if (a.constant && a.type == ScalarType::s32)  // in range as a multiplier and as a shift
-          for (int32_t i = 0; i < t.numel; ++i) data_of<int32_t>(t)[i] = random.in(a.positive ? 1 : -31, 30);
+          for (int32_t i = 0; i < t.numel; ++i)
+            data_of<int32_t>(t)[i] = random.in(a.positive ? 1 : -31, 30);
         if (a.constant && a.positive && a.type == ScalarType::s64)
           for (int32_t i = 0; i < t.numel; ++i) data_of<int64_t>(t)[i] = 1 + i % 30;
       }
@@ -160,7 +178,8 @@ inline std::string refusals_file(const Kernel& kernel, const char* text) {
   return source_path("tests/refusals/" + name + "." + digits + ".txt");
 }
 
-inline void expect_recorded(const Kernel& kernel, const char* text, const std::map<std::string, int>& outcomes) {
+inline void expect_recorded(const Kernel& kernel, const char* text,
+                            const std::map<std::string, int>& outcomes) {
   std::ostringstream found;
   found << text << "\n";
   for (const auto& [what, times] : outcomes) found << what << ": " << times << "\n";
@@ -180,16 +199,24 @@ inline void expect_inside(const Kernel& kernel, const char* text) {
     std::vector<SpoiledArgument> arguments = valid;
     const int32_t times = i == 0 ? 0 : random.in(1, 3);
     for (int32_t k = 0; k < times; ++k)
-      spoil(arguments[static_cast<size_t>(random.in(0, static_cast<int32_t>(arguments.size()) - 1))], random);
-    const bool huge = std::any_of(arguments.begin(), arguments.end(), [](const SpoiledArgument& a) {  // and no extent of 0 any more
-      return std::count(a.sizes.begin(), a.sizes.end(), 1 << 30) > 0 && std::count(a.sizes.begin(), a.sizes.end(), 0) == 0;
-    });
+      spoil(
+          arguments[static_cast<size_t>(random.in(0, static_cast<int32_t>(arguments.size()) - 1))],
+          random);
+    const bool huge =
+        std::any_of(arguments.begin(), arguments.end(),
+                    [](const SpoiledArgument& a) {  // and no extent of 0 any more
+                      return std::count(a.sizes.begin(), a.sizes.end(), 1 << 30) > 0 &&
+                             std::count(a.sizes.begin(), a.sizes.end(), 0) == 0;
+                    });
     if (huge) continue;
     TestCall call = spoiled_call(kernel, arguments, random);
     const Status status = call.prepare();
     EXPECT_TRUE(status.ok() || status.detail != nullptr);
-    EXPECT_TRUE(i > 0 || status.ok()) << text << " argument " << status.argument << " " << (status.detail ? status.detail : "");
-    ++outcomes[status.ok() ? "taken" : "argument " + std::to_string(status.argument) + " " + (status.detail ? status.detail : "")];
+    EXPECT_TRUE(i > 0 || status.ok())
+        << text << " argument " << status.argument << " " << (status.detail ? status.detail : "");
+    ++outcomes[status.ok() ? "taken"
+                           : "argument " + std::to_string(status.argument) + " " +
+                                 (status.detail ? status.detail : "")];
     if (!status.ok()) continue;
     ++accepted;
     call.run();

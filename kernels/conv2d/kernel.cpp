@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable convolution: the window under one output position is gathered once as a row of int16, then met by every filter.
+// Portable convolution: the window under one output position is gathered once as a row of int16,
+// then met by every filter.
 #include "kernels/conv2d/kernel.h"
 
 #include "kernels/common/host_clones.h"
@@ -13,18 +14,21 @@
 namespace deuteron {
 namespace {
 
-// A part of a window: taps first_tap..end_tap-1 (tap = kh * kernel_w + kw) and channels first_c..end_c-1 of the group.
+// A part of a window: taps first_tap..end_tap-1 (tap = kh * kernel_w + kw) and channels
+// first_c..end_c-1 of the group.
 struct Part {
   int32_t first_tap, end_tap, first_c, end_c;
 };
 
-// Where a window stands: its first element's row and column (possibly outside), the taps inside, and its group's first channel.
+// Where a window stands: its first element's row and column (possibly outside), the taps inside,
+// and its group's first channel.
 struct Place {
   int32_t ih, iw, channel;
   Taps h, w;
 };
 
-void gather(const Conv2dArgs& a, const int8_t* image, const Place& at, const Part& part, int16_t* row) {
+void gather(const Conv2dArgs& a, const int8_t* image, const Place& at, const Part& part,
+            int16_t* row) {
   const int32_t channels = part.end_c - part.first_c;
   for (int32_t kh = part.first_tap / a.kernel_w; kh * a.kernel_w < part.end_tap; ++kh) {
     const int32_t begin = kh * a.kernel_w;  // this row of taps, cut to the part
@@ -37,7 +41,9 @@ void gather(const Conv2dArgs& a, const int8_t* image, const Place& at, const Par
     row += (first_in - first) * channels;
     if (first_in < end_in) {
       const int8_t* from =
-          image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + first_in * a.dilation_w) * a.in_c + at.channel + part.first_c;
+          image +
+          ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + first_in * a.dilation_w) * a.in_c +
+          at.channel + part.first_c;
       if (a.dilation_w == 1 && channels == a.in_c) {
         widen_s8(from, (end_in - first_in) * channels, a.x_offset, row);
         row += (end_in - first_in) * channels;
@@ -52,8 +58,8 @@ void gather(const Conv2dArgs& a, const int8_t* image, const Place& at, const Par
 }
 
 // The filters first..first+count-1 of one group at one place.
-void place_filters(const Conv2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, const Place& at, int32_t first,
-                   int32_t count, int8_t* y) {
+void place_filters(const Conv2dArgs& a, const int8_t* image, const int8_t* weight,
+                   const int32_t* bias, const Place& at, int32_t first, int32_t count, int8_t* y) {
   const int32_t taps = a.kernel_h * a.kernel_w, length = taps * a.kernel_c;
   const int32_t tap_step = a.kernel_c <= kWidened ? kWidened / a.kernel_c : 1;
   const int32_t channel_step = a.kernel_c <= kWidened ? a.kernel_c : kWidened;
@@ -76,13 +82,15 @@ void place_filters(const Conv2dArgs& a, const int8_t* image, const int8_t* weigh
           add_dot_products(row, elements, filters + tap * a.kernel_c + c, length, here, sums);
         }
     }
-    requantize_row_to_s8(sums, a.multiplier + oc, a.shift + oc, here, a.y_zero, a.y_min, a.y_max, y + oc);
+    requantize_row_to_s8(sums, a.multiplier + oc, a.shift + oc, here, a.y_zero, a.y_min, a.y_max,
+                         y + oc);
   }
 }
 
 }  // namespace
 
-DEUTERON_HOST_CLONES void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+DEUTERON_HOST_CLONES void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
+                                    const int32_t* bias, int8_t* y) {
   const int32_t groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution with the M-profile Vector Extension: two windows at a time are gathered in turns of 16 elements and meet all filters, four by
-// four (kernels/dense/dot_mve.h). Where there is one window, and it lies in one piece, it is read as it lies.
+// Convolution with the M-profile Vector Extension: two windows at a time are gathered in turns of
+// 16 elements and meet all filters, four by four (kernels/dense/dot_mve.h). Where there is one
+// window, and it lies in one piece, it is read as it lies.
 #include <arm_mve.h>
 
 #include <cstring>
@@ -13,14 +14,16 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kMostChannels = 64;   // output channels whose rescaling lies on the stack
-constexpr int32_t kStackWindow = 1024;  // elements of a window that may lie on the stack, where the scratch has no room
+constexpr int32_t kMostChannels = 64;  // output channels whose rescaling lies on the stack
+constexpr int32_t kStackWindow =
+    1024;  // elements of a window that may lie on the stack, where the scratch has no room
 
 int32_t blocks_of(int32_t length) { return (length + kMveBlock - 1) / kMveBlock; }
 
 // `blocks` blocks, every second one from `to` on: the other ones belong to the other window.
 int8_t* copy_blocks(const int8_t* from, int32_t blocks, int8_t* to) {
-  for (int32_t i = 0; i < blocks; ++i, from += kMveBlock, to += 2 * kMveBlock) vst1q_s8(to, vld1q_s8(from));
+  for (int32_t i = 0; i < blocks; ++i, from += kMveBlock, to += 2 * kMveBlock)
+    vst1q_s8(to, vld1q_s8(from));
   return to;
 }
 int8_t* fill_blocks(int8x16_t value, int32_t blocks, int8_t* to) {
@@ -36,7 +39,8 @@ int8_t* copy_bytes(const int8_t* from, int32_t count, int8_t* to) {
   return to + count;
 }
 int8_t* fill_bytes(int8x16_t value, int32_t count, int8_t* to) {
-  for (int32_t i = 0; i < count; i += kMveBlock) vst1q_p_s8(to + i, value, vctp8q(static_cast<uint32_t>(count - i)));
+  for (int32_t i = 0; i < count; i += kMveBlock)
+    vst1q_p_s8(to + i, value, vctp8q(static_cast<uint32_t>(count - i)));
   return to + count;
 }
 
@@ -52,25 +56,32 @@ void interleave(const int8_t* a, const int8_t* b, int32_t length, int8_t* to) {
 
 struct Convolution {
   const Conv2dArgs& a;
-  const int8_t* image;      // of the batch
-  int32_t length, channel;  // elements of a window; the group's first input channel
-  bool in_one_piece;        // every window lies in x as it is wanted
-  bool has_whole_rows;      // each row of a window's taps does, if it lies inside x,
-  int32_t last_h, last_w;   // which it does if it begins at 0..last_h, 0..last_w
-  int32_t row_blocks, rows, row_step;  // pieces of such a window, if they are whole blocks, else 0; how many, and bytes from one to the next
-  int8_t *windows, *apart;  // both windows in turns, then each by itself
+  const int8_t* image;                 // of the batch
+  int32_t length, channel;             // elements of a window; the group's first input channel
+  bool in_one_piece;                   // every window lies in x as it is wanted
+  bool has_whole_rows;                 // each row of a window's taps does, if it lies inside x,
+  int32_t last_h, last_w;              // which it does if it begins at 0..last_h, 0..last_w
+  int32_t row_blocks, rows, row_step;  // pieces of such a window, if they are whole blocks, else 0;
+                                       // how many, and bytes from one to the next
+  int8_t *windows, *apart;             // both windows in turns, then each by itself
 };
 
-// The window at row ih, column iw, which may begin outside. Count and copies are of blocks or of bytes.
-template <int8_t* (*copy)(const int8_t*, int32_t, int8_t*), int8_t* (*fill)(int8x16_t, int32_t, int8_t*)>
+// The window at row ih, column iw, which may begin outside. Count and copies are of blocks or of
+// bytes.
+template <int8_t* (*copy)(const int8_t*, int32_t, int8_t*),
+          int8_t* (*fill)(int8x16_t, int32_t, int8_t*)>
 void gather(const Convolution& c, int32_t ih, int32_t iw, int32_t unit, int8_t* to) {
   const Conv2dArgs& a = c.a;
   const int8x16_t zero = vdupq_n_s8(static_cast<int8_t>(-a.x_offset));
   const int32_t tap = a.kernel_c / unit;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
-  const int32_t inside = w.end - w.first, step = a.dilation_w * a.in_c, row_step = a.dilation_h * a.in_w * a.in_c;
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
+             w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
+  const int32_t inside = w.end - w.first, step = a.dilation_w * a.in_c,
+                row_step = a.dilation_h * a.in_w * a.in_c;
   const bool in_rows = a.dilation_w == 1 && a.kernel_c == a.in_c;
-  const int8_t* row = c.image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + c.channel;
+  const int8_t* row =
+      c.image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c +
+      c.channel;
   if (h.first > 0) to = fill(zero, h.first * a.kernel_w * tap, to);
   for (int32_t kh = h.first; kh < h.end; ++kh, row += row_step) {
     if (w.first > 0) to = fill(zero, w.first * tap, to);
@@ -91,9 +102,11 @@ void advance(const Conv2dArgs& a, MvePlace& at) {
 }
 
 // Rows of taps of up to 16 elements, one after the other.
-void copy_short_rows(const int8_t* row, int32_t row_step, int32_t count, int32_t length, int8_t* to) {
+void copy_short_rows(const int8_t* row, int32_t row_step, int32_t count, int32_t length,
+                     int8_t* to) {
   const mve_pred16_t here = vctp8q(static_cast<uint32_t>(length));
-  for (int32_t i = count; i > 0; --i, row += row_step, to += length) vst1q_p_s8(to, vld1q_z_s8(row, here), here);
+  for (int32_t i = count; i > 0; --i, row += row_step, to += length)
+    vst1q_p_s8(to, vld1q_z_s8(row, here), here);
 }
 
 // Two windows inside x, which begin at x0 and x1 and are in one piece, or in short rows.
@@ -111,7 +124,8 @@ void gather_apart(const Convolution& c, const MvePlace& first, const MvePlace& s
   const int32_t ih = first.oh * a.stride_h - a.pad_h, iw = first.ow * a.stride_w - a.pad_w;
   const int32_t jh = second.oh * a.stride_h - a.pad_h, jw = second.ow * a.stride_w - a.pad_w;
   if (c.in_one_piece) {
-    interleave(c.image + (ih * a.in_w + iw) * a.in_c + c.channel, c.image + (jh * a.in_w + jw) * a.in_c + c.channel, c.length, c.windows);
+    interleave(c.image + (ih * a.in_w + iw) * a.in_c + c.channel,
+               c.image + (jh * a.in_w + jw) * a.in_c + c.channel, c.length, c.windows);
   } else if (a.kernel_c % kMveBlock == 0) {
     gather<copy_blocks, fill_blocks>(c, ih, iw, kMveBlock, c.windows);
     gather<copy_blocks, fill_blocks>(c, jh, jw, kMveBlock, c.windows + kMveBlock);
@@ -123,14 +137,16 @@ void gather_apart(const Convolution& c, const MvePlace& first, const MvePlace& s
   }
 }
 
-// Gathers all windows of the image, two at a time, and calls f(number of the first one, whether there are two).
+// Gathers all windows of the image, two at a time, and calls f(number of the first one, whether
+// there are two).
 template <class F>
 void for_two_windows(const Convolution& c, const F& f) {
   const Conv2dArgs& a = c.a;
   const int32_t windows = a.out_h * a.out_w, step = a.stride_w * a.in_c;
   // The windows begin..end-1 of a row lie inside x, as far as columns go.
   const int32_t begin = (a.pad_w + a.stride_w - 1) / a.stride_w, last = c.last_w + a.pad_w;
-  const int32_t inside = c.has_whole_rows && last >= 0 ? last / a.stride_w + 1 : 0, end = inside < a.out_w ? inside : a.out_w;
+  const int32_t inside = c.has_whole_rows && last >= 0 ? last / a.stride_w + 1 : 0,
+                end = inside < a.out_w ? inside : a.out_w;
   MvePlace at{0, 0};
   int32_t row = -1;  // the one that the next two describe
   bool is_inside = false;
@@ -144,7 +160,8 @@ void for_two_windows(const Convolution& c, const F& f) {
     }
     if (is_inside && at.ow >= begin && at.ow + 1 < end) {
       const int8_t* x = first_of_row + at.ow * step;
-      if (c.row_blocks > 0) deuteron_interleave_mve(x, x + step, c.row_blocks, c.windows, c.rows, c.row_step);
+      if (c.row_blocks > 0)
+        deuteron_interleave_mve(x, x + step, c.row_blocks, c.windows, c.rows, c.row_step);
       else gather_rows(c, x, x + step);
       at.ow += 2;
       if (at.ow == a.out_w) at.ow = 0, ++at.oh;
@@ -162,36 +179,46 @@ void for_two_windows(const Convolution& c, const F& f) {
 
 int32_t sum_of(const int8_t* w, int32_t count) {
   int32_t sum = 0;
-  for (int32_t i = count / kMveBlock; i > 0; --i, w += kMveBlock) sum = vaddvaq_s8(sum, vld1q_s8(w));
+  for (int32_t i = count / kMveBlock; i > 0; --i, w += kMveBlock)
+    sum = vaddvaq_s8(sum, vld1q_s8(w));
   const mve_pred16_t rest = vctp8q(static_cast<uint32_t>(count % kMveBlock));
   return vaddvaq_s8(sum, vld1q_z_s8(w, rest));
 }
 
 // The rescaling of `count` filters from `oc` on, `step` apart; step 0: one filter in all lanes.
-void fill_rescale(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int32_t step, MveTileRescale* r) {
+void fill_rescale(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc,
+                  int32_t step, MveTileRescale* r) {
   for (int32_t i = 0; i < kMveTile; ++i) {
     const int32_t o = oc + i * step;
     const uint32_t offset = static_cast<uint32_t>(c.a.x_offset);
-    const uint32_t sum = offset == 0 ? 0 : static_cast<uint32_t>(sum_of(weight + o * c.length, c.length));
+    const uint32_t sum =
+        offset == 0 ? 0 : static_cast<uint32_t>(sum_of(weight + o * c.length, c.length));
     r->first[i] = static_cast<int32_t>((bias ? static_cast<uint32_t>(bias[o]) : 0) + offset * sum);
     r->multiplier[i] = c.a.multiplier[o];
     r->shift[i] = c.a.shift[o];
   }
 }
 
-// All windows of the image with the filters oc..oc+count-1: tiles of four, the last one overlapping its neighbour where count does not
-// divide by four.
-void run_filters(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int32_t count, int8_t* y) {
+// All windows of the image with the filters oc..oc+count-1: tiles of four, the last one overlapping
+// its neighbour where count does not divide by four.
+void run_filters(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc,
+                 int32_t count, int8_t* y) {
   MveTileRescale rescale[kMostChannels / kMveTile + 1];
   const Conv2dArgs& a = c.a;
   const int32_t tiles = count / kMveTile, last = oc + count - kMveTile;
   const bool rest = count % kMveTile != 0;
-  for (int32_t t = 0; t < tiles; ++t) fill_rescale(c, weight, bias, oc + t * kMveTile, 1, rescale + t);
+  for (int32_t t = 0; t < tiles; ++t)
+    fill_rescale(c, weight, bias, oc + t * kMveTile, 1, rescale + t);
   if (rest) fill_rescale(c, weight, bias, last, 1, rescale + tiles);
-  MveDot2x4 dot{c.windows, weight + oc * c.length, c.length, c.length, rescale, nullptr, nullptr, tiles, a.y_zero, a.y_min, a.y_max,
-                a.has_shifts};
+  MveDot2x4 dot{c.windows, weight + oc * c.length,
+                c.length,  c.length,
+                rescale,   nullptr,
+                nullptr,   tiles,
+                a.y_zero,  a.y_min,
+                a.y_max,   a.has_shifts};
   MveDot2x4 dot_rest = dot;
-  dot_rest.weight = weight + last * c.length, dot_rest.rescale = rescale + tiles, dot_rest.tiles = 1;
+  dot_rest.weight = weight + last * c.length, dot_rest.rescale = rescale + tiles,
+  dot_rest.tiles = 1;
   for_two_windows(c, [&](int32_t i, bool two) {
     dot.y0 = y + i * a.out_c + oc;
     dot.y1 = two ? dot.y0 + a.out_c : dot.y0;
@@ -204,13 +231,18 @@ void run_filters(const Convolution& c, const int8_t* weight, const int32_t* bias
 }
 
 // One filter of a group that has fewer than four: the lanes of a tile all compute it.
-void run_filter(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int8_t* y) {
+void run_filter(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc,
+                int8_t* y) {
   MveTileRescale rescale;
   const Conv2dArgs& a = c.a;
   int8_t out[2][kMveTile];
   fill_rescale(c, weight, bias, oc, 0, &rescale);
-  const MveDot2x4 dot{c.windows, weight + oc * c.length, c.length, 0, &rescale, out[0], out[1], 1, a.y_zero, a.y_min, a.y_max,
-                      a.has_shifts};
+  const MveDot2x4 dot{c.windows, weight + oc * c.length,
+                      c.length,  0,
+                      &rescale,  out[0],
+                      out[1],    1,
+                      a.y_zero,  a.y_min,
+                      a.y_max,   a.has_shifts};
   for_two_windows(c, [&](int32_t i, bool two) {
     deuteron_dot_2x4_mve(&dot);
     y[i * a.out_c + oc] = out[0][0];
@@ -218,15 +250,19 @@ void run_filter(const Convolution& c, const int8_t* weight, const int32_t* bias,
   });
 }
 
-// A window that lies in one piece, met as it lies: for one window an image, or for windows too long to be gathered.
-void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int32_t count, int8_t* y) {
+// A window that lies in one piece, met as it lies: for one window an image, or for windows too long
+// to be gathered.
+void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc,
+               int32_t count, int8_t* y) {
   const Conv2dArgs& a = c.a;
   static constexpr int32_t kNone[kMostChannels] = {};
   MveDot1x4 dot{};
   dot.length = dot.row_step = c.length;
-  dot.x_offset = a.x_offset, dot.y_zero = a.y_zero, dot.y_min = a.y_min, dot.y_max = a.y_max, dot.is_shifted = a.has_shifts;
+  dot.x_offset = a.x_offset, dot.y_zero = a.y_zero, dot.y_min = a.y_min, dot.y_max = a.y_max,
+  dot.is_shifted = a.has_shifts;
   const auto run = [&](int32_t o, int32_t tiles, int8_t* out) {
-    dot.weight = weight + o * c.length, dot.first = bias ? bias + o : kNone, dot.multiplier = a.multiplier + o, dot.shift = a.shift + o;
+    dot.weight = weight + o * c.length, dot.first = bias ? bias + o : kNone,
+    dot.multiplier = a.multiplier + o, dot.shift = a.shift + o;
     dot.tiles = tiles, dot.y = out + o;
     deuteron_dot_1x4_mve(&dot);
   };
@@ -241,7 +277,8 @@ void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, 
     }
 }
 
-void run_image(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t first, int32_t filters, int8_t* y) {
+void run_image(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t first,
+               int32_t filters, int8_t* y) {
   const bool alone = c.in_one_piece && (c.a.out_h * c.a.out_w == 1 || c.windows == nullptr);
   if (filters < kMveTile) {
     for (int32_t i = 0; i < filters; ++i) run_filter(c, weight, bias, first + i, y);
@@ -259,16 +296,28 @@ void run_image(const Convolution& c, const int8_t* weight, const int32_t* bias, 
 
 }  // namespace
 
-void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
-                   int8_t* y) {
+void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                   void* scratch, int32_t scratch_bytes, int8_t* y) {
   alignas(16) int8_t stack[2 * kStackWindow];
-  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, window = blocks_of(length) * kMveBlock;
+  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c,
+                window = blocks_of(length) * kMveBlock;
   const bool in_one_piece = windows_in_one_piece(a);
   // Rows of taps in one piece, which are copied in blocks, or in one part of a block.
   const int32_t row = a.kernel_w * a.kernel_c;
-  const bool has_whole_rows = (a.kernel_w == 1 || (a.kernel_c == a.in_c && a.dilation_w == 1)) && (row % kMveBlock == 0 || row <= kMveBlock);
-  Convolution c{a, x, length, 0, in_one_piece, in_one_piece || has_whole_rows, a.in_h - 1 - (a.kernel_h - 1) * a.dilation_h,
-                a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w, 0, in_one_piece ? 1 : a.kernel_h, a.dilation_h * a.in_w * a.in_c, nullptr,
+  const bool has_whole_rows = (a.kernel_w == 1 || (a.kernel_c == a.in_c && a.dilation_w == 1)) &&
+                              (row % kMveBlock == 0 || row <= kMveBlock);
+  Convolution c{a,
+                x,
+                length,
+                0,
+                in_one_piece,
+                in_one_piece || has_whole_rows,
+                a.in_h - 1 - (a.kernel_h - 1) * a.dilation_h,
+                a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w,
+                0,
+                in_one_piece ? 1 : a.kernel_h,
+                a.dilation_h * a.in_w * a.in_c,
+                nullptr,
                 nullptr};
   const int32_t piece = in_one_piece ? length : row;
   if (c.has_whole_rows && piece % kMveBlock == 0) c.row_blocks = piece / kMveBlock;
@@ -276,9 +325,11 @@ void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, c
   if (scratch_bytes >= needed) c.windows = static_cast<int8_t*>(scratch);
   else if (needed <= 2 * kStackWindow) c.windows = stack;
   const int32_t groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
-  if (c.windows == nullptr && (!c.in_one_piece || filters < kMveTile)) return conv2d_s8(a, x, weight, bias, y);
+  if (c.windows == nullptr && (!c.in_one_piece || filters < kMveTile))
+    return conv2d_s8(a, x, weight, bias, y);
   c.apart = c.windows ? c.windows + 2 * window : nullptr;
-  for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+  for (int32_t n = 0; n < a.n;
+       ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     for (int32_t g = 0; g < groups; ++g) {
       c.channel = g * a.kernel_c;
       run_image(c, weight, bias, g * filters, filters, y);

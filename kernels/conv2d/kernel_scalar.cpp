@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution without vectors: four windows at a time are copied, element by element in turns, and meet the filters (tiles_thumb2.h,
-// tiles_thumb1.h).
+// Convolution without vectors: four windows at a time are copied, element by element in turns, and
+// meet the filters (tiles_thumb2.h, tiles_thumb1.h).
 #include <cstring>
 
 #include "kernels/conv2d/kernel.h"
@@ -14,7 +14,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackElements = 2560;  // int16 of windows that may lie on the stack, where the scratch has no room
+constexpr int32_t kStackElements =
+    2560;  // int16 of windows that may lie on the stack, where the scratch has no room
 
 // Row and column of x where a window begins; may be outside.
 struct ScalarPlace {
@@ -26,8 +27,9 @@ struct Convolution {
   const int8_t* image;  // of the batch
   int32_t length, channel;
   int16_t* windows;
-  bool in_one_piece, has_whole_rows;  // every window lies in x as it is wanted; or each row of its taps does
-  int32_t last_h, last_w;             // a window inside x begins at 0..last_h, 0..last_w
+  bool in_one_piece,
+      has_whole_rows;      // every window lies in x as it is wanted; or each row of its taps does
+  int32_t last_h, last_w;  // a window inside x begins at 0..last_h, 0..last_w
 };
 
 void widen_window(const Convolution& c, const ScalarPlace& at, const Lane& lane, int16_t* to) {
@@ -43,15 +45,19 @@ void widen_window(const Convolution& c, const ScalarPlace& at, const Lane& lane,
       to = lane.widen(from, a.kernel_w * a.kernel_c, a.x_offset, to);
     return;
   }
-  const Taps h = taps_inside(at.ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(at.iw, a.kernel_w, a.dilation_w, a.in_w);
+  const Taps h = taps_inside(at.ih, a.kernel_h, a.dilation_h, a.in_h),
+             w = taps_inside(at.iw, a.kernel_w, a.dilation_w, a.in_w);
   const int32_t tap_step = a.dilation_w * a.in_c;
   skip(h.first * a.kernel_w * a.kernel_c);
   for (int32_t kh = h.first; kh < h.end; ++kh) {
-    const int8_t* from = c.image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + w.first * a.dilation_w) * a.in_c + c.channel;
+    const int8_t* from =
+        c.image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + w.first * a.dilation_w) * a.in_c +
+        c.channel;
     skip(w.first * a.kernel_c);
     if (c.has_whole_rows) to = lane.widen(from, (w.end - w.first) * a.kernel_c, a.x_offset, to);
     else
-      for (int32_t kw = w.first; kw < w.end; ++kw, from += tap_step) to = lane.widen(from, a.kernel_c, a.x_offset, to);
+      for (int32_t kw = w.first; kw < w.end; ++kw, from += tap_step)
+        to = lane.widen(from, a.kernel_c, a.x_offset, to);
     skip((a.kernel_w - w.end) * a.kernel_c);
   }
   skip((a.kernel_h - h.end) * a.kernel_w * a.kernel_c);
@@ -68,7 +74,8 @@ void run_windows(const Convolution& c, Filters& filters, int8_t* y) {
       const bool is_one = i + k < windows;  // else the one before once more, for the same place
       out[k] = is_one ? y + (i + k) * a.out_c : out[k - 1];
       if (!is_one) {
-        for (int32_t e = 0; e < c.length; ++e) c.windows[kWindowsAtOnce * e + k] = c.windows[kWindowsAtOnce * e + k - 1];
+        for (int32_t e = 0; e < c.length; ++e)
+          c.windows[kWindowsAtOnce * e + k] = c.windows[kWindowsAtOnce * e + k - 1];
         continue;
       }
       widen_window(c, at, lane_of(k), c.windows + k);
@@ -79,22 +86,28 @@ void run_windows(const Convolution& c, Filters& filters, int8_t* y) {
   }
 }
 
-bool is_alone(const Conv2dArgs& a, int32_t filters) { return a.out_h * a.out_w == 1 && filters >= kTileAlone; }
+bool is_alone(const Conv2dArgs& a, int32_t filters) {
+  return a.out_h * a.out_w == 1 && filters >= kTileAlone;
+}
 
 void run_image(const Convolution& c, Filters& filters, int32_t first, int32_t count, int8_t* y) {
   const bool alone = is_alone(c.a, count);
   if (alone) widen_window(c, {-c.a.pad_h, -c.a.pad_w}, kLaneAlone, c.windows);
   for (int32_t done = 0, some; done < count; done += some) {
     const int32_t left = count - done;
-    some = left <= kMostFilters ? left : left < kMostFilters + kTileAlone ? kMostFilters - kTileAlone : kMostFilters;  // a tile at least
+    some = left <= kMostFilters               ? left
+           : left < kMostFilters + kTileAlone ? kMostFilters - kTileAlone
+                                              : kMostFilters;  // a tile at least
     filters.choose(first + done, some, alone);
     if (alone) filters.meet_one(y);
     else run_windows(c, filters, y);
   }
 }
 
-void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int16_t* windows, int8_t* y) {
-  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, groups = a.in_c / a.kernel_c, count = a.out_c / groups;
+void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+         int16_t* windows, int8_t* y) {
+  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, groups = a.in_c / a.kernel_c,
+                count = a.out_c / groups;
   Convolution c{a,
                 x,
                 length,
@@ -105,25 +118,29 @@ void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32
                 a.in_h - 1 - (a.kernel_h - 1) * a.dilation_h,
                 a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w};
   Filters filters(a, windows, length, weight, bias);
-  for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+  for (int32_t n = 0; n < a.n;
+       ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     for (int32_t g = 0; g < groups; ++g) {
       c.channel = g * a.kernel_c;
       run_image(c, filters, g * count, count, y);
     }
 }
 
-[[gnu::noinline]] void run_on_stack(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+[[gnu::noinline]] void run_on_stack(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
+                                    const int32_t* bias, int8_t* y) {
   alignas(kWindowsAlignment) int16_t windows[kStackElements];
   run(a, x, weight, bias, windows, y);
 }
 
 }  // namespace
 
-void conv2d_s8_scalar(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
-                      int8_t* y) {
-  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, filters = a.out_c / (a.in_c / a.kernel_c);
+void conv2d_s8_scalar(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
+                      const int32_t* bias, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c,
+                filters = a.out_c / (a.in_c / a.kernel_c);
   const int64_t elements = int64_t{is_alone(a, filters) ? kAlone : kWindowsAtOnce} * length;
-  const int32_t room = reinterpret_cast<uintptr_t>(scratch) % kWindowsAlignment == 0 ? scratch_bytes / 2 : 0;
+  const int32_t room =
+      reinterpret_cast<uintptr_t>(scratch) % kWindowsAlignment == 0 ? scratch_bytes / 2 : 0;
   if (filters < kLeastFilters || why_not_tiles(a)) conv2d_s8(a, x, weight, bias, y);
   else if (room >= elements) run(a, x, weight, bias, static_cast<int16_t*>(scratch), y);
   else if (elements <= kStackElements) run_on_stack(a, x, weight, bias, y);

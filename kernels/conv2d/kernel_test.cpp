@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d_s8 and its binding against the reference, bit for bit, over shapes whose extents all differ; and what prepare() refuses.
+// conv2d_s8 and its binding against the reference, bit for bit, over shapes whose extents all
+// differ; and what prepare() refuses.
 #include "kernels/conv2d/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -37,8 +38,10 @@ TestCall call_of(const Case& k, Random& random) {
 }
 
 void check(KernelCases& cases, const Case& k, uint32_t seed) {
-  const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.kc, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw,
-                                         k.x_offset, k.y_zero, k.low, k.high}, seed);
+  const std::string name =
+      line(k.name, {k.n,  k.h,  k.w,  k.c,  k.oc, k.kh, k.kw,       k.kc,     k.oh,  k.ow,
+                    k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_offset, k.y_zero, k.low, k.high},
+           seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   cases.run(name, call);
@@ -83,8 +86,10 @@ TEST(Conv2dKernel, EqualsTheReference) {
       {"depthwise, batch 2", 2, 9, 8, 5, 5, 3, 3, 1, 5, 4, 2, 2, 1, 1},
       {"depthwise, multiplier 3", 1, 4, 3, 5, 15, 3, 3, 1, 4, 3, 1, 1, 1, 1},
       {"more filters than one block of sums", 1, 3, 4, 2, 70, 2, 2, 2, 2, 3},
-      {"a window longer than the widened row: parts of taps", 1, 6, 5, 130, 67, 3, 3, 130, 6, 5, 1, 1, 1, 1},
-      {"channels longer than it: parts of channels", 1, 2, 3, 1500, 5, 1, 2, 1500, 2, 3, 1, 1, 0, 1},
+      {"a window longer than the widened row: parts of taps", 1, 6, 5, 130, 67, 3, 3, 130, 6, 5, 1,
+       1, 1, 1},
+      {"channels longer than it: parts of channels", 1, 2, 3, 1500, 5, 1, 2, 1500, 2, 3, 1, 1, 0,
+       1},
       {"nine taps of 2500 channels", 1, 3, 3, 2500, 9, 3, 3, 2500, 1, 1},
       {"the same in two groups, dilated", 1, 4, 3, 2060, 6, 2, 2, 1030, 3, 3, 1, 1, 0, 1, 1, 2},
       {"TensorFlow SAME, stride 2: pads after only", 1, 8, 8, 3, 4, 3, 3, 3, 4, 4, 2, 2, 0, 0},
@@ -94,9 +99,71 @@ TEST(Conv2dKernel, EqualsTheReference) {
       {"windows wholly in the padding", 1, 3, 4, 2, 3, 1, 1, 2, 7, 8, 1, 1, 2, 2},
       {"kernel larger than the input", 1, 2, 2, 3, 4, 7, 7, 3, 2, 2, 1, 1, 3, 3},
       {"one element", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-      {"a fused activation, extreme offsets", 1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 128, 127, -3, 90},
-      {"offset -127, zero -128, one value allowed", 1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, -127, -128, 0, 0},
-      {"every shift, sums that wrap", 1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 5, 9, -128, 127, -31, 30},
+      {"a fused activation, extreme offsets",
+       1,
+       6,
+       7,
+       3,
+       5,
+       3,
+       3,
+       3,
+       6,
+       7,
+       1,
+       1,
+       1,
+       1,
+       1,
+       1,
+       128,
+       127,
+       -3,
+       90},
+      {"offset -127, zero -128, one value allowed",
+       1,
+       6,
+       7,
+       3,
+       5,
+       3,
+       3,
+       3,
+       6,
+       7,
+       1,
+       1,
+       1,
+       1,
+       1,
+       1,
+       -127,
+       -128,
+       0,
+       0},
+      {"every shift, sums that wrap",
+       1,
+       6,
+       7,
+       3,
+       5,
+       3,
+       3,
+       3,
+       6,
+       7,
+       1,
+       1,
+       1,
+       1,
+       1,
+       1,
+       5,
+       9,
+       -128,
+       127,
+       -31,
+       30},
       {"nothing to do", 0, 6, 7, 3, 5, 3, 3, 3, 4, 5},
   };
   uint32_t seed = 1;
@@ -114,12 +181,15 @@ TEST(Conv2dKernel, EqualsTheReferenceOnRandomShapes) {
     const int32_t groups = random.in(1, 3);
     Case k{};
     k.name = "random";
-    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.kc = random.in(1, 20), k.c = k.kc * groups;
+    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.kc = random.in(1, 20),
+    k.c = k.kc * groups;
     k.oc = groups * random.in(1, 9), k.kh = random.in(1, 5), k.kw = random.in(1, 5);
-    k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3),
-    k.dw = random.in(1, 3);
-    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
-    k.x_offset = random.in(-255, 255), k.y_zero = random.in(-128, 127), k.low = random.in(-128, 127), k.high = random.in(k.low, 127);
+    k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4),
+    k.dh = random.in(1, 3), k.dw = random.in(1, 3);
+    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1),
+    k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
+    k.x_offset = random.in(-255, 255), k.y_zero = random.in(-128, 127),
+    k.low = random.in(-128, 127), k.high = random.in(k.low, 127);
     k.bias = random.in(0, 1) == 1;
     check(cases, k, 1000 + i);
   }
@@ -129,7 +199,9 @@ TEST(Conv2dKernel, SaturatesWithExtremes) {
   KernelCases cases;
   for (const int8_t fill : {int8_t{-128}, int8_t{127}}) {
     Random random(5);
-    TestCall call = call_of({"", 1, 5, 4, 600, 3, 3, 3, 600, 5, 4, 1, 1, 1, 1, 1, 1, -127, 0, -128, 127, -8, 2}, random);
+    TestCall call =
+        call_of({"", 1, 5, 4, 600, 3, 3, 3, 600, 5, 4, 1, 1, 1, 1, 1, 1, -127, 0, -128, 127, -8, 2},
+                random);
     std::memset(call.tensor_at(0).data, fill, static_cast<size_t>(call.tensor_at(0).numel));
     std::memset(call.tensor_at(1).data, -128, static_cast<size_t>(call.tensor_at(1).numel));
     cases.run("all elements of the input " + std::to_string(fill), call);
@@ -156,8 +228,8 @@ TEST(Conv2dKernel, SaturatesWithExtremes) {
                        data_of<int32_t>(call.tensor_at(8)),
                        data_of<int32_t>(call.tensor_at(9))};
     std::vector<int8_t> expected(60);
-    conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)),
-                     expected.data());
+    conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
+                     data_of<int32_t>(call.tensor_at(2)), expected.data());
     cases.expect(13, expected);
   }
 }
@@ -178,39 +250,41 @@ TEST(Conv2dKernel, RefusesWhatWouldLeaveATensor) {
     Random random(7);
     return call_of(k, random);
   };
-  expect_refusals(make, {
-      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
-      {13, "must be stored channels-last", order(13, {0, 1, 2, 3})},
-      {1, "must be stored in the order of its dimensions", order(1, {0, 3, 1, 2})},
-      {0, "must be int8", type(0, ScalarType::u8)},
-      {0, "must have rank 4", rank(0, 3)},
-      {1, "has the wrong dtype", type(1, ScalarType::s32)},
-      {1, "must have one filter for each output channel", size(1, 0, 7)},
-      {1, "must have channels that divide the input's", size(1, 3, 3)},
-      {1, "must have channels that divide the input's", size(1, 3, 0)},
-      {13, "has an extent that is too small", size(1, 2, 0)},
-      {2, "must have one entry for each output channel", elements(2, 5)},
-      {2, "must be int32", type(2, ScalarType::f32)},
-      {2, "must be 4-aligned", misaligned(2, 2)},
-      {3, "must have two numbers", items(3, 1)},
-      {3, "is out of range", item(3, 0, 0)},
-      {3, "is out of range", item(3, 1, int64_t{1} << 40)},
-      {4, "is out of range", item(4, 1, -1)},
-      {5, "is out of range", item(5, 0, 0)},
-      {13, "has more windows than the input has places", item(3, 0, 3)},  // the last windows would begin behind the input
-      {13, "has an extent that is too large", item(5, 0, 1 << 29)},  // reach beyond int32
-      {6, "must be -255..255", number(6, 256)},
-      {7, "must be -128..127", number(7, -129)},
-      {10, "must be -128..127", number(10, int64_t{1} << 33)},
-      {11, "must be activation_min..127", numbers(10, 5, 11, 4)},
-      {8, "must have one entry for each output channel", elements(8, 3)},
-      {8, "must be a constant", not_constant(8)},
-      {8, "has a value out of range", entry(8, 4, INT32_MIN)},
-      {9, "has a value out of range", entry(9, 5, 31)},
-      {9, "has a value out of range", entry(9, 0, -32)},
-      {13, "must have the batch of the input", size(13, 0, 1)},
-      {13, "has more windows than the input has places", size(13, 2, 8)},
-  });
+  expect_refusals(
+      make, {
+                {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+                {13, "must be stored channels-last", order(13, {0, 1, 2, 3})},
+                {1, "must be stored in the order of its dimensions", order(1, {0, 3, 1, 2})},
+                {0, "must be int8", type(0, ScalarType::u8)},
+                {0, "must have rank 4", rank(0, 3)},
+                {1, "has the wrong dtype", type(1, ScalarType::s32)},
+                {1, "must have one filter for each output channel", size(1, 0, 7)},
+                {1, "must have channels that divide the input's", size(1, 3, 3)},
+                {1, "must have channels that divide the input's", size(1, 3, 0)},
+                {13, "has an extent that is too small", size(1, 2, 0)},
+                {2, "must have one entry for each output channel", elements(2, 5)},
+                {2, "must be int32", type(2, ScalarType::f32)},
+                {2, "must be 4-aligned", misaligned(2, 2)},
+                {3, "must have two numbers", items(3, 1)},
+                {3, "is out of range", item(3, 0, 0)},
+                {3, "is out of range", item(3, 1, int64_t{1} << 40)},
+                {4, "is out of range", item(4, 1, -1)},
+                {5, "is out of range", item(5, 0, 0)},
+                {13, "has more windows than the input has places",
+                 item(3, 0, 3)},  // the last windows would begin behind the input
+                {13, "has an extent that is too large", item(5, 0, 1 << 29)},  // reach beyond int32
+                {6, "must be -255..255", number(6, 256)},
+                {7, "must be -128..127", number(7, -129)},
+                {10, "must be -128..127", number(10, int64_t{1} << 33)},
+                {11, "must be activation_min..127", numbers(10, 5, 11, 4)},
+                {8, "must have one entry for each output channel", elements(8, 3)},
+                {8, "must be a constant", not_constant(8)},
+                {8, "has a value out of range", entry(8, 4, INT32_MIN)},
+                {9, "has a value out of range", entry(9, 5, 31)},
+                {9, "has a value out of range", entry(9, 0, -32)},
+                {13, "must have the batch of the input", size(13, 0, 1)},
+                {13, "has more windows than the input has places", size(13, 2, 8)},
+            });
 }
 
 }  // namespace conv2d_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ The inner loop of long windows: contract in kernels/conv2d/long_dsp.h. Assembly, because gcc 12 keeps neither the fourteen registers nor the
-@ rotation of SXTB16.
+@ The inner loop of long windows: contract in kernels/conv2d/long_dsp.h. Assembly, because gcc 12
+@ keeps neither the fourteen registers nor the rotation of SXTB16.
   .syntax unified
   .thumb
 

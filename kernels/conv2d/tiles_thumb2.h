@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How conv2d_s8_scalar meets filters on Cortex-M3: windows widened to int16 with the offset added, four of them element by element in turns
-// with two filters (kernels/dense/dot_scalar.h).
+// How conv2d_s8_scalar meets filters on Cortex-M3: windows widened to int16 with the offset added,
+// four of them element by element in turns with two filters (kernels/dense/dot_scalar.h).
 #pragma once
 #include <climits>
 
@@ -13,13 +13,13 @@
 namespace deuteron {
 
 inline constexpr int32_t kLeastFilters = 2, kMostFilters = INT_MAX / 2;  // of a group; at a time
-inline constexpr int32_t kAlone = 1;                                     // int16 of an element of a window that is met alone
+inline constexpr int32_t kAlone = 1;  // int16 of an element of a window that is met alone
 inline constexpr int32_t kWindowsAlignment = alignof(int16_t);
 
 inline const char* why_not_tiles(const Conv2dArgs&) { return nullptr; }
 
-// Writes bytes of a window with the offset added, from `to` on, and gives where the next one goes. The step is part of an address: three
-// instructions an element.
+// Writes bytes of a window with the offset added, from `to` on, and gives where the next one goes.
+// The step is part of an address: three instructions an element.
 template <int32_t step>
 [[gnu::noinline]] int16_t* widen(const int8_t* from, int32_t count, int32_t offset, int16_t* to) {
   constexpr int32_t kAtOnce = 8;
@@ -37,16 +37,28 @@ int16_t* widen_padding(int32_t count, int32_t, int16_t* to) {
 }
 
 inline constexpr Lane kLaneAlone = {widen<kAlone>, widen_padding<kAlone>};
-inline constexpr Lane lane_of(int32_t) { return {widen<kWindowsAtOnce>, widen_padding<kWindowsAtOnce>}; }  // of window k of four
+inline constexpr Lane lane_of(int32_t) {
+  return {widen<kWindowsAtOnce>, widen_padding<kWindowsAtOnce>};
+}  // of window k of four
 
 class Filters {
  public:
-  Filters(const Conv2dArgs& a, const int16_t* windows, int32_t length, const int8_t* weight, const int32_t* bias)
-      : a_(a), weight_(weight), bias_(bias), dot_{windows, weight, length,   nullptr, nullptr, nullptr,
-                                                  {},      0,      a.y_zero, a.y_min, a.y_max, a.y_min != -128 || a.y_max != 127} {}
+  Filters(const Conv2dArgs& a, const int16_t* windows, int32_t length, const int8_t* weight,
+          const int32_t* bias)
+      : a_(a), weight_(weight), bias_(bias), dot_{windows,  weight,
+                                                  length,   nullptr,
+                                                  nullptr,  nullptr,
+                                                  {},       0,
+                                                  a.y_zero, a.y_min,
+                                                  a.y_max,  a.y_min != -128 || a.y_max != 127} {}
   void choose(int32_t first, int32_t count, bool /*alone*/) { first_ = first, count_ = count; }
-  void meet_one(int8_t* y) { run_tiles(dot_, a_, first_, count_, kTileAlone, weight_, bias_, {y, y, y, y}, deuteron_dot_1x4_scalar); }
-  void meet_four(int8_t* const (&y)[kWindowsAtOnce]) { run_tiles(dot_, a_, first_, count_, 2, weight_, bias_, y, deuteron_dot_4x2_scalar); }
+  void meet_one(int8_t* y) {
+    run_tiles(dot_, a_, first_, count_, kTileAlone, weight_, bias_, {y, y, y, y},
+              deuteron_dot_1x4_scalar);
+  }
+  void meet_four(int8_t* const (&y)[kWindowsAtOnce]) {
+    run_tiles(dot_, a_, first_, count_, 2, weight_, bias_, y, deuteron_dot_4x2_scalar);
+  }
 
  private:
   const Conv2dArgs& a_;

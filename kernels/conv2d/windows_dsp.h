@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of a convolution, widened to int16 side by side for the DSP extension: what the kernels on plain and on packed weights gather.
+// Windows of a convolution, widened to int16 side by side for the DSP extension: what the kernels
+// on plain and on packed weights gather.
 #pragma once
 #include <cstring>
 
@@ -22,7 +23,8 @@ struct DspPlace {
   int32_t ih, iw;
 };
 
-// The windows of a call, and how they lie. AtOnce: int32_t, or a constant where all calls have as many side by side.
+// The windows of a call, and how they lie. AtOnce: int32_t, or a constant where all calls have as
+// many side by side.
 template <class AtOnce>
 struct DspWindows {
   const Conv2dArgs& a;
@@ -39,7 +41,8 @@ struct DspWindows {
 };
 
 template <class AtOnce>
-inline DspWindows<AtOnce> windows_of(const Conv2dArgs& a, const int8_t* x, int16_t* to, AtOnce at_once, int32_t offset, int16_t outside) {
+inline DspWindows<AtOnce> windows_of(const Conv2dArgs& a, const int8_t* x, int16_t* to,
+                                     AtOnce at_once, int32_t offset, int16_t outside) {
   const uint32_t low = static_cast<uint32_t>(offset) & 0xffff;
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c;
   return {a,
@@ -59,16 +62,21 @@ inline DspWindows<AtOnce> windows_of(const Conv2dArgs& a, const int8_t* x, int16
           a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w};
 }
 
-// What the last quad of a window is where its length is no multiple of four: the elements before the rest are as good as absent.
-inline void rest_of_window(const int8_t* window, int32_t length, int32_t rest, int32_t outside, int8_t (&quad)[kDspQuad]) {
+// What the last quad of a window is where its length is no multiple of four: the elements before
+// the rest are as good as absent.
+inline void rest_of_window(const int8_t* window, int32_t length, int32_t rest, int32_t outside,
+                           int8_t (&quad)[kDspQuad]) {
   std::memcpy(quad, window + length - kDspQuad, sizeof quad);
   std::memset(quad, outside, static_cast<size_t>(kDspQuad - rest));
 }
 
 // `windows` of them side by side, each in one piece.
 template <class AtOnce>
-inline int16_t* widen_side_by_side(const DspWindows<AtOnce>& c, const int8_t* const (&x)[kWindowsAtOnce], int32_t quads, int16_t* to) {
-  return c.at_once == 4 ? deuteron_widen_four_dsp(x, quads, to, c.offset) : deuteron_widen_two_dsp(x[0], x[1], quads, to, c.offset);
+inline int16_t* widen_side_by_side(const DspWindows<AtOnce>& c,
+                                   const int8_t* const (&x)[kWindowsAtOnce], int32_t quads,
+                                   int16_t* to) {
+  return c.at_once == 4 ? deuteron_widen_four_dsp(x, quads, to, c.offset)
+                        : deuteron_widen_two_dsp(x[0], x[1], quads, to, c.offset);
 }
 template <class AtOnce>
 inline void widen_pieces(const DspWindows<AtOnce>& c, const int8_t* const (&x)[kWindowsAtOnce]) {
@@ -96,14 +104,19 @@ template <class AtOnce>
 inline void widen_taps(const DspWindows<AtOnce>& c, int32_t ih, int32_t iw, int16_t* to) {
   const Conv2dArgs& a = c.a;
   const int32_t tap = a.kernel_c / kDspQuad, step = a.dilation_w * a.in_c;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
+             w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
   to = skip_quads(c, h.first * a.kernel_w * tap, to);
   for (int32_t kh = h.first; kh < h.end; ++kh) {
-    const int8_t* from = c.image + ((ih + kh * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + c.channel;
+    const int8_t* from =
+        c.image + ((ih + kh * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c +
+        c.channel;
     to = skip_quads(c, w.first * tap, to);
-    if (step == a.kernel_c) to = deuteron_widen_dsp(from, (w.end - w.first) * tap, to, c.offset, c.at_once);
+    if (step == a.kernel_c)
+      to = deuteron_widen_dsp(from, (w.end - w.first) * tap, to, c.offset, c.at_once);
     else
-      for (int32_t kw = w.first; kw < w.end; ++kw, from += step) to = deuteron_widen_dsp(from, tap, to, c.offset, c.at_once);
+      for (int32_t kw = w.first; kw < w.end; ++kw, from += step)
+        to = deuteron_widen_dsp(from, tap, to, c.offset, c.at_once);
     to = skip_quads(c, (a.kernel_w - w.end) * tap, to);
   }
   skip_quads(c, (a.kernel_h - h.end) * a.kernel_w * tap, to);
@@ -121,18 +134,22 @@ template <class AtOnce>
 inline void copy_taps(const DspWindows<AtOnce>& c, int32_t ih, int32_t iw, int8_t* to) {
   const Conv2dArgs& a = c.a;
   const int32_t step = a.dilation_w * a.in_c;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
+             w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
   const auto skip = [&](int32_t taps) {
     std::memset(to, -a.x_offset, static_cast<size_t>(taps * a.kernel_c));
     to += taps * a.kernel_c;
   };
   if (h.first > 0) skip(h.first * a.kernel_w);
   for (int32_t kh = h.first; kh < h.end; ++kh) {
-    const int8_t* from = c.image + ((ih + kh * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + c.channel;
+    const int8_t* from =
+        c.image + ((ih + kh * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c +
+        c.channel;
     if (w.first > 0) skip(w.first);
     if (c.row > 0) to = copy_row(from, (w.end - w.first) * a.kernel_c, to);
     else
-      for (int32_t kw = w.first; kw < w.end; ++kw, from += step) to = copy_row(from, a.kernel_c, to);
+      for (int32_t kw = w.first; kw < w.end; ++kw, from += step)
+        to = copy_row(from, a.kernel_c, to);
     if (w.end < a.kernel_w) skip(a.kernel_w - w.end);
   }
   if (h.end < a.kernel_h) skip((a.kernel_h - h.end) * a.kernel_w);
@@ -164,7 +181,8 @@ inline void widen_all(const DspWindows<AtOnce>& c, const DspPlace (&places)[kWin
       for (int32_t i = 0; i < kWindowsAtOnce; ++i) x[i] += step;
     }
   } else if (c.has_quads) {
-    for (int32_t i = 0; i < c.at_once; ++i) widen_taps(c, places[i].ih, places[i].iw, c.windows + 2 * i);
+    for (int32_t i = 0; i < c.at_once; ++i)
+      widen_taps(c, places[i].ih, places[i].iw, c.windows + 2 * i);
   } else {
     constexpr int32_t kMost = kMostAtOnce<AtOnce>;
     int8_t copies[kMost][kTemporary];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_transpose2d_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
+// conv_transpose2d_s8 and its binding against the reference, bit for bit; and what prepare()
+// refuses.
 #include "kernels/conv_transpose2d/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -41,7 +42,9 @@ TestCall call_of(const Case& k, Random& random) {
 }
 
 void check(KernelCases& cases, const Case& k, uint32_t seed) {
-  const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.more_h, k.more_w}, seed);
+  const std::string name = line(
+      k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.more_h, k.more_w},
+      seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   cases.run(name, call);
@@ -65,8 +68,9 @@ void check(KernelCases& cases, const Case& k, uint32_t seed) {
                               data_of<int32_t>(call.tensor_at(9)),
                               data_of<int32_t>(call.tensor_at(10))};
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(15).numel));
-  conv_transpose2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
-                             k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr, expected.data());
+  conv_transpose2d_reference(
+      a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
+      k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr, expected.data());
   cases.expect(15, expected);
 }
 
@@ -101,9 +105,11 @@ TEST(ConvTranspose2dKernel, EqualsTheReferenceOnRandomShapes) {
   for (uint32_t i = 0; i < 300; ++i) {
     Case k{};
     k.name = "random";
-    k.n = random.in(1, 3), k.h = random.in(1, 7), k.w = random.in(1, 7), k.c = random.in(1, 40), k.oc = random.in(1, 9);
+    k.n = random.in(1, 3), k.h = random.in(1, 7), k.w = random.in(1, 7), k.c = random.in(1, 40),
+    k.oc = random.in(1, 9);
     k.kh = random.in(1, 5), k.kw = random.in(1, 5), k.sh = random.in(1, 4), k.sw = random.in(1, 4);
-    k.ph = random.in(0, k.kh - 1), k.pw = random.in(0, k.kw - 1), k.more_h = random.in(0, k.sh - 1), k.more_w = random.in(0, k.sw - 1);
+    k.ph = random.in(0, k.kh - 1), k.pw = random.in(0, k.kw - 1), k.more_h = random.in(0, k.sh - 1),
+    k.more_w = random.in(0, k.sw - 1);
     k.bias = random.in(0, 1) == 1;
     if (k.out_h() < 1 || k.out_w() < 1) continue;
     check(cases, k, 1000 + i);
@@ -115,32 +121,39 @@ TEST(ConvTranspose2dKernel, RefusesWhatWouldLeaveATensor) {
     Random random(7);
     return call_of({"", 2, 5, 4, 7, 6, 3, 3, 2, 2, 1, 1}, random);
   };
-  expect_refusals(make, {
-      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
-      {1, "must be stored in the order of its dimensions", order(1, {3, 0, 1, 2})},
-      {15, "must be stored channels-last", order(15, {0, 1, 2, 3})},
-      {1, "must have one filter for each output channel", size(1, 0, 7)},
-      {1, "must have the channels of the input", size(1, 3, 6)},
-      {15, "must have the extents that the input, the kernel and the padding give", size(1, 1, 4)},
-      {2, "must have one entry for each output channel", elements(2, 7)},
-      {15, "must have the extents that the input, the kernel and the padding give", item(3, 0, 3)},
-      {3, "is out of range", item(3, 0, 0)},
-      {4, "is out of range", item(4, 1, -1)},
-      {15, "must have the extents that the input, the kernel and the padding give", item(4, 1, 0)},
-      {5, "must be less than the stride", item(5, 0, 2)},
-      {15, "must have the extents that the input, the kernel and the padding give", item(5, 0, 1)},
-      {6, "is out of range", item(6, 0, 2)},
-      {15, "must have the extents that the input, the kernel and the padding give", item(3, 0, 1 << 29)},
-      {6, "must have two numbers", items(6, 1)},
-      {7, "must be -255..255", number(7, 300)},
-      {8, "must be -128..127", number(8, 300)},
-      {9, "must be a constant", not_constant(9)},
-      {10, "has a value out of range", entry(10, 2, -40)},
-      {11, "must be -128..127", number(11, 300)},
-      {12, "must be activation_min..127", number(12, -300)},
-      {15, "must have the batch of the input", size(15, 0, 1)},
-      {15, "must have the extents that the input, the kernel and the padding give", [](TestCall& c) { c.sizes_at(15)[2] += 1; }},
-  });
+  expect_refusals(make,
+                  {
+                      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+                      {1, "must be stored in the order of its dimensions", order(1, {3, 0, 1, 2})},
+                      {15, "must be stored channels-last", order(15, {0, 1, 2, 3})},
+                      {1, "must have one filter for each output channel", size(1, 0, 7)},
+                      {1, "must have the channels of the input", size(1, 3, 6)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       size(1, 1, 4)},
+                      {2, "must have one entry for each output channel", elements(2, 7)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       item(3, 0, 3)},
+                      {3, "is out of range", item(3, 0, 0)},
+                      {4, "is out of range", item(4, 1, -1)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       item(4, 1, 0)},
+                      {5, "must be less than the stride", item(5, 0, 2)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       item(5, 0, 1)},
+                      {6, "is out of range", item(6, 0, 2)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       item(3, 0, 1 << 29)},
+                      {6, "must have two numbers", items(6, 1)},
+                      {7, "must be -255..255", number(7, 300)},
+                      {8, "must be -128..127", number(8, 300)},
+                      {9, "must be a constant", not_constant(9)},
+                      {10, "has a value out of range", entry(10, 2, -40)},
+                      {11, "must be -128..127", number(11, 300)},
+                      {12, "must be activation_min..127", number(12, -300)},
+                      {15, "must have the batch of the input", size(15, 0, 1)},
+                      {15, "must have the extents that the input, the kernel and the padding give",
+                       [](TestCall& c) { c.sizes_at(15)[2] += 1; }},
+                  });
 }
 
 }  // namespace conv_transpose2d_test

@@ -23,7 +23,8 @@ TEST(CopyKernel, MovesEveryByte) {
   Random random(seed);
   TestCall words(kCopy);
   Tensor& x = words.tensor(ScalarType::s32, {7, 3});
-  for (int32_t k = 0; k < x.numel; ++k) static_cast<int32_t*>(x.data)[k] = random.in(INT32_MIN, INT32_MAX);
+  for (int32_t k = 0; k < x.numel; ++k)
+    static_cast<int32_t*>(x.data)[k] = random.in(INT32_MIN, INT32_MAX);
   words.tensor(ScalarType::s32, {7, 3});
   cases.run("words", words);
   cases.expect(1, contents<int32_t>(words.tensor_at(0)));
@@ -36,14 +37,17 @@ TEST(CopyKernel, Refuses) {
     call.image(1, 4, 3, 5);
     return call;
   };
-  expect_refusals(make, {
-                            {1, "must have the input's dtype", type(1, ScalarType::s16)},
-                            {1, "must have the sizes and the order of the input", size(1, 1, 3)},
-                            {1, "must have the sizes and the order of the input", order(1, {0, 1, 2, 3})},
-                        });
+  expect_refusals(make,
+                  {
+                      {1, "must have the input's dtype", type(1, ScalarType::s16)},
+                      {1, "must have the sizes and the order of the input", size(1, 1, 3)},
+                      {1, "must have the sizes and the order of the input", order(1, {0, 1, 2, 3})},
+                  });
 }
 
-TEST(CopyKernel, StaysInsideItsTensors) { expect_inside(kCopy, "x8:1,5,40,3:0231 x8:1,5,40,3:0231"); }
+TEST(CopyKernel, StaysInsideItsTensors) {
+  expect_inside(kCopy, "x8:1,5,40,3:0231 x8:1,5,40,3:0231");
+}
 
 }  // namespace copy_test
 }  // namespace deuteron

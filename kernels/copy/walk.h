@@ -8,8 +8,9 @@ namespace deuteron {
 
 inline constexpr int kMostDimensions = 16;  // the runtime's kMaxRank
 
-// Calls visit(offsets) for every element of a shape in logical order, with one element offset for each of N stride lists.
-// strides[k] may be negative or 0; first[k] is the offset of the first element.
+// Calls visit(offsets) for every element of a shape in logical order, with one element offset for
+// each of N stride lists. strides[k] may be negative or 0; first[k] is the offset of the first
+// element.
 template <int N, class Visit>
 void walk(int rank, const int32_t* sizes, const int32_t* const* strides, Visit visit) {
   int32_t index[kMostDimensions] = {};

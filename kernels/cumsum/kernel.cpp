@@ -13,7 +13,8 @@ void cumsum_s8(const CumsumArgs& a, const int8_t* x, int8_t* y) {
       int32_t sum = 0;
       for (int32_t at = i; at < slice; at += a.inner) {
         sum += x[at] - a.x_zero;
-        y[at] = requantize_to_s8(static_cast<uint32_t>(sum), a.multiplier, a.shift, a.y_zero, -128, 127);
+        y[at] = requantize_to_s8(static_cast<uint32_t>(sum), a.multiplier, a.shift, a.y_zero, -128,
+                                 127);
       }
     }
 }

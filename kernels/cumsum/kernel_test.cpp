@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cumsum_s8 and its binding against the reference, bit for bit: every axis of every rank and layout, sums at the ends of int32, in place;
-// and refusals.
+// cumsum_s8 and its binding against the reference, bit for bit: every axis of every rank and
+// layout, sums at the ends of int32, in place; and refusals.
 #include "kernels/cumsum/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -21,7 +21,8 @@ struct Case {
 
 // The sizes in the order of memory: what lies before the dimension, it, and what lies behind.
 CumsumArgs args_of(const Case& k) {
-  CumsumArgs a{1, k.sizes[static_cast<size_t>(k.dim)], 1, k.x_zero, k.y_zero, k.multiplier, k.shift};
+  CumsumArgs a{1,      k.sizes[static_cast<size_t>(k.dim)], 1, k.x_zero, k.y_zero, k.multiplier,
+               k.shift};
   bool behind = false;
   for (size_t i = 0; i < k.sizes.size(); ++i) {
     const size_t dim = k.order.empty() ? i : k.order[i];
@@ -51,7 +52,14 @@ const Case kCases[] = {
     {"last of two", {3, 41}, {}, 1, 17, -90, 1200000000, -3},
     {"first of two", {41, 3}, {}, 0, 17, -90, 1200000000, -3},
     {"middle of three", {3, 7, 5}, {}, 1, 0, 0, 1073741824, 0},
-    {"channels of an image in channels-last", {2, 5, 3, 4}, {0, 2, 3, 1}, 1, -128, -128, 1800000000, -2},
+    {"channels of an image in channels-last",
+     {2, 5, 3, 4},
+     {0, 2, 3, 1},
+     1,
+     -128,
+     -128,
+     1800000000,
+     -2},
     {"rows of an image in channels-last", {2, 5, 3, 4}, {0, 2, 3, 1}, 2, 127, 127, 1800000000, -2},
     {"batch of an image in channels-last", {3, 5, 3, 4}, {0, 2, 3, 1}, 0, 5, -7, 1800000000, -1},
     {"second of six", {2, 3, 1, 2, 5, 2}, {}, 1, 1, 2, 1610612736, -1},
@@ -83,16 +91,20 @@ TEST(CumsumKernel, MayOverwriteItsOperand) {
   cases.expect(6, expected);
 }
 
-// All elements as far from the zero point as they can be: with one more the last sum would leave int32.
+// All elements as far from the zero point as they can be: with one more the last sum would leave
+// int32.
 TEST(CumsumKernel, EqualsTheDefinitionAtTheLongestLength) {
   for (const int32_t shift : {4, 8, 12})
     for (const bool up : {true, false}) {
       const auto length = static_cast<int32_t>(most_cumsum_length(shift));
       const CumsumArgs a{1, length, 1, up ? -128 : 127, up ? 127 : -128, INT32_MAX, shift};
-      std::vector<int8_t> x(static_cast<size_t>(length), static_cast<int8_t>(up ? 127 : -128)), y(x.size());
+      std::vector<int8_t> x(static_cast<size_t>(length), static_cast<int8_t>(up ? 127 : -128)),
+          y(x.size());
       cumsum_s8(a, x.data(), y.data());
-      EXPECT_EQ(std::count(y.begin(), y.end(), up ? 127 : -128), length) << "shift " << shift << (up ? ", up" : ", down");
-      EXPECT_GT(255 * (int64_t{length} + 1) << shift, INT32_MAX - 128) << "the limit could be higher";
+      EXPECT_EQ(std::count(y.begin(), y.end(), up ? 127 : -128), length)
+          << "shift " << shift << (up ? ", up" : ", down");
+      EXPECT_GT(255 * (int64_t{length} + 1) << shift, INT32_MAX - 128)
+          << "the limit could be higher";
     }
 }
 
@@ -110,21 +122,23 @@ TEST(CumsumKernel, Refuses) {
     Random random(4);
     return call_of(kCases[4], random);
   };
-  expect_refusals(make, {
-                            {0, "must be int8 and have a dimension", type(0, ScalarType::u8)},
-                            {0, "must be int8 and have a dimension", rank(0, 0)},
-                            {6, "must be int8", type(6, ScalarType::u8)},
-                            {6, "must have the sizes and the order of the input", order(6, {0, 1, 2, 3})},
-                            {6, "must have the sizes and the order of the input", size(6, 1, 4)},
-                            {1, "is no dimension of the input", number(1, -1)},
-                            {1, "is no dimension of the input", number(1, 4)},
-                            {2, "must be int8", number(2, 128)},
-                            {3, "must be int8", number(3, -129)},
-                            {4, "is out of range", number(4, INT32_MIN)},
-                            {5, "must be -31..30", number(5, -32)},
-                            {5, "must be -31..30", number(5, 31)},
-                            {0, "is too long for sums within int32", number(5, 22)},  // 2^31 / 2^22 = 512 steps: two elements of five
-                        });
+  expect_refusals(make,
+                  {
+                      {0, "must be int8 and have a dimension", type(0, ScalarType::u8)},
+                      {0, "must be int8 and have a dimension", rank(0, 0)},
+                      {6, "must be int8", type(6, ScalarType::u8)},
+                      {6, "must have the sizes and the order of the input", order(6, {0, 1, 2, 3})},
+                      {6, "must have the sizes and the order of the input", size(6, 1, 4)},
+                      {1, "is no dimension of the input", number(1, -1)},
+                      {1, "is no dimension of the input", number(1, 4)},
+                      {2, "must be int8", number(2, 128)},
+                      {3, "must be int8", number(3, -129)},
+                      {4, "is out of range", number(4, INT32_MIN)},
+                      {5, "must be -31..30", number(5, -32)},
+                      {5, "must be -31..30", number(5, 31)},
+                      {0, "is too long for sums within int32",
+                       number(5, 22)},  // 2^31 / 2^22 = 512 steps: two elements of five
+                  });
 }
 
 TEST(CumsumKernel, StaysInsideItsTensorsWhateverTheArguments) {

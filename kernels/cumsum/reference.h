@@ -15,7 +15,8 @@ inline void cumsum_reference(const CumsumArgs& a, const int8_t* x, int8_t* y) {
         int64_t sum = 0;
         for (int64_t j = 0; j <= k; ++j) sum += x[(o * a.length + j) * a.inner + i] - a.x_zero;
         const int64_t v = a.y_zero + requantize_reference(sum, a.multiplier, a.shift);
-        y[(o * a.length + k) * a.inner + i] = static_cast<int8_t>(std::clamp<int64_t>(v, -128, 127));
+        y[(o * a.length + k) * a.inner + i] =
+            static_cast<int8_t>(std::clamp<int64_t>(v, -128, 127));
       }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for the DSP extension: contracts in kernels/dense/dot_dsp.h. Assembly, because gcc 12 keeps neither the fourteen registers of a tile nor
-@ the rotation of SXTB16.
+@ Inner loops for the DSP extension: contracts in kernels/dense/dot_dsp.h. Assembly, because gcc 12
+@ keeps neither the fourteen registers of a tile nor the rotation of SXTB16.
   .syntax unified
   .thumb
 
-@ A quad of two windows and two filters: 15 instructions, 16 products. Of each word of weights SXTB16 makes bytes 0 and 2, and with a
-@ rotation 1 and 3, which is how the windows are paired.
-@   r0 windows   r1 r2 filters   r4 r5 sums of the first filter   r6 r7 of the second   r8-r11 windows   r3 r12 lr weights
+@ A quad of two windows and two filters: 15 instructions, 16 products. Of each word of weights
+@ SXTB16 makes bytes 0 and 2, and with a rotation 1 and 3, which is how the windows are paired.
+@   r0 windows   r1 r2 filters   r4 r5 sums of the first filter   r6 r7 of the second
+@     r8-r11 windows   r3 r12 lr weights
 .macro QUAD_2X2
   ldm r0!, {r8-r11}
   ldr r3, [r1], #4
@@ -26,8 +27,9 @@
 .endm
 .equ QUAD_BYTES, 60
 
-@ clamp(zero + requantize(sum)) for shifts of 0 and below. |sum| < 2^30, so it may be doubled, and SMMULR rounds as the doubling high product
-@ does: halves up. Then a shift right that rounds by its last bit; one less from what is negative sends halves away from zero.
+@ clamp(zero + requantize(sum)) for shifts of 0 and below. |sum| < 2^30, so it may be doubled, and
+@ SMMULR rounds as the doubling high product does: halves up. Then a shift right that rounds by its
+@ last bit; one less from what is negative sends halves away from zero.
 @   r3 zero   r12 -shift
 .macro FINISH v, multiplier
   lsl \v, \v, #1
@@ -49,8 +51,9 @@
   movgt \v, r11
 .endm
 
-@ The same for any sum, multiplier and shift, which are few: a channel that is always the same has a bias of up to 2^30, and then one path of
-@ its call asks for this. A filter whose shift is 0 and whose multiplier is below 2^30 needs no more than SMMLAR. r10 and r11 become the bounds.
+@ The same for any sum, multiplier and shift, which are few: a channel that is always the same has a
+@ bias of up to 2^30, and then one path of its call asks for this. A filter whose shift is 0 and
+@ whose multiplier is below 2^30 needs no more than SMMLAR. r10 and r11 become the bounds.
 @   r2 multiplier   r3 zero   r12 shift
 .macro LOAD_BOUNDS
   ldrd r10, r11, [sp, #56]
@@ -97,7 +100,8 @@
   add r2, r2, r1
 .endm
 
-@ Not of the procedure call standard: r9 becomes clamp(r3 + requantize(r9, multiplier r2, shift r12), r10, r11); r0 and r8 are lost.
+@ Not of the procedure call standard: r9 becomes clamp(r3 + requantize(r9, multiplier r2, shift
+@ r12), r10, r11); r0 and r8 are lost.
   .section .text.deuteron_finish_any_dsp,"ax"
   .type deuteron_finish_any_dsp, %function
   .balign 4
@@ -120,9 +124,11 @@ deuteron_finish_any_dsp:
   bx lr
   .size deuteron_finish_any_dsp, . - deuteron_finish_any_dsp
 
-@ offsets: x 0, weight 4, quads 8, rest 12, length 16, first 20, multiplier 24, shift 28, y 32 36 40 44, filters 48, y_zero 52, y_min 56,
+@ offsets: x 0, weight 4, quads 8, rest 12, length 16, first 20, multiplier 24, shift 28, y 32 36 40
+@   44, filters 48, y_zero 52, y_min 56,
 @          y_max 60, finish 64
-@ stack of all: as the offsets, but 4 end of x, 8 entry, 12 bytes to go back before the rest or 0, 48 end of first
+@ stack of all: as the offsets, but 4 end of x, 8 entry, 12 bytes to go back before the rest or 0,
+@   48 end of first
 .macro BEGIN step_quads, bytes, quad_shift
   push {r4-r11, lr}
   sub sp, sp, #68
@@ -422,7 +428,8 @@ deuteron_dot_1x2_dsp:
   b 4b
   .size deuteron_dot_1x2_dsp, . - deuteron_dot_1x2_dsp
 
-@ int16_t* deuteron_widen_two_dsp(const int8_t* a, const int8_t* b, int32_t quads, int16_t* to, uint32_t offset)
+@ int16_t* deuteron_widen_two_dsp(const int8_t* a, const int8_t* b, int32_t quads, int16_t* to,
+@   uint32_t offset)
   .section .text.deuteron_widen_two_dsp,"ax"
   .global deuteron_widen_two_dsp
   .type deuteron_widen_two_dsp, %function
@@ -461,7 +468,8 @@ deuteron_widen_two_dsp:
   pop {r4-r9, pc}
   .size deuteron_widen_two_dsp, . - deuteron_widen_two_dsp
 
-@ int16_t* deuteron_widen_four_dsp(const int8_t* const (&x)[4], int32_t quads, int16_t* to, uint32_t offset)
+@ int16_t* deuteron_widen_four_dsp(const int8_t* const (&x)[4], int32_t quads, int16_t* to, uint32_t
+@   offset)
   .section .text.deuteron_widen_four_dsp,"ax"
   .global deuteron_widen_four_dsp
   .type deuteron_widen_four_dsp, %function
@@ -496,7 +504,8 @@ deuteron_widen_four_dsp:
   pop {r4-r11, pc}
   .size deuteron_widen_four_dsp, . - deuteron_widen_four_dsp
 
-@ int16_t* deuteron_widen_dsp(const int8_t* a, int32_t quads, int16_t* to, uint32_t offset, int32_t windows)
+@ int16_t* deuteron_widen_dsp(const int8_t* a, int32_t quads, int16_t* to, uint32_t offset, int32_t
+@   windows)
   .section .text.deuteron_widen_dsp,"ax"
   .global deuteron_widen_dsp
   .type deuteron_widen_dsp, %function

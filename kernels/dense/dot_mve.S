@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for the M-profile Vector Extension: contracts in kernels/dense/dot_mve.h. Assembly, because gcc 12 spills where all sixteen registers are
-@ needed: every even core register is a sum of VMLADAVA (which takes only even ones), every odd one a pointer or the counter.
+@ Inner loops for the M-profile Vector Extension: contracts in kernels/dense/dot_mve.h. Assembly,
+@ because gcc 12 spills where all sixteen registers are needed: every even core register is a sum of
+@ VMLADAVA (which takes only even ones), every odd one a pointer or the counter.
 @
-@ Order of a block, for Cortex-M55: a vector instruction takes two cycles and overlaps with its neighbour when that uses the other pipe, so
-@ loads stand between multiply-accumulates. No load runs ahead of its block: nothing behind the weights is read. What is left of a filter
-@ after whole blocks is loaded under a predicate, which makes the other lanes zero.
+@ Order of a block, for Cortex-M55: a vector instruction takes two cycles and overlaps with its
+@ neighbour when that uses the other pipe, so loads stand between multiply-accumulates. No load runs
+@ ahead of its block: nothing behind the weights is read. What is left of a filter after whole
+@ blocks is loaded under a predicate, which makes the other lanes zero.
   .syntax unified
   .thumb
 
 @ 16 elements of 2 windows and 4 filters: 6 loads, 8 multiply-accumulates.
-@   r1 windows   r3 r5 r7 r9 filters   r0 r2 r4 r6 sums of the first window   r8 r10 r12 r14 of the second
+@   r1 windows   r3 r5 r7 r9 filters   r0 r2 r4 r6 sums of the first window
+@     r8 r10 r12 r14 of the second
 .macro BLOCK_2X4 op
   vldrb.u8 q1, [r1, #16]
   vldrb.u8 q0, [r1], #32
@@ -27,8 +30,9 @@
   \op\().s8 r14, q1, q5
 .endm
 
-@ What requantize() of kernels/integer/requantize.h does behind the doubling high product (VQRDMULH: it rounds halves up), for shifts of 0 and below:
-@ a rounding shift right, where one less is taken from what is negative, so that halves go away from zero. A shift of 0 takes nothing.
+@ What requantize() of kernels/integer/requantize.h does behind the doubling high product (VQRDMULH:
+@ it rounds halves up), for shifts of 0 and below: a rounding shift right, where one less is taken
+@ from what is negative, so that halves go away from zero. A shift of 0 takes nothing.
 .macro SHIFT v, shift, tmp
   vand \tmp, \v, \shift
   vshr.s32 \tmp, \tmp, #31
@@ -37,8 +41,10 @@
 .endm
 
 @ void deuteron_dot_2x4_mve(const MveDot2x4*)
-@ offsets: x 0, weight 4, length 8, row_step 12, rescale 16, y0 20, y1 24, tiles 28, y_zero 32, y_min 36, y_max 40, is_shifted 44
-@ stack: 0 x, 4 row_step, 8 blocks, 12 rest, 16 y0, 20 y1, 24 rescale, 28 its end, 32 y_zero, 36 is_shifted
+@ offsets: x 0, weight 4, length 8, row_step 12, rescale 16, y0 20, y1 24, tiles 28, y_zero 32,
+@   y_min 36, y_max 40, is_shifted 44
+@ stack: 0 x, 4 row_step, 8 blocks, 12 rest, 16 y0, 20 y1, 24 rescale, 28 its end, 32 y_zero, 36
+@   is_shifted
   .section .text.deuteron_dot_2x4_mve,"ax"
   .global deuteron_dot_2x4_mve
   .type deuteron_dot_2x4_mve, %function
@@ -177,9 +183,11 @@ deuteron_dot_2x4_mve:
 .endm
 
 @ void deuteron_dot_1x4_mve(const MveDot1x4*)
-@ offsets: x 0, weight 4, length 8, row_step 12, first 16, multiplier 20, shift 24, x_offset 28, more 32, y 36, tiles 40, y_zero 44, y_min 48,
+@ offsets: x 0, weight 4, length 8, row_step 12, first 16, multiplier 20, shift 24, x_offset 28,
+@   more 32, y 36, tiles 40, y_zero 44, y_min 48,
 @          y_max 52, is_shifted 56
-@ stack: 0 x, 4 row_step, 8 blocks, 12 rest, 16 first, 20 multiplier, 24 shift, 28 y, 32 x_offset, 36 more, 40 is_shifted, 44 y_zero, 48 end of y
+@ stack: 0 x, 4 row_step, 8 blocks, 12 rest, 16 first, 20 multiplier, 24 shift, 28 y, 32 x_offset,
+@   36 more, 40 is_shifted, 44 y_zero, 48 end of y
   .section .text.deuteron_dot_1x4_mve,"ax"
   .global deuteron_dot_1x4_mve
   .type deuteron_dot_1x4_mve, %function
@@ -305,7 +313,8 @@ deuteron_dot_1x4_mve:
   pop {r4-r11, pc}
   .size deuteron_dot_1x4_mve, . - deuteron_dot_1x4_mve
 
-@ void deuteron_interleave_mve(const int8_t* a, const int8_t* b, int32_t blocks, int8_t* to, int32_t rows, int32_t row_step)
+@ void deuteron_interleave_mve(const int8_t* a, const int8_t* b, int32_t blocks, int8_t* to, int32_t
+@   rows, int32_t row_step)
   .section .text.deuteron_interleave_mve,"ax"
   .global deuteron_interleave_mve
   .type deuteron_interleave_mve, %function

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of convolution, linear and matrix product: int8 rows of weights against one row of inputs that was widened to
-// int16 with its offset added, so that padding is zero and the loop is a plain dot product (pmaddwd on x86-64 with SSE2, smlabb on Arm).
-// Sums wrap modulo 2^32, as in the stock kernels; the order of the terms then makes no difference.
+// The inner loop of convolution, linear and matrix product: int8 rows of weights against one row of
+// inputs that was widened to int16 with its offset added, so that padding is zero and the loop is a
+// plain dot product (pmaddwd on x86-64 with SSE2, smlabb on Arm). Sums wrap modulo 2^32, as in the
+// stock kernels; the order of the terms then makes no difference.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +11,8 @@
 namespace deuteron {
 
 inline constexpr int32_t kWidened = 1024;  // elements of a widened row: 2 KB of stack
-inline constexpr int32_t kSums = 64;       // output channels whose sums lie on the stack while a long row is read in pieces
+inline constexpr int32_t kSums =
+    64;  // output channels whose sums lie on the stack while a long row is read in pieces
 
 // x[i] = from[i] + offset, offset in -255..255.
 inline void widen_s8(const int8_t* from, int32_t count, int32_t offset, int16_t* x) {
@@ -18,7 +20,8 @@ inline void widen_s8(const int8_t* from, int32_t count, int32_t offset, int16_t*
 }
 
 // sums[r] += sum over i of x[i] * weight[r * stride + i], r < rows, i < count <= kWidened.
-inline void add_dot_products(const int16_t* x, int32_t count, const int8_t* weight, int32_t stride, int32_t rows, uint32_t* sums) {
+inline void add_dot_products(const int16_t* x, int32_t count, const int8_t* weight, int32_t stride,
+                             int32_t rows, uint32_t* sums) {
   int32_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     const int8_t *w0 = weight + r * stride, *w1 = w0 + stride, *w2 = w1 + stride, *w3 = w2 + stride;

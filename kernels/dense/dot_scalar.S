@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for Cortex-M3: contracts in dot_scalar.h. Assembly, because gcc 12 keeps no tile of eight sums in registers. Empty for cores
-@ without Thumb-2, and for those that have the DSP extension.
+@ Inner loops for Cortex-M3: contracts in dot_scalar.h. Assembly, because gcc 12 keeps no tile of
+@ eight sums in registers. Empty for cores without Thumb-2, and for those that have the DSP
+@ extension.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb
 
-@ offsets of ScalarDot, and of its copy on the stack: x 0, weight 4, length 8, first 12, multiplier 16, shift 20, y 24 28 32 36, filters 40,
+@ offsets of ScalarDot, and of its copy on the stack: x 0, weight 4, length 8, first 12, multiplier
+@   16, shift 20, y 24 28 32 36, filters 40,
 @          y_zero 44, y_min 48, y_max 52, has_bounds 56
 @ stack beside it: 4 end of x, 40 end of first, 60 entry
 .macro BEGIN bytes, element_shift
@@ -33,7 +35,8 @@
   str r4, [sp, #60]
 .endm
 
-@ Not of the procedure call standard: r12 becomes clamp(zero + requantize(r12, multiplier r3, shift r2)); r0 is lost.
+@ Not of the procedure call standard: r12 becomes clamp(zero + requantize(r12, multiplier r3, shift
+@ r2)); r0 is lost.
   .section .text.deuteron_finish_scalar,"ax"
   .type deuteron_finish_scalar, %function
   .balign 4
@@ -65,8 +68,8 @@ deuteron_finish_scalar:
   bx lr
   .size deuteron_finish_scalar, . - deuteron_finish_scalar
 
-@ The sums of the next filter become bytes. A shift of 0 and a multiplier below 2^30, which may be doubled, leave the high word of the product
-@ and the bit below it.   r0 r2 r3 r12 lr are lost
+@ The sums of the next filter become bytes. A shift of 0 and a multiplier below 2^30, which may be
+@ doubled, leave the high word of the product and the bit below it.   r0 r2 r3 r12 lr are lost
 .macro FINISH values:vararg
   ldrd r0, r12, [sp, #16]
   ldr r3, [r0], #4
@@ -94,8 +97,10 @@ deuteron_finish_scalar:
 8:
 .endm
 
-@ An element of four windows and two filters: 14 instructions, 8 products. The loads of a Cortex-M3 overlap where they follow one another.
-@   r0 windows   r1 filters   r2 length   r4-r7 sums of the first filter   r8-r11 of the second   r3 r12 weights   lr window
+@ An element of four windows and two filters: 14 instructions, 8 products. The loads of a Cortex-M3
+@ overlap where they follow one another.
+@   r0 windows   r1 filters   r2 length   r4-r7 sums of the first filter   r8-r11 of the second
+@     r3 r12 weights   lr window
 .macro ELEMENT_4X2 k
   ldrsb.w r3, [r1, r2]
   ldrsb.w r12, [r1], #1

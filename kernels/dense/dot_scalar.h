@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of convolution and linear for cores with Thumb-2's multiplications and no DSP extension (Cortex-M3): windows are widened
-// to int16, with the offset of the input added, and meet the weights as they lie in the file. Sums wrap modulo 2^32. Nothing is read beyond
-// the operands. Schedules: kernels/dense/dot_scalar.S.
+// The inner loops of convolution and linear for cores with Thumb-2's multiplications and no DSP
+// extension (Cortex-M3): windows are widened to int16, with the offset of the input added, and meet
+// the weights as they lie in the file. Sums wrap modulo 2^32. Nothing is read beyond the operands.
+// Schedules: kernels/dense/dot_scalar.S.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for cores with Thumb-1: contracts in dot_thumb1_scalar.h. Assembly, because gcc 12 keeps no sums in the upper registers, which only
-@ additions, comparisons and moves can name. Empty for other cores.
+@ Inner loops for cores with Thumb-1: contracts in dot_thumb1_scalar.h. Assembly, because gcc 12
+@ keeps no sums in the upper registers, which only additions, comparisons and moves can name. Empty
+@ for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 
@@ -60,7 +61,8 @@
   .size deuteron_dot_4_thumb1, . - deuteron_dot_4_thumb1
 
 @ A sum of window k becomes a byte: 25 instructions.
-@   r0 next sum   r1-r4 are lost   r5 r6 lower and upper half of the doubled multiplier   r7 filter   r8 y_zero   r9 what the sum begins with
+@   r0 next sum   r1-r4 are lost   r5 r6 lower and upper half of the doubled multiplier
+@     r7 filter   r8 y_zero   r9 what the sum begins with
 .macro FINISH k
   ldm r0!, {r2}
   add r2, r9
@@ -120,7 +122,8 @@
   .size deuteron_finish_4_thumb1, . - deuteron_finish_4_thumb1
 
 @ An element of one window and four filters: 14 instructions, 4 products.
-@   r0 next element   r1-r4 ends of the filters   r5 element, below 0   r6 window   r7 weight   r8-r11 sums
+@   r0 next element   r1-r4 ends of the filters   r5 element, below 0   r6 window   r7 weight
+@     r8-r11 sums
 .macro ELEMENT
   ldm r0!, {r6}
   FOUR_FILTERS

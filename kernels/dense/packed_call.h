@@ -8,8 +8,10 @@ namespace deuteron {
 
 // The refusal of a core whose kernels read another packing, or none.
 inline Status wrong_packing(int argument, Packing p) {
-  Status s = bad_argument(argument, isa_of(p) == Isa::mve ? "is packed for the M-profile Vector Extension, which this core lacks"
-                                                          : "is packed for another instruction set than this core's kernels have");
+  Status s = bad_argument(
+      argument, isa_of(p) == Isa::mve
+                    ? "is packed for the M-profile Vector Extension, which this core lacks"
+                    : "is packed for another instruction set than this core's kernels have");
   s.code = Code::wrong_isa;
   return s;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on packed weights for the DSP extension: contracts in kernels/dense/packed_dsp.h, loops and the proof in packed_dsp.inc; here the
-@ ends of tiles, and one window. Assembly, because gcc 12 does not keep the fourteen registers of a tile.
+@ Inner loops on packed weights for the DSP extension: contracts in kernels/dense/packed_dsp.h,
+@ loops and the proof in packed_dsp.inc; here the ends of tiles, and one window. Assembly, because
+@ gcc 12 does not keep the fourteen registers of a tile.
 #include "kernels/dense/packed_dsp.inc"
 
   .syntax unified
   .thumb
 .set WINDOWS_FRAME, 28
 
-@ Two filters of both windows: A, then requantized by SMMLAR with the doubled multiplier: halves up, and the zero point added.  lr y_zero
+@ Two filters of both windows: A, then requantized by SMMLAR with the doubled multiplier: halves
+@ up, and the zero point added.  lr y_zero
 .macro FINISH_PAIR a0, b0, a1, b1
   ldm r1!, {r2, r3, r12}            @ first[a], 2 * multiplier[a], 2 * multiplier[b]
   sub \a0, \a0, \b0
@@ -36,10 +38,12 @@ deuteron_packed_windows_dsp:
   PACKED_WINDOWS
   .size deuteron_packed_windows_dsp, . - deuteron_packed_windows_dsp
 
-@ Two elements of a window and 8 filters: 15 instructions, 16 products. The window is loaded first, so that nothing waits for what is loaded
-@ last. On Cortex-M4 LDM of two words takes three cycles, and two LDR behind another one take two, where the second word is met first:
-@ \loads: ldr spends an instruction on that. A quad is a step of each kind, 31 instructions.
-@   r0 window   r1 lr weights of both tiles   r4 r5, r6 r7 the sums 256 * A + B and B of the first tile   r8 r9, r10 r11 of the second
+@ Two elements of a window and 8 filters: 15 instructions, 16 products. The window is loaded first,
+@ so that nothing waits for what is loaded last. On Cortex-M4 LDM of two words takes three cycles,
+@ and two LDR behind another one take two, where the second word is met first: \loads: ldr spends an
+@ instruction on that. A quad is a step of each kind, 31 instructions.
+@   r0 window   r1 lr weights of both tiles   r4 r5, r6 r7 the sums 256 * A + B and B of the first
+@     tile   r8 r9, r10 r11 of the second
 @   \more: an instruction that finds r3 free
 .macro STEP_OF_ONE loads, more:vararg
   ldr r2, [r0], #4
@@ -84,9 +88,10 @@ deuteron_packed_windows_dsp:
   strb \b, [r2, #\at_b]
 .endm
 
-@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative and has a
-@ shift loses one first, and the last bit that is shifted out is added. The carry is 0 where the shift is. A positive shift is rounded once: the
-@ product is cut off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
+@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves
+@ away from zero: what is negative and has a shift loses one first, and the last bit that is shifted
+@ out is added. The carry is 0 where the shift is. A positive shift is rounded once: the product is
+@ cut off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
 .macro SHIFT_BY sum, shift
   and r2, \sum, \shift
   rsb \shift, \shift, #0
@@ -124,7 +129,8 @@ deuteron_packed_windows_dsp:
 
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
 @ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28, left out 32
-@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins, 28 shifts, 32 left out
+@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins,
+@   28 shifts, 32 left out
   .section .text.deuteron_packed_window_dsp,"ax"
   .global deuteron_packed_window_dsp
   .type deuteron_packed_window_dsp, %function
@@ -202,7 +208,8 @@ deuteron_packed_window_dsp:
   .size deuteron_packed_window_dsp, . - deuteron_packed_window_dsp
 
 @ void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to)
-@ Words of x where a quad lies in one row, also where it begins at no multiple of four; else bytes and halfwords of two rows are put together.
+@ Words of x where a quad lies in one row, also where it begins at no multiple of four; else bytes
+@ and halfwords of two rows are put together.
 @   r0 r1 rows of the windows   r2 row_step   r3 to   r8 r9 a quad of each
 .macro WIDEN_QUADS
   sxtb16 r4, r8

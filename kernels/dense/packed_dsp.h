@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of convolution and linear on weights packed as dsp_4x4 (kernels/dense/packing.h): 4 filters against 2 windows, or 8 against
-// one. Windows are widened as kernels/dense/dot_dsp.h says, without an offset. Nothing is read beyond the operands. Schedules and the proof:
+// The inner loops of convolution and linear on weights packed as dsp_4x4 (kernels/dense/packing.h):
+// 4 filters against 2 windows, or 8 against one. Windows are widened as kernels/dense/dot_dsp.h
+// says, without an offset. Nothing is read beyond the operands. Schedules and the proof:
 // kernels/dense/packed_dsp.inc.
 #pragma once
 #include <cstdint>
@@ -17,8 +18,10 @@ struct DspPackedWindows {
 };
 extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
 
-// Two windows of three rows of nine bytes each, `row_step` bytes apart, to seven quads, the last one with the elements 23..26.
-extern "C" void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to);
+// Two windows of three rows of nine bytes each, `row_step` bytes apart, to seven quads, the last
+// one with the elements 23..26.
+extern "C" void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step,
+                                         int16_t* to);
 
 // One window, two tiles of filters at a time, `second` bytes apart.
 struct DspPackedWindow {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on packed weights for the M-profile Vector Extension: contracts in kernels/dense/packed_mve.h, loops and schedules in
-@ packed_mve.inc; here the ends of tiles, for int8 results. Assembly, because gcc 12 spills where all sixteen registers are needed.
+@ Inner loops on packed weights for the M-profile Vector Extension: contracts in
+@ kernels/dense/packed_mve.h, loops and schedules in packed_mve.inc; here the ends of tiles, for
+@ int8 results. Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "kernels/dense/packed_mve.inc"
 
   .syntax unified
@@ -9,8 +10,9 @@
 .macro TAKE_SHIFTS
 .endm
 
-@ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[]; \by: multipliers, which may
-@ be the same register. q7: y_zero. Each step waits for the one before: \s1 to \s4 stand in between.
+@ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first:
+@ first[]; \by: multipliers, which may be the same register. q7: y_zero. Each step waits for the one
+@ before: \s1 to \s4 stand in between.
 .macro FINISH a, b, first, by, s1, s2, s3, s4
   vmov \a[2], \a[0], r0, r4
   vmov \a[3], \a[1], r2, r6
@@ -60,8 +62,10 @@ deuteron_packed_windows_mve:
 .endm
 
 @ All of a function for one window.
-@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32, with \active also left out 36, more 40
-@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts, 16 left out, 20 more;  r9 second   q6 last block   q7 y_zero
+@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32, with
+@   \active also left out 36, more 40
+@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts, 16 left out, 20 more;  r9 second   q6 last block
+@   q7 y_zero
 .macro ONE_WINDOW active, frame
   push {r4-r11, lr}
   sub sp, sp, #4
@@ -133,7 +137,8 @@ deuteron_packed_windows_mve:
   add sp, sp, #4
   pop {r4-r11, pc}
   NO_BLOCKS_BEFORE
-8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
+8:                                  @ what is negative and has a shift loses one first, so that
+                                    @ halves go away from zero
   ldr r6, [r4]
   vldrw.u32 q2, [r4], #16
   vldrw.u32 q5, [r4], #16
@@ -145,7 +150,8 @@ deuteron_packed_windows_mve:
   SHIFT q0, q2, q3
   SHIFT q1, q5, q3
   b 7b
-9:                                  @ rounded once: VQDMULH cuts off, and VRSHL, which reads the low byte of a shift, rounds halves up
+9:                                  @ rounded once: VQDMULH cuts off, and VRSHL, which reads the low
+                                    @ byte of a shift, rounds halves up
   vqdmulh.s32 q0, q0, q3
   vqdmulh.s32 q1, q1, q4
   vrshl.s32 q0, q0, q2

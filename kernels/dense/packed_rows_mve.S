@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Four windows against four filters on packed weights for the M-profile Vector Extension: contracts in kernels/dense/packed_rows_mve.h, loops and
-@ schedules in packed_rows_mve.inc; here the ends of tiles. Assembly, because gcc 12 spills where all sixteen registers are needed.
+@ Four windows against four filters on packed weights for the M-profile Vector Extension: contracts
+@ in kernels/dense/packed_rows_mve.h, loops and schedules in packed_rows_mve.inc; here the ends of
+@ tiles. Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "kernels/dense/packed_rows_mve.inc"
 
   .syntax unified

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of convolution on weights packed as mve_4x16 (kernels/dense/packing.h) for windows three columns wide, one column from each to
-// the next: four windows against the four filters of a tile. Sums wrap modulo 2^32, results saturate. Schedule:
-// kernels/dense/packed_rows_mve.inc.
+// The inner loop of convolution on weights packed as mve_4x16 (kernels/dense/packing.h) for windows
+// three columns wide, one column from each to the next: four windows against the four filters of a
+// tile. Sums wrap modulo 2^32, results saturate. Schedule: kernels/dense/packed_rows_mve.inc.
 #pragma once
 #include <cstdint>
 
 namespace deuteron {
 
-// x: from a block of 16 elements to that of the next column 16 bytes, to the column's next one `pitch`, which is 96 or more. Nothing is
-// read but the blocks of the windows and the weights.
+// x: from a block of 16 elements to that of the next column 16 bytes, to the column's next one
+// `pitch`, which is 96 or more. Nothing is read but the blocks of the windows and the weights.
 struct MvePackedRows {
   const int8_t* x;
   int32_t pitch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on packed weights with int16 results for the M-profile Vector Extension: contracts in kernels/dense/packed_mve.h, loops and
-@ schedules in packed_mve.inc; here the ends of tiles. Assembly, because gcc 12 spills where all sixteen registers are needed.
+@ Inner loops on packed weights with int16 results for the M-profile Vector Extension: contracts in
+@ kernels/dense/packed_mve.h, loops and schedules in packed_mve.inc; here the ends of tiles.
+@ Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "kernels/dense/packed_mve.inc"
 
   .syntax unified
@@ -9,8 +10,8 @@
 .macro TAKE_SHIFTS
 .endm
 
-@ Eight sums -> four int16 at r5, four at r7: shifted left, multiplied, clamped. \first: first[], then the multipliers, then y_max. r0 r2 r4:
-@ free, as all sums are. q7: y_min.
+@ Eight sums -> four int16 at r5, four at r7: shifted left, multiplied, clamped. \first: first[],
+@ then the multipliers, then y_max. r0 r2 r4: free, as all sums are. q7: y_min.
 .macro FINISH a, b, first, by, s1, s2, s3, s4
   vmov \a[2], \a[0], r0, r4
   vmov \a[3], \a[1], r2, r6
@@ -40,7 +41,8 @@
 .endm
 
 @ void deuteron_packed_windows_s16_mve(const MvePackedWindowsS16*)
-@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, windows 32, shift 36, y_max 40
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, windows 32, shift
+@   36, y_max 40
   .section .text.deuteron_packed_windows_s16_mve,"ax"
   .global deuteron_packed_windows_s16_mve
   .type deuteron_packed_windows_s16_mve, %function

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on weights packed as scalar_1x4 for Cortex-M3: contracts in packed_scalar.h. Empty for cores without Thumb-2, and for those that
-@ have the DSP extension.
+@ Inner loops on weights packed as scalar_1x4 for Cortex-M3: contracts in packed_scalar.h. Empty for
+@ cores without Thumb-2, and for those that have the DSP extension.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb
@@ -12,8 +12,8 @@
   .balign 4
 \name:
 .endm
-@ Where the first turn of a loop of eight steps begins, at sp + \at, with r3 the negative number of steps: those that are no multiple are left
-@ out.
+@ Where the first turn of a loop of eight steps begins, at sp + \at, with r3 the negative number of
+@ steps: those that are no multiple are left out.
 .macro ENTRY at, bytes, loop
   and r3, r3, #7
   movs r2, #\bytes
@@ -24,7 +24,8 @@
   str r3, [sp, #\at]
 .endm
 
-@ Not of the procedure call standard: r12 becomes the result of the sum r12, multiplier r11, shift r2 (0 or less), zero point r8; r0 is lost.
+@ Not of the procedure call standard: r12 becomes the result of the sum r12, multiplier r11, shift
+@ r2 (0 or less), zero point r8; r0 is lost.
   .section .text.deuteron_packed_finish_scalar,"ax"
   .type deuteron_packed_finish_scalar, %function
   .balign 4
@@ -45,7 +46,8 @@ deuteron_packed_finish_scalar:
   bx lr
   .size deuteron_packed_finish_scalar, . - deuteron_packed_finish_scalar
 
-@ Without a shift: the high word of the product with the doubled multiplier r11, and the bit below it.   r12 is lost
+@ Without a shift: the high word of the product with the doubled multiplier r11, and the bit below
+@ it.   r12 is lost
 .macro ROUND value
   smull r12, \value, \value, r11
   add \value, \value, r12, lsr #31
@@ -53,9 +55,11 @@ deuteron_packed_finish_scalar:
   ssat \value, #8, \value
 .endm
 
-@ Two elements of four windows: 11 instructions, 8 products. Of a pair's products the word is P = 32768 - A - 65536 * B, where A and B are sums
-@ of two products and 32768 - A fits 16 bits without a sign: P / 65536, rounded down, is -B.
-@   r0 windows   r1 weights   r2 r3 r12 lr words of the pairs   r4 r6 what sums begin with, less the words   r5 r7 sums of the upper windows
+@ Two elements of four windows: 11 instructions, 8 products. Of a pair's products the word is P =
+@ 32768 - A - 65536 * B, where A and B are sums of two products and 32768 - A fits 16 bits without a
+@ sign: P / 65536, rounded down, is -B.
+@   r0 windows   r1 weights   r2 r3 r12 lr words of the pairs
+@     r4 r6 what sums begin with, less the words   r5 r7 sums of the upper windows
 @   r8 weight   r9 32768   r10 end of the windows   r11 multiplier
 .macro ELEMENTS
   ldm.w r0!, {r2, r3, r12, lr}
@@ -71,7 +75,8 @@ deuteron_packed_finish_scalar:
   sub.w r7, r7, r3, asr #16
 .endm
 
-@ stack: 0 windows, 4 shifts, 8 32768 for each step, 12 entry, 16 y_zero, 20 24 28 32 y, 36 end of the filters
+@ stack: 0 windows, 4 shifts, 8 32768 for each step, 12 entry, 16 y_zero, 20 24 28 32 y, 36 end of
+@   the filters
   FUNCTION deuteron_packed_windows_scalar
   push {r4-r11, lr}
   sub sp, sp, #44
@@ -93,7 +98,8 @@ deuteron_packed_finish_scalar:
 1:                                  @ a filter at r1
   ldrd r5, r11, [r1], #8
   ldr r2, [sp, #8]
-  add r4, r2, r5, lsl #16           @ so that what is left of the words, less 65536 * the upper sum, begins with r5 too
+  add r4, r2, r5, lsl #16           @ so that what is left of the words, less 65536 * the upper sum,
+                                    @ begins with r5 too
   add r4, r4, r5
   mov r6, r4
   mov r7, r5
@@ -153,7 +159,8 @@ deuteron_packed_finish_scalar:
   mla r7, r8, r9, r7
 .endm
 
-@ stack: 0 window, 4 next filter, 8 shifts, 12 length, 16 step, 20 filters that are left, 24 y_zero, 28 y, 32 entry
+@ stack: 0 window, 4 next filter, 8 shifts, 12 length, 16 step, 20 filters that are left, 24 y_zero,
+@   28 y, 32 entry
   FUNCTION deuteron_packed_window_scalar
   push {r4-r11, lr}
   sub sp, sp, #36

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of convolution and linear on weights packed as scalar_1x4 (kernels/dense/packing.h), for cores with neither vectors nor the
-// DSP extension. Windows are met in pairs: a word is an element of one window and 65536 times that of another, so that one product is two,
-// and the products of two elements still fit halves of a word. Sums wrap modulo 2^32. Nothing is read beyond the operands. Schedules:
-// kernels/dense/packed_scalar.S for Thumb-2, kernels/dense/packed_thumb1_scalar.S for Thumb-1.
+// The inner loops of convolution and linear on weights packed as scalar_1x4
+// (kernels/dense/packing.h), for cores with neither vectors nor the DSP extension. Windows are met
+// in pairs: a word is an element of one window and 65536 times that of another, so that one product
+// is two, and the products of two elements still fit halves of a word. Sums wrap modulo 2^32.
+// Nothing is read beyond the operands. Schedules: kernels/dense/packed_scalar.S for Thumb-2,
+// kernels/dense/packed_thumb1_scalar.S for Thumb-1.
 #pragma once
 #include <cstdint>
 
@@ -25,10 +27,12 @@ extern "C" void deuteron_packed_windows_scalar(const ScalarPackedWindows* a);
 // One window as it lies in x, by fours of filters.
 struct ScalarPackedWindow {
   const int8_t *x, *packed, *shifts;
-  int32_t length, step;  // of the window; bytes from a filter to the next, or 0: it is the same four times
+  int32_t length,
+      step;  // of the window; bytes from a filter to the next, or 0: it is the same four times
   int32_t filters, y_zero;
   int8_t* y;
 };
-extern "C" void deuteron_packed_window_scalar(const ScalarPackedWindow* a);  // filters divides by four
+extern "C" void deuteron_packed_window_scalar(
+    const ScalarPackedWindow* a);  // filters divides by four
 
 }  // namespace deuteron

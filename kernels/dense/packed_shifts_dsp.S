@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-@ The inner loop over many windows for filters with shifts: contract in kernels/dense/packed_shifts_dsp.h, loops in packed_dsp.inc; here the end
-@ of a tile. Assembly, because gcc 12 does not keep the fourteen registers of a tile.
+@ The inner loop over many windows for filters with shifts: contract in
+@ kernels/dense/packed_shifts_dsp.h, loops in packed_dsp.inc; here the end of a tile. Assembly,
+@ because gcc 12 does not keep the fourteen registers of a tile.
 #include "kernels/dense/packed_dsp.inc"
 
   .syntax unified
   .thumb
 .set WINDOWS_FRAME, 36
 
-@ One filter of both windows: doubled sums times the multiplier \by, half a step and the zero point added, shifted right by all but the last
-@ bit, which SSAT shifts out. \sign: halves go away from zero, so what is negative loses one first; with a zero point of -128 that is left out,
-@ as what is not positive becomes -128.   lr 2 * y_zero + 1   r12 the shift, not negated   r0: free
+@ One filter of both windows: doubled sums times the multiplier \by, half a step and the zero point
+@ added, shifted right by all but the last bit, which SSAT shifts out. \sign: halves go away from
+@ zero, so what is negative loses one first; with a zero point of -128 that is left out, as what is
+@ not positive becomes -128.   lr 2 * y_zero + 1   r12 the shift, not negated   r0: free
 .macro SCALE s0, s1, by, sign
   mvn r12, r12
   lsl r0, lr, r12
@@ -27,7 +29,8 @@
   asr \s0, \s0, r12
   asr \s1, \s1, r12
 .endm
-@ Two filters: A doubled is the difference, 256 * A, shifted by 7. Their shifts lie \at behind those of the tile; \next: bytes to go on by.
+@ Two filters: A doubled is the difference, 256 * A, shifted by 7. Their shifts lie \at behind those
+@ of the tile; \next: bytes to go on by.
 .macro FINISH_PAIR a0, b0, a1, b1, at, next, sign
   ldm r1!, {r0, r2, r3}             @ first[a], multiplier[a], multiplier[b]
   ldr r12, [sp, #28]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ The inner loop over many windows for filters with shifts: contract in kernels/dense/packed_shifts_mve.h, loops and schedules in packed_mve.inc;
-@ here the end of a tile. Assembly, because gcc 12 spills where all sixteen registers are needed.
+@ The inner loop over many windows for filters with shifts: contract in
+@ kernels/dense/packed_shifts_mve.h, loops and schedules in packed_mve.inc; here the end of a tile.
+@ Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "kernels/dense/packed_mve.inc"
 
   .syntax unified
@@ -11,9 +12,10 @@
   str r3, [sp, #36]
 .endm
 
-@ As FINISH of packed_mve.S, and VRSHL behind the product. It rounds halves up, and halves are to go away from zero: what is negative loses
-@ one first. With a zero point of -128 that is left out, as what is not positive becomes -128.
-@ Stack: 32 1 where negative products lose one, else 0, 36 shifts.
+@ As FINISH of packed_mve.S, and VRSHL behind the product. It rounds halves up, and halves are to go
+@ away from zero: what is negative loses one first. With a zero point of -128 that is left out, as
+@ what is not positive becomes -128. Stack: 32 1 where negative products lose one, else 0, 36
+@ shifts.
 .macro FINISH a, b, first, by, s1, s2, s3, s4
   vmov \a[2], \a[0], r0, r4
   vmov \a[3], \a[1], r2, r6
@@ -54,7 +56,8 @@
 .endm
 
 @ void deuteron_packed_windows_shifts_mve(const MvePackedWindows*)
-@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32, shifts 36
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32,
+@   shifts 36
   .section .text.deuteron_packed_windows_shifts_mve,"ax"
   .global deuteron_packed_windows_shifts_mve
   .type deuteron_packed_windows_shifts_mve, %function

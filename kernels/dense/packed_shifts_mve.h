@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over many windows of kernels/dense/packed_mve.h for tiles with shifts, -31..-1. Firmware without shifts has none of it.
+// The loop over many windows of kernels/dense/packed_mve.h for tiles with shifts, -31..-1. Firmware
+// without shifts has none of it.
 #pragma once
 #include "kernels/dense/packed_mve.h"
 

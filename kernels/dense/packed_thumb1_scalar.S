@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on weights packed as scalar_1x4 for cores with Thumb-1: contracts in packed_scalar.h. Empty for other cores.
+@ Inner loops on weights packed as scalar_1x4 for cores with Thumb-1: contracts in packed_scalar.h.
+@ Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 
-@ The sum r2 becomes a byte: 23 instructions without a shift. A shift of r9, 0 or less, to the right: one less from what is negative sends
-@ halves away from zero.
+@ The sum r2 becomes a byte: 23 instructions without a shift. A shift of r9, 0 or less, to the
+@ right: one less from what is negative sends halves away from zero.
 @   r1-r4 are lost   r5 r6 lower and upper half of the doubled multiplier   r8 y_zero   r9 shift
 .macro ROUND shifted
   HIGH_WORD lsrs
@@ -29,7 +30,8 @@
 9:
 .endm
 
-@ stack: 0 4 8 12 sums, 16 20 24 28 y, 32 windows, 36 shifts, 40 length, 44 filters, 48 y_zero, 52 entry, 56 multiplier,
+@ stack: 0 4 8 12 sums, 16 20 24 28 y, 32 windows, 36 shifts, 40 length, 44 filters, 48 y_zero, 52
+@   entry, 56 multiplier,
 @        60 filter
   FUNCTION deuteron_packed_windows_scalar
   ENTER 68
@@ -125,13 +127,15 @@
   .size deuteron_packed_windows_scalar, . - deuteron_packed_windows_scalar
 
 @ An element of one window and four filters: 14 instructions, 4 products.
-@   r0 end of the window   r1-r4 ends of the filters   r5 element, below 0   r6 element   r7 weight   r8-r11 sums
+@   r0 end of the window   r1-r4 ends of the filters   r5 element, below 0   r6 element
+@     r7 weight   r8-r11 sums
 .macro ELEMENT
   ldrsb r6, [r0, r5]
   FOUR_FILTERS
 .endm
 
-@ stack: 0 4 8 12 sums, 16 end of the window, 20 next filter, 24 shifts, 28 length, 32 step, 36 filters that are left, 40 y_zero, 44 y, 48 entry
+@ stack: 0 4 8 12 sums, 16 end of the window, 20 next filter, 24 shifts, 28 length, 32 step, 36
+@   filters that are left, 40 y_zero, 44 y, 48 entry
   FUNCTION deuteron_packed_window_scalar
   ENTER 52
   ldm r0!, {r1-r7}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of packed_scalar.h for cores with Thumb-1, which have no instruction that subtracts a product: what differs for their callers.
+// The loops of packed_scalar.h for cores with Thumb-1, which have no instruction that subtracts a
+// product: what differs for their callers.
 #pragma once
 #include "kernels/dense/packed_scalar.h"
 

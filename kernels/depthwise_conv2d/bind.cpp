@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cortex_m::quantized_depthwise_conv2d: its arguments checked once, at load. operators.yaml of ExecuTorch 1.5 has the schema.
+// cortex_m::quantized_depthwise_conv2d: its arguments checked once, at load. operators.yaml of
+// ExecuTorch 1.5 has the schema.
 #include "kernels/common/kernels.h"
 #include "kernels/dense/conv_call.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
@@ -13,8 +14,9 @@
 
 namespace deuteron {
 
-DEUTERON_FIELDS(DepthwiseConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, depth_multiplier, kernel_h, kernel_w, stride_h, stride_w,
-                pad_h, pad_w, dilation_h, dilation_w, x_offset, y_zero, y_min, y_max, multiplier, shift)
+DEUTERON_FIELDS(DepthwiseConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, depth_multiplier,
+                kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w,
+                x_offset, y_zero, y_min, y_max, multiplier, shift)
 
 namespace {
 
@@ -38,45 +40,60 @@ enum {
 
 // The numbers that are neither shapes nor tensors.
 Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
-  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
+  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w))
+    return bad_argument(kStride, why);
+  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w))
+    return bad_argument(kPadding, why);
+  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w))
+    return bad_argument(kDilation, why);
   return read_offsets(call, kXOffset, a);
 }
 
 #if defined(DEUTERON_HOST_KERNELS)
-// With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
+// With weights in the order of the host's kernels, where there are such kernels and memory. False:
+// not kept.
 bool keep_on_host(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
   const Tensor* const bias = call.optional_tensor(kBias);
   const bool is_constant = call.tensor(kWeight).constant && (bias == nullptr || bias->constant);
   if (call.recorder != nullptr || !is_constant || host_row_forms().count == 0) return false;
   const HostRowForm& form = host_row_forms().kernel[0];
-  const auto order = [&](void* room) { return order_depthwise_conv2d(c.args, form, c.weight, c.bias, room); };
-  return keep_ordered<HostDepthwiseConv2d, run_depthwise_conv2d>(prepared, depthwise_conv2d_host_bytes(c.args, form), order, c.x, c.y);
+  const auto order = [&](void* room) {
+    return order_depthwise_conv2d(c.args, form, c.weight, c.bias, room);
+  };
+  return keep_ordered<HostDepthwiseConv2d, run_depthwise_conv2d>(
+      prepared, depthwise_conv2d_host_bytes(c.args, form), order, c.x, c.y);
 }
 #endif
 
 #if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
-// A C program, and a firmware that knows its models, name the form of a kernel, which a core's kernels else choose when they run. False:
-// there is none for the call.
-bool keep_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c, Status& kept) {
+// A C program, and a firmware that knows its models, name the form of a kernel, which a core's
+// kernels else choose when they run. False: there is none for the call.
+bool keep_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c,
+               Status& kept) {
   const bool has_channels = c.args.in_c > 1;
   if (serves<Feature::mve, why_not_depthwise_conv2d_mve>(call, c.args)) {
-    if (has_patches(c.args)) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_3x3>(call, prepared, c);
-    else if (has_channels) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_channels>(call, prepared, c);
+    if (has_patches(c.args))
+      kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_3x3>(call, prepared, c);
+    else if (has_channels)
+      kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_channels>(call, prepared, c);
     return has_channels || has_patches(c.args);
   }
   if (serves<Feature::dsp, why_not_depthwise_conv2d_dsp>(call, c.args)) {
     const bool turned = turned_fit(c.args, kDspTurned);
-    if (turned) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_turned>(call, prepared, c);
-    else if (has_planes(c.args)) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_3x3>(call, prepared, c);
-    else if (c.args.out_c >= 4) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_channels>(call, prepared, c);
+    if (turned)
+      kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_turned>(call, prepared, c);
+    else if (has_planes(c.args))
+      kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_3x3>(call, prepared, c);
+    else if (c.args.out_c >= 4)
+      kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_channels>(call, prepared, c);
     return turned || c.args.out_c >= 4;
   }
   if (!is_for<Feature::scalar>(call)) return false;
   const bool turned = turned_fit(c.args, kScalarTurned);
-  if (turned) kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_turned>(call, prepared, c);
-  else if (has_planes(c.args)) kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_3x3>(call, prepared, c);
+  if (turned)
+    kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_turned>(call, prepared, c);
+  else if (has_planes(c.args))
+    kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_3x3>(call, prepared, c);
   return turned || has_planes(c.args);
 }
 #endif
@@ -89,7 +106,8 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
     return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);
   if (serves<Feature::dsp, why_not_depthwise_conv2d_dsp>(call, c.args))
     return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
-  if (is_for<Feature::scalar>(call)) return keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar>(call, prepared, c);
+  if (is_for<Feature::scalar>(call))
+    return keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host(call, prepared, c)) return Status{};
 #endif
@@ -105,20 +123,29 @@ Status prepare(Call& call, Prepared* prepared) {
   read_extents(x, y, a);
   a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
   if (weight.sizes[0] != 1) return bad_argument(kWeight, "must have a first extent of 1");
-  if (weight.sizes[3] != a.out_c) return bad_argument(kWeight, "must have one filter for each output channel");
-  if (!lies_in(call.integer(kDepthMultiplier), 1, kMaxReach)) return bad_argument(kDepthMultiplier, "is out of range");
+  if (weight.sizes[3] != a.out_c)
+    return bad_argument(kWeight, "must have one filter for each output channel");
+  if (!lies_in(call.integer(kDepthMultiplier), 1, kMaxReach))
+    return bad_argument(kDepthMultiplier, "is out of range");
   a.depth_multiplier = static_cast<int32_t>(call.integer(kDepthMultiplier));
-  if (int64_t{a.in_c} * a.depth_multiplier != a.out_c) return bad_argument(kOut, "must have the input's channels times the multiplier");
+  if (int64_t{a.in_c} * a.depth_multiplier != a.out_c)
+    return bad_argument(kOut, "must have the input's channels times the multiplier");
   if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
   if (Status s = read_numbers(call, a); !s.ok()) return s;
-  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
-  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  if (const char* why =
+          why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h))
+    return bad_argument(kOut, why);
+  if (const char* why =
+          why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w))
+    return bad_argument(kOut, why);
   if (const char* why = why_not_steps(a, a.in_c, 1)) return bad_argument(kStride, why);
-  return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset, kScratch, kOut, a);
+  return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset,
+                                                kScratch, kOut, a);
 }
 
 }  // namespace
 
-const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out", "TTtLLLIIITTIIXO", prepare};
+const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out",
+                                          "TTtLLLIIITTIIXO", prepare};
 
 }  // namespace deuteron

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise windows of any size for the M-profile Vector Extension: contract in kernels/depthwise_conv2d/columns_mve.h. Assembly, because gcc 12
-@ builds a vector of four sums through the stack and keeps a pointer for each window.
+@ Depthwise windows of any size for the M-profile Vector Extension: contract in
+@ kernels/depthwise_conv2d/columns_mve.h. Assembly, because gcc 12 builds a vector of four sums
+@ through the stack and keeps a pointer for each window.
   .syntax unified
   .thumb
 
-@ The window at r1 -> \sum: its first vector lies in q4. That of the next window is loaded to q4, since a load must stand between two products:
-@ they overlap on Cortex-M55.
+@ The window at r1 -> \sum: its first vector lies in q4. That of the next window is loaded to q4,
+@ since a load must stand between two products: they overlap on Cortex-M55.
 .macro WINDOW sum, vectors
   vldrb.u8 q5, [r1, #16]
   vmladav.s8 \sum, q4, q0
@@ -24,8 +25,9 @@
   .endif
 .endm
 
-@ Four windows from r1 on -> four bytes at r7 + q7. Ways: FINISH of kernels/depthwise_conv2d/strip_mve.S. Here r9 is -1 where halves go away from
-@ zero, and q6 holds the multiplier.
+@ Four windows from r1 on -> four bytes at r7 + q7. Ways: FINISH of
+@ kernels/depthwise_conv2d/strip_mve.S. Here r9 is -1 where halves go away from zero, and q6 holds
+@ the multiplier.
 .macro GROUP vectors, way
   vldrb.u8 q4, [r1]
   WINDOW r0, \vectors
@@ -68,12 +70,16 @@
   le lr, 3b
 .endm
 
-@ void deuteron_columns_2_mve(const MveColumns*), deuteron_columns_4_mve: taps of up to two vectors, up to four.
-@ offsets: from 0, y 4, filter 8, finish 12, channels 16, channel_bytes 20, back_from 24, back_y 28, groups 32, step 36, y_step 40, y_min 44,
+@ void deuteron_columns_2_mve(const MveColumns*), deuteron_columns_4_mve: taps of up to two vectors,
+@ up to four.
+@ offsets: from 0, y 4, filter 8, finish 12, channels 16, channel_bytes 20, back_from 24, back_y 28,
+@   groups 32, step 36, y_step 40, y_min 44,
 @          y_max 48
-@ stack: 0 lower bounds, 16 upper bounds, 32 from, 36 y, 40 filter, 44 finish, 48 channels left, 52 back_y while the group more is under way
+@ stack: 0 lower bounds, 16 upper bounds, 32 from, 36 y, 40 filter, 44 finish, 48 channels left, 52
+@   back_y while the group more is under way
 @ q0..q3 filter, q4 q5 loads and sums, q6 multiplier, q7 places of four outputs
-@ r0 r2 r4 r6 sums   r1 from   r3 step   r5 added   r7 y   r8 first   r9 multiplier   r10 shift   r11 4 * y_step   r12 arguments
+@ r0 r2 r4 r6 sums   r1 from   r3 step   r5 added   r7 y   r8 first   r9 multiplier   r10 shift
+@   r11 4 * y_step   r12 arguments
 .macro COLUMNS vectors
   .balign 4
   .global deuteron_columns_\vectors\()_mve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ What becomes of the sums of depthwise channels, for the M-profile Vector Extension: contract in kernels/depthwise_conv2d/finish_mve.h. Assembly,
-@ because gcc 12 moves four vectors through the stack on their way to VST4, which is much where a layer has few windows.
+@ What becomes of the sums of depthwise channels, for the M-profile Vector Extension: contract in
+@ kernels/depthwise_conv2d/finish_mve.h. Assembly, because gcc 12 moves four vectors through the
+@ stack on their way to VST4, which is much where a layer has few windows.
   .syntax unified
   .thumb
 
@@ -17,8 +18,10 @@
 .endm
 
 @ void deuteron_finishes_mve(const MveFinishes*)
-@ r0 taps   r1 bias   r2 multiplier   r3 shift   r4 to   r5 count   r6 x_offset   r7 wide   r8 left   r10 above
-@ q0 added   q1 first   q2 multiplier   q3 shift   q4 shift to the top byte   q6 y_zero   q7 zero_and_half
+@ r0 taps   r1 bias   r2 multiplier   r3 shift   r4 to   r5 count   r6 x_offset   r7 wide
+@   r8 left   r10 above
+@ q0 added   q1 first   q2 multiplier   q3 shift   q4 shift to the top byte   q6 y_zero
+@   q7 zero_and_half
   .section .text.deuteron_finishes_mve, "ax", %progbits
   .global deuteron_finishes_mve
   .type deuteron_finishes_mve, %function
@@ -68,7 +71,8 @@ deuteron_finishes_mve:
   bgt 1b
   vpop {d8-d15}
   pop {r4-r11, pc}
-5:                                  @ 64 taps each, the last channel first: each sum moves those before it up by a lane
+5:                                  @ 64 taps each, the last channel first: each sum moves those
+                                    @ before it up by a lane
   add r0, r0, #256
   mov r11, #4
 6:

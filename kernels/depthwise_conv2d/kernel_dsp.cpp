@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels (planes_dsp.h). One input channel: a
-// convolution, with the filters turned. Else four channels of a pixel at a time (taps_dsp.h).
+// Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels
+// (planes_dsp.h). One input channel: a convolution, with the filters turned. Else four channels of
+// a pixel at a time (taps_dsp.h).
 #include <cstring>
 
 #include "kernels/depthwise_conv2d/kernel.h"
@@ -23,18 +24,21 @@ struct Block {
   DspChannel channels[kPlanes];
 };
 
-// Whether sums that begin with `bias` may stand to the left: nine products do not reach 2^19, so that no sum reaches 2^31.
+// Whether sums that begin with `bias` may stand to the left: nine products do not reach 2^19, so
+// that no sum reaches 2^31.
 bool has_room(int32_t bias, int32_t left) {
   const int32_t most = 1 << (30 - left);
   return bias < most && bias > -most;
 }
 
 // What becomes of the sums of a channel that is not plain; by how much they stand to the left.
-//   up: multiply_high() and the shift are one: floor((sum * multiplier + 2^30 + 2^(30 + right)) / 2^(31 + right)), where what is negative
-//   need not be told apart: with a zero point of -128 it becomes -128 anyway. Sums stand so far to the left that the high word of the
-//   product is that quotient and kUpShift bits below it, where `added` has both halves.
+//   up: multiply_high() and the shift are one: floor((sum * multiplier + 2^30 + 2^(30 + right)) /
+//   2^(31 + right)), where what is negative need not be told apart: with a zero point of -128 it
+//   becomes -128 anyway. Sums stand so far to the left that the high word of the product is that
+//   quotient and kUpShift bits below it, where `added` has both halves.
 int32_t fill_finish(const DepthwiseConv2dArgs& a, int32_t shift, bool is_whole, DspChannel& d) {
-  constexpr int32_t kMostLeft = 8, kMostRight = 22;  // of weights in halves of a word; `added` stays below 2^30
+  constexpr int32_t kMostLeft = 8,
+                    kMostRight = 22;  // of weights in halves of a word; `added` stays below 2^30
   const int32_t right = -shift, left = kUpShift + 1 - right;
   if (is_whole && a.y_zero == -128 && left > 1 && left <= kMostLeft && has_room(d.first, left)) {
     d.added = a.y_zero * (1 << kUpShift) + (1 << (kUpShift - 1)) + (1 << (left - 2));
@@ -44,7 +48,9 @@ int32_t fill_finish(const DepthwiseConv2dArgs& a, int32_t shift, bool is_whole, 
   const bool is_small = right >= 0 && has_room(d.first, 1);
   d.added = a.y_zero, d.finish = is_small ? DspChannelFinish::small : DspChannelFinish::any;
   d.left = right < 0 ? shift : 0, d.right = d.left + right;
-  if (!is_small || !is_whole || d.multiplier < 0 || right > kMostRight || (right == 0 && a.y_zero != -128)) return 0;
+  if (!is_small || !is_whole || d.multiplier < 0 || right > kMostRight ||
+      (right == 0 && a.y_zero != -128))
+    return 0;
   d.added = (2 * a.y_zero + 1) * (1 << right) >> 1;
   d.finish = DspChannelFinish::away;
   return 1;
@@ -77,8 +83,8 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
   }
 }
 
-// Four elements a step: of the few that a row has, a call of memset would take 60 instructions. Up to three more than `count` become 0,
-// which the row has room for.
+// Four elements a step: of the few that a row has, a call of memset would take 60 instructions. Up
+// to three more than `count` become 0, which the row has room for.
 void clear_row(int16_t* row, int32_t count) {
   static_assert(kPlaneRow % 4 == 0);
   for (int16_t* const end = row + count; row < end; row += 4) {
@@ -96,9 +102,16 @@ void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows
     if (r < inside.first || r >= inside.end)
       for (int32_t p = 0; p < kPlanes; ++p) clear_row(planes + p * kPlane + r * kPlaneRow, k.count);
   if (inside.end == inside.first || k.end == k.left) return;
-  const int8_t* from = b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * a.in_c;
-  const DspFill fill{from,       a.in_c,         a.in_w * a.in_c,           planes + inside.first * kPlaneRow + k.left,
-                     2 * kPlane, k.end - k.left, inside.end - inside.first, offset << 16 | offset};
+  const int8_t* from =
+      b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * a.in_c;
+  const DspFill fill{from,
+                     a.in_c,
+                     a.in_w * a.in_c,
+                     planes + inside.first * kPlaneRow + k.left,
+                     2 * kPlane,
+                     k.end - k.left,
+                     inside.end - inside.first,
+                     offset << 16 | offset};
   deuteron_fill_planes_dsp(&fill);
 }
 
@@ -112,40 +125,53 @@ void run_columns(const Block& b, const PlaneColumns& k, int16_t* planes) {
     fill_planes(b, k, r * s - a.pad_h, (d.rows - 1) * s + 3, planes);
     for (int32_t p = 0; p < kPlanes; ++p) {
       d.y = b.y + r * row + k.begin * a.out_c + p;
-      (s == 1 ? deuteron_depthwise_s1_dsp : deuteron_depthwise_s2_dsp)(planes + p * kPlane, b.channels + p, &d);
+      (s == 1 ? deuteron_depthwise_s1_dsp : deuteron_depthwise_s2_dsp)(planes + p * kPlane,
+                                                                       b.channels + p, &d);
     }
   }
 }
 
-void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
+void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                const int32_t* bias, int8_t* y) {
+  const int32_t most =
+      a.stride_w == 1
+          ? kPlaneRow - 4
+          : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
   Block b{a, nullptr, nullptr, {}};
-  for_planes<int16_t, kPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
-    fill_channels(b, weight, bias, first);
-    b.x = x + first, b.y = y + first;
-    run_columns(b, k, planes);
-  });
+  for_planes<int16_t, kPlaneRow>(
+      a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+        fill_channels(b, weight, bias, first);
+        b.x = x + first, b.y = y + first;
+        run_columns(b, k, planes);
+      });
 }
 
 }  // namespace
 
-void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                 const int8_t* weight, const int32_t* bias, int8_t* y) {
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    run_planes(a, x, weight, bias, y);
 }
 
-void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                      const int8_t* weight, const int32_t* bias, int8_t* y) {
   const auto run = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run(a, x, weight, bias, y);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    run(a, x, weight, bias, y);
 }
 
-void depthwise_conv2d_s8_dsp_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+void depthwise_conv2d_s8_dsp_turned(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                    const int8_t* weight, const int32_t* bias, int8_t* y) {
   run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
 }
 
-void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                             const int32_t* bias, int8_t* y) {
   if (turned_fit(a, kDspTurned)) return depthwise_conv2d_s8_dsp_turned(a, x, weight, bias, y);
   if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
-  (has_planes(a) ? depthwise_conv2d_s8_dsp_3x3 : depthwise_conv2d_s8_dsp_channels)(a, x, weight, bias, y);
+  (has_planes(a) ? depthwise_conv2d_s8_dsp_3x3 : depthwise_conv2d_s8_dsp_channels)(a, x, weight,
+                                                                                   bias, y);
 }
 
 }  // namespace deuteron

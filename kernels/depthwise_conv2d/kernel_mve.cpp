@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of a strip (strip_mve.h), 16 channels at a
-// time. Else 8 channels at a time, by columns (columns_mve.h) or a tap after the other. One input channel: by columns or as a convolution,
-// with the filters turned.
+// Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of
+// a strip (strip_mve.h), 16 channels at a time. Else 8 channels at a time, by columns
+// (columns_mve.h) or a tap after the other. One input channel: by columns or as a convolution, with
+// the filters turned.
 #include <arm_mve.h>
 
 #include <cstring>
@@ -24,26 +25,33 @@ constexpr int32_t kStackStrip = 32 * kStripColumn;  // where the scratch has no 
 
 constexpr int32_t kTapChannels = 8;
 
-// Eight values, those of the even channels and those of the odd ones, as VMULLB and VMULLT make their products.
+// Eight values, those of the even channels and those of the odd ones, as VMULLB and VMULLT make
+// their products.
 int32x4x2_t load_channels(const int32_t* values, int32_t count) {
   int32_t eight[kTapChannels] = {};
-  std::memcpy(eight, values, sizeof(int32_t) * static_cast<size_t>(count < kTapChannels ? count : kTapChannels));
+  std::memcpy(eight, values,
+              sizeof(int32_t) * static_cast<size_t>(count < kTapChannels ? count : kTapChannels));
   return vld2q_s32(eight);
 }
 
 // own_channels: output channel c reads input channel c; else c / depth_multiplier, by a gather.
 template <bool own_channels>
-void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int32_t c, int8_t* y) {
+void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+              const int32_t* bias, int32_t c, int8_t* y) {
   const int32_t count = a.out_c - c;
-  const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count < kTapChannels ? count : kTapChannels));
+  const mve_pred16_t here =
+      vctp16q(static_cast<uint32_t>(count < kTapChannels ? count : kTapChannels));
   int32x4x2_t first{vdupq_n_s32(0), vdupq_n_s32(0)};
   if (bias) first = load_channels(bias + c, count);
-  const int32x4x2_t multiplier = load_channels(a.multiplier + c, count), shift = load_channels(a.shift + c, count);
-  const int16x8_t low = vdupq_n_s16(static_cast<int16_t>(a.y_min)), high = vdupq_n_s16(static_cast<int16_t>(a.y_max));
+  const int32x4x2_t multiplier = load_channels(a.multiplier + c, count),
+                    shift = load_channels(a.shift + c, count);
+  const int16x8_t low = vdupq_n_s16(static_cast<int16_t>(a.y_min)),
+                  high = vdupq_n_s16(static_cast<int16_t>(a.y_max));
   const int32_t step = a.dilation_w * a.in_c, row_step = a.dilation_h * a.in_w * a.in_c;
   const int32_t own = own_channels ? c : c / a.depth_multiplier;
   uint16_t others[kTapChannels];
-  for (int32_t i = 0; i < kTapChannels; ++i) others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
+  for (int32_t i = 0; i < kTapChannels; ++i)
+    others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
   const uint16x8_t at = vld1q_u16(others);
   for (int32_t oh = 0; oh < a.out_h; ++oh) {
     const int32_t ih = oh * a.stride_h - a.pad_h;
@@ -52,12 +60,15 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
       const int32_t iw = ow * a.stride_w - a.pad_w;
       const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
       int32x4_t even = first.val[0], odd = first.val[1];
-      const int8_t* row = x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + own;
+      const int8_t* row =
+          x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + own;
       for (int32_t kh = h.first; kh < h.end; ++kh, row += row_step) {
         const int8_t *from = row, *filter = weight + (kh * a.kernel_w + w.first) * a.out_c + c;
         for (int32_t kw = w.end - w.first; kw > 0; --kw, from += step, filter += a.out_c) {
-          const int16x8_t u = own_channels ? vldrbq_z_s16(from, here) : vldrbq_gather_offset_z_s16(from, at, here);
-          const int16x8_t v = vaddq_n_s16(u, static_cast<int16_t>(a.x_offset)), f = vldrbq_z_s16(filter, here);
+          const int16x8_t u =
+              own_channels ? vldrbq_z_s16(from, here) : vldrbq_gather_offset_z_s16(from, at, here);
+          const int16x8_t v = vaddq_n_s16(u, static_cast<int16_t>(a.x_offset)),
+                          f = vldrbq_z_s16(filter, here);
           even = vaddq_s32(even, vmullbq_int_s16(v, f));
           odd = vaddq_s32(odd, vmulltq_int_s16(v, f));
         }
@@ -65,7 +76,8 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
       even = vaddq_n_s32(requantize_mve(even, multiplier.val[0], shift.val[0]), a.y_zero);
       odd = vaddq_n_s32(requantize_mve(odd, multiplier.val[1], shift.val[1]), a.y_zero);
       const int16x8_t both = vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), even), odd);
-      vstrbq_p_s16(y + (oh * a.out_w + ow) * a.out_c + c, vminq_s16(vmaxq_s16(both, low), high), here);
+      vstrbq_p_s16(y + (oh * a.out_w + ow) * a.out_c + c, vminq_s16(vmaxq_s16(both, low), high),
+                   here);
     }
   }
 }
@@ -83,27 +95,33 @@ struct Kernels {
   MveChannelFinish finish[kStripChannels];
 };
 
-void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias, int32_t c, int32_t count, Kernels& k) {
+void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias,
+                  int32_t c, int32_t count, Kernels& k) {
   const uint8x16_t places = vidupq_n_u8(0, 1);
   const uint8x16_t words = vshlq_n_u8(places, 4);
   const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count));
   std::memset(k.weight, 0, sizeof k.weight);
   for (int32_t h = 0; h < 3; ++h)
     for (int32_t w = 0; w < 3; ++w)
-      vstrbq_scatter_offset_p_s8(k.weight + 16 + w * 4 + h, words, vld1q_z_s8(weight + (h * 3 + w) * a.out_c + c, here), here);
+      vstrbq_scatter_offset_p_s8(k.weight + 16 + w * 4 + h, words,
+                                 vld1q_z_s8(weight + (h * 3 + w) * a.out_c + c, here), here);
   fill_finishes(a, bias, c, count, k.weight + 16, false, k.finish);
 }
 
-// One row group: 4 rows from row ih on, `columns` from column iw on. What lies outside x is its zero point.
-int8_t* fill_strip(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t ih, int32_t iw, int32_t columns, int32_t count, int8_t* strip) {
+// One row group: 4 rows from row ih on, `columns` from column iw on. What lies outside x is its
+// zero point.
+int8_t* fill_strip(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t ih, int32_t iw,
+                   int32_t columns, int32_t count, int8_t* strip) {
   alignas(16) int8_t outside[kStripChannels];
   vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
   const int32_t left = iw < 0 ? (-iw < columns ? -iw : columns) : 0;
-  const int32_t reach = a.in_w - iw < columns ? a.in_w - iw : columns, inside = reach > left ? reach - left : 0;
+  const int32_t reach = a.in_w - iw < columns ? a.in_w - iw : columns,
+                inside = reach > left ? reach - left : 0;
   const MveStripRows nothing{{outside, outside, outside, outside}, {0, 0, 0, 0}};
   MveStripRows rows = nothing;
   for (int32_t i = 0; i < 4; ++i)
-    if (ih + i >= 0 && ih + i < a.in_h) rows.row[i] = x + ((ih + i) * a.in_w + iw + left) * a.in_c, rows.step[i] = a.in_c;
+    if (ih + i >= 0 && ih + i < a.in_h)
+      rows.row[i] = x + ((ih + i) * a.in_w + iw + left) * a.in_c, rows.step[i] = a.in_c;
   if (left > 0) strip = deuteron_fill_strip_mve(&nothing, strip, left, count);
   strip = deuteron_fill_strip_mve(&rows, strip, inside, count);
   const int32_t right = columns - left - inside;
@@ -111,11 +129,12 @@ int8_t* fill_strip(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t ih, in
 }
 
 // 16 channels, the outputs begin..begin+width-1 of every row.
-void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips, int32_t begin, int32_t width,
-                 int32_t count, int8_t* y) {
+void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips,
+                 int32_t begin, int32_t width, int32_t count, int8_t* y) {
   const int32_t c = a.out_c, row = a.out_w * c, s = a.stride_w;
   const bool twice = s == 2;
-  const int32_t columns = twice ? 2 * width + 2 : width + 2, height = twice ? 1 : 2;  // output rows of a row group
+  const int32_t columns = twice ? 2 * width + 2 : width + 2,
+                height = twice ? 1 : 2;  // output rows of a row group
   const int32_t group = twice ? 4 : 2, rest = width % group;
   const int32_t gather[] = {-128, -64, 0, 64};
   const int32_t scatter[] = {0, c, twice ? 2 * c : row, twice ? 3 * c : row + c};
@@ -143,14 +162,16 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
     const int32_t first = height * (r + d.rows) > a.out_h ? a.out_h - height * d.rows : height * r;
     int8_t* strip = strips.room;
     for (int32_t i = 0; i < d.rows; ++i)
-      strip = fill_strip(a, x, (first + height * i) * s - a.pad_h, begin * s - a.pad_w, columns, count, strip);
+      strip = fill_strip(a, x, (first + height * i) * s - a.pad_h, begin * s - a.pad_w, columns,
+                         count, strip);
     d.y = y + first * row + begin * c;
     (twice ? deuteron_depthwise_s2_mve : deuteron_depthwise_s1_mve)(&d);
   }
 }
 
 // A function by itself, and the strips by value: else gcc 12 keeps less of its loops in registers.
-[[gnu::noinline]] void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, Strips strips,
+[[gnu::noinline]] void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                   const int8_t* weight, const int32_t* bias, Strips strips,
                                    int8_t* y) {
   Kernels k;
   const int32_t per_output = a.stride_w, group = a.stride_w == 1 ? 2 : 4;
@@ -160,7 +181,8 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
     const int32_t count = a.out_c - c < kStripChannels ? a.out_c - c : kStripChannels;
     fill_kernels(a, weight, bias, c, count, k);
     for (int32_t begin = 0; begin < a.out_w; begin += width) {
-      const int32_t from = begin + width > a.out_w ? a.out_w - width : begin;  // the last ones overlap
+      const int32_t from =
+          begin + width > a.out_w ? a.out_w - width : begin;  // the last ones overlap
       run_columns(a, x + c, k, strips, from, width, count, y + c);
     }
   }
@@ -169,37 +191,48 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
 // ---- other windows, by columns
 
 // About how many instructions 8 channels of a row of outputs take a tap after the other.
-int32_t taps_instructions(const DepthwiseConv2dArgs& a) { return a.out_w * (17 * a.kernel_h * a.kernel_w + 30); }
+int32_t taps_instructions(const DepthwiseConv2dArgs& a) {
+  return a.out_w * (17 * a.kernel_h * a.kernel_w + 30);
+}
 
-// The same for run_one_channel(): two windows meet four filters in a tile; windows that reach into the padding are gathered byte by byte.
+// The same for run_one_channel(): two windows meet four filters in a tile; windows that reach into
+// the padding are gathered byte by byte.
 int32_t one_channel_instructions(const DepthwiseConv2dArgs& a) {
-  const int32_t blocks = (a.kernel_h * a.kernel_w + kMveBlock - 1) / kMveBlock, pairs = (a.out_w + 1) / 2;
-  const int32_t windows = pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
+  const int32_t blocks = (a.kernel_h * a.kernel_w + kMveBlock - 1) / kMveBlock,
+                pairs = (a.out_w + 1) / 2;
+  const int32_t windows =
+      pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
   const int32_t tiles = pairs * ((a.out_c + kMveTile - 1) / kMveTile) * (80 + 15 * blocks);
   return (windows + tiles) / ((a.out_c + kColumnChannels - 1) / kColumnChannels);
 }
 
-// False: it does not serve the call, or would take as many instructions as `others` for 8 channels of a row of outputs.
-[[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
-                                      const Strips& room, int32_t others, int8_t* y) {
+// False: it does not serve the call, or would take as many instructions as `others` for 8 channels
+// of a row of outputs.
+[[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                      const int8_t* weight, const int32_t* bias, const Strips& room,
+                                      int32_t others, int8_t* y) {
   DepthwiseColumns columns(a, room.room, room.columns_at_once * kStripColumn);
   if (!columns.serves() || columns.instructions() >= others) return false;
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) columns.run(x, weight, bias, y);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    columns.run(x, weight, bias, y);
   return true;
 }
 
 // ---- one input channel
 
 // Filters as a convolution has them. scratch: taps * out_c bytes for them first.
-void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* scratch,
-                     int32_t scratch_bytes, int8_t* y) {
+void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                     const int32_t* bias, int8_t* scratch, int32_t scratch_bytes, int8_t* y) {
   const int32_t taps = a.kernel_h * a.kernel_w;
   for (int32_t t = 0; t < taps; ++t)
     for (int32_t oc = 0; oc < a.out_c; ++oc) scratch[oc * taps + t] = weight[t * a.out_c + oc];
   Conv2dArgs conv{};
-  conv.n = a.n, conv.in_h = a.in_h, conv.in_w = a.in_w, conv.in_c = 1, conv.out_h = a.out_h, conv.out_w = a.out_w, conv.out_c = a.out_c;
-  conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1, conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
-  conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h, conv.dilation_w = a.dilation_w;
+  conv.n = a.n, conv.in_h = a.in_h, conv.in_w = a.in_w, conv.in_c = 1, conv.out_h = a.out_h,
+  conv.out_w = a.out_w, conv.out_c = a.out_c;
+  conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1,
+  conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
+  conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h,
+  conv.dilation_w = a.dilation_w;
   conv.x_offset = a.x_offset, conv.y_zero = a.y_zero, conv.y_min = a.y_min, conv.y_max = a.y_max;
   conv.multiplier = a.multiplier, conv.shift = a.shift;
   const int32_t filters = taps * a.out_c;
@@ -216,7 +249,8 @@ Strips strips_in(int8_t* stack, void* scratch, int32_t scratch_bytes) {
 }
 
 // Of the only channel of x, which may be a convolution too.
-[[gnu::noinline]] void run_alone(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+[[gnu::noinline]] void run_alone(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                 const int8_t* weight, const int32_t* bias, void* scratch,
                                  int32_t scratch_bytes, int8_t* y) {
   alignas(16) int8_t stack[kStackStrip];
   const Strips strips = strips_in(stack, scratch, scratch_bytes);
@@ -226,13 +260,15 @@ Strips strips_in(int8_t* stack, void* scratch, int32_t scratch_bytes) {
 
 bool is_alone(const DepthwiseConv2dArgs& a, int32_t scratch_bytes) {
   const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
-  return a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
+  return a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 &&
+         a.x_offset <= 128;
 }
 
 }  // namespace
 
-void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
-                                      void* scratch, int32_t scratch_bytes, int8_t* y) {
+void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                      const int8_t* weight, const int32_t* bias, void* scratch,
+                                      int32_t scratch_bytes, int8_t* y) {
   alignas(16) int8_t stack[kStackStrip];
   const Strips strips = strips_in(stack, scratch, scratch_bytes);
   if (run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
@@ -241,7 +277,8 @@ void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t
     for (int32_t c = 0; c < a.out_c; c += kTapChannels) by_taps(a, x, weight, bias, c, y);
 }
 
-void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                 const int8_t* weight, const int32_t* bias, void* scratch,
                                  int32_t scratch_bytes, int8_t* y) {
   alignas(16) int8_t stack[kStackStrip];
   const Strips strips = strips_in(stack, scratch, scratch_bytes);
@@ -249,10 +286,11 @@ void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, 
     run_patches(a, x, weight, bias, strips, y);
 }
 
-void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
-                             int32_t scratch_bytes, int8_t* y) {
+void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                             const int32_t* bias, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const auto others = is_alone(a, scratch_bytes) ? run_alone : depthwise_conv2d_s8_mve_channels;
-  (has_patches(a) ? depthwise_conv2d_s8_mve_3x3 : others)(a, x, weight, bias, scratch, scratch_bytes, y);
+  (has_patches(a) ? depthwise_conv2d_s8_mve_3x3 : others)(a, x, weight, bias, scratch,
+                                                          scratch_bytes, y);
 }
 
 }  // namespace deuteron

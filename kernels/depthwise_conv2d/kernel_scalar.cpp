@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h, planes_thumb1_scalar.h). One
-// input channel: a convolution, with the filters turned.
+// Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels
+// (planes_scalar.h, planes_thumb1_scalar.h). One input channel: a convolution, with the filters
+// turned.
 #include <cstring>
 
 #include "kernels/conv2d/kernel.h"
@@ -42,15 +43,18 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
 }
 
 // The input of `rows` rows of the planes, from row ih on; rows outside are 0.
-void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, PlaneElement* planes) {
+void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows,
+                 PlaneElement* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t offset = a.x_offset, step = a.in_c;
   const Taps inside = taps_inside(ih, rows, 1, a.in_h);
   for (int32_t r = 0; r < rows; ++r)
     if (r < inside.first || r >= inside.end)
       for (int32_t p = 0; p < kPlanes; ++p)
-        std::memset(planes + p * kPlane + r * kScalarPlaneRow, 0, sizeof(PlaneElement) * static_cast<size_t>(k.count));
-  const int8_t* row = b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * step;
+        std::memset(planes + p * kPlane + r * kScalarPlaneRow, 0,
+                    sizeof(PlaneElement) * static_cast<size_t>(k.count));
+  const int8_t* row =
+      b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * step;
   for (int32_t r = inside.first; r < inside.end; ++r, row += a.in_w * step) {
     const int8_t* from = row;
     PlaneElement* at = planes + r * kScalarPlaneRow + k.left;
@@ -72,34 +76,41 @@ void run_columns(Block& b, const PlaneColumns& k, PlaneElement* planes) {
     fill_planes(b, k, r * s - a.pad_h, (rows - 1) * s + 3, planes);
     for (int32_t p = 0; p < kPlanes; ++p) {
       b.planes[p].rows = rows, b.planes[p].columns = k.width;
-      (s == 1 ? deuteron_depthwise_s1_scalar : deuteron_depthwise_s2_scalar)(planes + p * kPlane, b.y + r * row + k.begin * a.out_c + p,
-                                                                             b.planes + p);
+      (s == 1 ? deuteron_depthwise_s1_scalar : deuteron_depthwise_s2_scalar)(
+          planes + p * kPlane, b.y + r * row + k.begin * a.out_c + p, b.planes + p);
     }
   }
 }
 
-void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const int32_t most = (kScalarPlaneRow - 3) / a.stride_w + 1;  // outputs that a row of a plane is enough for
+void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                const int32_t* bias, int8_t* y) {
+  const int32_t most =
+      (kScalarPlaneRow - 3) / a.stride_w + 1;  // outputs that a row of a plane is enough for
   Block b{a, nullptr, nullptr, {}};
-  for_planes<PlaneElement, kScalarPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, PlaneElement* planes) {
-    fill_channels(b, weight, bias, first);
-    b.x = x + first, b.y = y + first;
-    run_columns(b, k, planes);
-  });
+  for_planes<PlaneElement, kScalarPlaneRow>(
+      a, most,
+      [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, PlaneElement* planes) {
+        fill_channels(b, weight, bias, first);
+        b.x = x + first, b.y = y + first;
+        run_columns(b, k, planes);
+      });
 }
 
 }  // namespace
 
-void depthwise_conv2d_s8_scalar_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+void depthwise_conv2d_s8_scalar_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                    const int8_t* weight, const int32_t* bias, int8_t* y) {
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    run_planes(a, x, weight, bias, y);
 }
 
-void depthwise_conv2d_s8_scalar_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
-                                       int8_t* y) {
+void depthwise_conv2d_s8_scalar_turned(const DepthwiseConv2dArgs& a, const int8_t* x,
+                                       const int8_t* weight, const int32_t* bias, int8_t* y) {
   run_turned<conv2d_s8_scalar>(a, x, weight, bias, y);
 }
 
-void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                                const int32_t* bias, int8_t* y) {
   if (turned_fit(a, kScalarTurned)) return depthwise_conv2d_s8_scalar_turned(a, x, weight, bias, y);
   if (has_planes(a)) return depthwise_conv2d_s8_scalar_3x3(a, x, weight, bias, y);
   depthwise_conv2d_s8(a, x, weight, bias, y);

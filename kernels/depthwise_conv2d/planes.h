@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes of depthwise 3x3 without vectors (planes_dsp.h, planes_scalar.h, planes_thumb1_scalar.h): some rows of four channels on the stack.
+// Planes of depthwise 3x3 without vectors (planes_dsp.h, planes_scalar.h, planes_thumb1_scalar.h):
+// some rows of four channels on the stack.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -8,12 +9,14 @@
 
 namespace deuteron {
 
-inline constexpr int32_t kPlanes = 4, kPlaneRows = 10;  // channels, and rows of the input, that lie on the stack at once
+inline constexpr int32_t kPlanes = 4,
+                         kPlaneRows =
+                             10;  // channels, and rows of the input, that lie on the stack at once
 
 inline int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
-// Columns begin..begin+width-1 of the outputs, and the columns of x under them: columns left..end-1 of the planes. The others lie outside x
-// and are 0, once and for all rows and channels.
+// Columns begin..begin+width-1 of the outputs, and the columns of x under them: columns left..end-1
+// of the planes. The others lie outside x and are 0, once and for all rows and channels.
 struct PlaneColumns {
   int32_t begin, width, left, end, count;
 };
@@ -24,8 +27,8 @@ inline PlaneColumns plane_columns(const DepthwiseConv2dArgs& a, int32_t begin, i
   return {begin, width, left, end > left ? end : left, count};
 }
 
-// Calls run(columns, first channel, planes) for all columns, at most `most` outputs at a time, and channels, of which the last ones
-// overlap.
+// Calls run(columns, first channel, planes) for all columns, at most `most` outputs at a time, and
+// channels, of which the last ones overlap.
 template <class Element, int32_t row_elements, class Run>
 inline void for_planes(const DepthwiseConv2dArgs& a, int32_t most, const Run& run) {
   alignas(4) Element planes[kPlanes * kPlaneRows * row_elements];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for the DSP extension: contracts in kernels/depthwise_conv2d/planes_dsp.h. Assembly, because gcc 12 spills the six words of
-@ weights and does not find SMLATB and SMLABT.
+@ Depthwise 3x3 for the DSP extension: contracts in kernels/depthwise_conv2d/planes_dsp.h. Assembly,
+@ because gcc 12 spills the six words of weights and does not find SMLATB and SMLABT.
   .syntax unified
   .thumb
 .equ PITCH, 64
 .equ UP_SHIFT, 10
 
-@ A row of taps of two neighbouring outputs, r12 and lr: two words of x are elements 0 1 and 2 3 (stride 1).
+@ A row of taps of two neighbouring outputs, r12 and lr: two words of x are elements 0 1 and 2 3
+@ (stride 1).
 .macro ROW_1 first, offset, wa, wb
   .if \first
   ldrd r10, r11, [r0], #4
@@ -78,7 +79,8 @@
   ssat lr, #8, lr
 .endm
 
-@ clamp(zero + requantize(sum)): see FINISH of kernels/dense/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
+@ clamp(zero + requantize(sum)): see FINISH of kernels/dense/dot_dsp.S. r3 zero; stack: 4
+@ multiplier, 28 -shift, 32 y_min, 36 y_max
 .macro SMALL v
   ldr r10, [sp, #4]
   lsl \v, \v, #1
@@ -140,8 +142,9 @@
 .endm
 
 @ All rows of a plane.   r0 plane   r1 y   r2 step of y   r3 added   r4-r9 weights
-@ Where the width is odd the last output is by itself, in the common ways with products of its own. In the others it is a pair whose outputs
-@ have one place, in which the first one is written last: less code for what few networks have.
+@ Where the width is odd the last output is by itself, in the common ways with products of its own.
+@ In the others it is a pair whose outputs have one place, in which the first one is written last:
+@ less code for what few networks have.
 .macro ROWS stride, way, is_common
 1:
   strd r1, r0, [sp, #20]
@@ -199,7 +202,8 @@
 @ void name(const int16_t* plane, const DspChannel*, const DspPlane*)
 @ DspPlane: y 0, y_step 4, rows 8, row_step 12, pairs 16, odd 20, y_min 24, y_max 28
 @ DspChannel: weights 0, first 24, multiplier 28, right 32, left 36, added 40, finish 44
-@ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the row, 28 right, 32 y_min, 36 y_max, 40 left
+@ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the
+@   row, 28 right, 32 y_min, 36 y_max, 40 left
 .macro DEPTHWISE name, stride
   .section .text.\name,"ax"
   .global \name
@@ -251,7 +255,8 @@
 
 @ void deuteron_fill_planes_dsp(const DspFill*)
 @ offsets: x 0, step 4, row_step 8, to 12, plane_bytes 16, pixels 20, rows 24, offset 28
-@ stack: 0 pixels - 2, 4 rows left; from the end of a row to the next: 8 bytes of x, 12 of the planes
+@ stack: 0 pixels - 2, 4 rows left; from the end of a row to the next: 8 bytes of x, 12 of the
+@   planes
 @   r0 x   r1 step   r2 pixels left   r3-r6 the planes   lr offset
   .section .text.deuteron_fill_planes_dsp,"ax"
   .global deuteron_fill_planes_dsp

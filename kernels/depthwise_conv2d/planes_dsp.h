@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3x3 with the DSP extension: 4 channels of some rows as planes of int16, x_offset added, so that neighbouring columns of a
-// channel are the halves of a word, for SMLAD. Rows of a plane are 32 elements.
+// Depthwise 3x3 with the DSP extension: 4 channels of some rows as planes of int16, x_offset added,
+// so that neighbouring columns of a channel are the halves of a word, for SMLAD. Rows of a plane
+// are 32 elements.
 #pragma once
 #include <cstdint>
 
@@ -23,18 +24,21 @@ extern "C" void deuteron_fill_planes_dsp(const DspFill* a);
 enum class DspChannelFinish : int32_t {
   plain,  // the high word of the product, rounded, and `added`; saturated
   up,     // the same without rounding, then to the right by kUpShift; saturated
-  away,   // as plain, then to the right by `right`, halves away from zero: what is negative loses one first; saturated
+  away,   // as plain, then to the right by `right`, halves away from zero: what is negative loses
+          // one first; saturated
   small,  // any bounds; no sum leaves +-2^30, and the shift is to the right
   any,    // whatever sums, multipliers and shifts there are
 };
-inline constexpr int32_t kUpShift = 10;  // a part of the instruction that saturates: the shift of a channel would be one of its own
+inline constexpr int32_t kUpShift =
+    10;  // a part of the instruction that saturates: the shift of a channel would be one of its own
 
 // Filters of a channel, and what becomes of its sums.
 struct DspChannel {
   uint32_t weight[6];         // for each row (w0, w1) (w1, w2), the first one in the lower half
-  int32_t first, multiplier;  // plain: the multiplier doubled. up, away: the sums stand to the left instead, so `first` and weights do
+  int32_t first, multiplier;  // plain: the multiplier doubled. up, away: the sums stand to the left
+                              // instead, so `first` and weights do
   int32_t right, left;        // the shift to either side, 0 or more
-  int32_t added;              // the zero point of y; up, away: with one half, before the shift to the right
+  int32_t added;  // the zero point of y; up, away: with one half, before the shift to the right
   DspChannelFinish finish;
 };
 struct DspPlane {
@@ -43,7 +47,9 @@ struct DspPlane {
   int32_t pairs, odd;              // outputs of a row: twice `pairs`, and one more
   int32_t y_min, y_max;
 };
-extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);
-extern "C" void deuteron_depthwise_s2_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);
+extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel* channel,
+                                          const DspPlane* a);
+extern "C" void deuteron_depthwise_s2_dsp(const int16_t* plane, const DspChannel* channel,
+                                          const DspPlane* a);
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for Cortex-M3: contracts in kernels/depthwise_conv2d/planes_scalar.h. Assembly, because gcc 12 does not keep nine weights in
-@ registers beside a sum. 32 instructions an output.
+@ Depthwise 3x3 for Cortex-M3: contracts in kernels/depthwise_conv2d/planes_scalar.h. Assembly,
+@ because gcc 12 does not keep nine weights in registers beside a sum. 32 instructions an output.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb
@@ -16,8 +16,8 @@
 .endm
 
 @ The frame is the part of ScalarPlane behind the weights, then what the loops count with:
-@ first 0, multiplier 4, left 8, right 12, y_zero 16, y_min 20, y_max 24, y_step 28, row_step 32, rows 36, columns 40, is_plain 44;
-@ 48 end of the row, 52 its x, 56 its y, 60 its bytes
+@ first 0, multiplier 4, left 8, right 12, y_zero 16, y_min 20, y_max 24, y_step 28, row_step 32,
+@ rows 36, columns 40, is_plain 44; 48 end of the row, 52 its x, 56 its y, 60 its bytes
 .macro PLAIN
   ldr r12, [sp, #4]
   smull lr, r11, r11, r12

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3x3 for Cortex-M3: some rows of a channel as a plane of int16, x_offset added. Rows of a plane are 32 elements.
+// Depthwise 3x3 for Cortex-M3: some rows of a channel as a plane of int16, x_offset added. Rows of
+// a plane are 32 elements.
 #pragma once
 #include "kernels/depthwise_conv2d/scalar_plane.h"
 #include "runtime/instruction_set.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for cores with Thumb-1: contracts in planes_thumb1_scalar.h. Assembly, because gcc 12 loads words one by one.
-@ 34 instructions an output. Empty for other cores.
+@ Depthwise 3x3 for cores with Thumb-1: contracts in planes_thumb1_scalar.h. Assembly, because gcc
+@ 12 loads words one by one. 34 instructions an output. Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
   .syntax unified
   .thumb
@@ -18,7 +18,8 @@
 .endm
 
 @ void name(const Thumb1Plane*)
-@   r0 plane   r1 weights   r8 sum   r9 next sum   r10 end of the row of sums   r11 bytes of that row   r12 rows that are left   lr bytes from a
+@   r0 plane   r1 weights   r8 sum   r9 next sum   r10 end of the row of sums
+@     r11 bytes of that row   r12 rows that are left   lr bytes from a
 @   row's end in the plane to the next row
 .macro DEPTHWISE name, stride
   .section .text.\name,"ax"

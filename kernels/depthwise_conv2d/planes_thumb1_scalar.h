@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3x3 for Cortex-M0, M0+ and M23: some rows of a channel as a plane of words, x_offset added. Rows of a plane are 18 elements.
+// Depthwise 3x3 for Cortex-M0, M0+ and M23: some rows of a channel as a plane of words, x_offset
+// added. Rows of a plane are 18 elements.
 #pragma once
 #include "kernels/depthwise_conv2d/planes.h"
 #include "kernels/depthwise_conv2d/scalar_plane.h"
@@ -10,8 +11,9 @@
 namespace deuteron {
 
 using PlaneElement = int32_t;
-inline constexpr int32_t kScalarPlaneRow = 18;                                    // elements
-inline constexpr int32_t kScalarSums = (kPlaneRows - 2) * (kScalarPlaneRow - 2);  // of a channel at once: rows of outputs by columns
+inline constexpr int32_t kScalarPlaneRow = 18;  // elements
+inline constexpr int32_t kScalarSums =
+    (kPlaneRows - 2) * (kScalarPlaneRow - 2);  // of a channel at once: rows of outputs by columns
 
 struct Thumb1Plane {
   const int32_t* plane;
@@ -31,7 +33,8 @@ void finish_plane(const ScalarPlane& a, const uint32_t* sums, int8_t* y) {
     int8_t* to = y;
     for (int32_t i = columns; i > 0; --i, to += step) {
       const uint32_t sum = first + *sums++;
-      *to = is_plain ? static_cast<int8_t>(saturate_s8(multiply_high_rounded(static_cast<int32_t>(sum), multiplier) + zero))
+      *to = is_plain ? static_cast<int8_t>(saturate_s8(
+                           multiply_high_rounded(static_cast<int32_t>(sum), multiplier) + zero))
                      : requantize_to_s8(sum, multiplier, a.left - a.right, zero, a.y_min, a.y_max);
     }
   }
@@ -44,8 +47,12 @@ void depthwise_rows(const int32_t* plane, int8_t* y, const ScalarPlane* a) {
   (stride == 1 ? deuteron_depthwise_s1_thumb1 : deuteron_depthwise_s2_thumb1)(&all);
   (a->is_plain ? finish_plane<true> : finish_plane<false>)(*a, sums, y);
 }
-inline void deuteron_depthwise_s1_scalar(const int32_t* plane, int8_t* y, const ScalarPlane* a) { depthwise_rows<1>(plane, y, a); }
-inline void deuteron_depthwise_s2_scalar(const int32_t* plane, int8_t* y, const ScalarPlane* a) { depthwise_rows<2>(plane, y, a); }
+inline void deuteron_depthwise_s1_scalar(const int32_t* plane, int8_t* y, const ScalarPlane* a) {
+  depthwise_rows<1>(plane, y, a);
+}
+inline void deuteron_depthwise_s2_scalar(const int32_t* plane, int8_t* y, const ScalarPlane* a) {
+  depthwise_rows<2>(plane, y, a);
+}
 
 }  // namespace deuteron
 #endif

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for the M-profile Vector Extension: contracts in kernels/depthwise_conv2d/strip_mve.h. Assembly, because gcc 12 builds a vector
-@ of four sums through the stack.
+@ Depthwise 3x3 for the M-profile Vector Extension: contracts in
+@ kernels/depthwise_conv2d/strip_mve.h. Assembly, because gcc 12 builds a vector of four sums
+@ through the stack.
   .syntax unified
   .thumb
 
-@ Four sums in r0 r4 r6 r8 -> four bytes at r2 + q6.   r1 added   r3 first   r5 multiplier   r9 shift   general: sp+32, sp+48: bounds
-@ Three ways, MveChannelFinish says which:
-@   up       A sum to the left until what is below its byte stands at bit 24: VQSHL cuts off, saturates, and costs what two VQMOVN do.
+@ Four sums in r0 r4 r6 r8 -> four bytes at r2 + q6.   r1 added   r3 first   r5 multiplier
+@ r9 shift   general: sp+32, sp+48: bounds Three ways, MveChannelFinish says which:
+@   up       A sum to the left until what is below its byte stands at bit 24: VQSHL cuts off,
+@   saturates, and costs what two VQMOVN do.
 @   away     The same, and one less from what is negative: r12 is -1.
-@   general  One less is taken from what is negative, but for a shift of 0 (kernels/integer/requantize.h); bounds of any kind.
-@ With stride 2 q7 holds the multiplier in the first two, so that the product and what is added are one instruction.
+@   general  One less is taken from what is negative, but for a shift of 0
+@   (kernels/integer/requantize.h); bounds of any kind.
+@ With stride 2 q7 holds the multiplier in the first two, so that the product and what is added are
+@ one instruction.
 .macro FINISH way
   vmov q4[2], q4[0], r0, r6
   vmov q4[3], q4[1], r4, r8
@@ -59,10 +63,13 @@
   FINISH \way
 .endm
 
-@ Stride 1, up or away: the outputs of a channel. The products of a group stand between the steps that make the last one's sums bytes,
-@ which would wait for each other; a row group begins with the products of its first group, and ends without any.
-@   r12 what leads from the outputs of a group to the next   stack: 72 groups behind the first one, 76 its r12, 80 the columns that it
-@   shares with the second one, in bytes of the strip, 84 next_y, since r11 is -1 where halves go away
+@ Stride 1, up or away: the outputs of a channel. The products of a group stand between the steps
+@ that make the last one's sums bytes, which would wait for each other; a row group begins with the
+@ products of its first group, and ends without any.
+@   r12 what leads from the outputs of a group to the next
+@     stack: 72 groups behind the first one, 76 its r12, 80 the columns that it
+@   shares with the second one, in bytes of the strip, 84 next_y, since r11 is -1 where halves go
+@   away
 .macro AWAY_1 way
   .ifc \way, away
   vpt.s32 lt, q4, zr
@@ -124,9 +131,11 @@
 .endm
 
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
-@ offsets: strip 0, weight 4, finish 8, y 12, channels 16, group_y 20, groups 24, first 28, rows 32, next_y 36, gather 40, scatter 44,
+@ offsets: strip 0, weight 4, finish 8, y 12, channels 16, group_y 20, groups 24, first 28, rows 32,
+@   next_y 36, gather 40, scatter 44,
 @          first_y 48, first_strip 52, y_min 56, y_max 60
-@ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 finish, 32 lower bounds, 48 upper bounds, 64 arguments
+@ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 finish, 32 lower bounds, 48
+@   upper bounds, 64 arguments
 @ The outputs of a channel, row group after row group.
 .macro CHANNEL stride, way
 2:                                  @ a row group
@@ -256,7 +265,8 @@
   DEPTHWISE deuteron_depthwise_s1_mve, 1
   DEPTHWISE deuteron_depthwise_s2_mve, 2
 
-@ int8_t* deuteron_fill_strip_mve(const MveStripRows*, int8_t* strip, int32_t columns, int32_t channels)
+@ int8_t* deuteron_fill_strip_mve(const MveStripRows*, int8_t* strip, int32_t columns, int32_t
+@   channels)
 @ offsets: row 0 4 8 12, step 16 20 24 28
   .section .text.deuteron_fill_strip_mve,"ax"
   .global deuteron_fill_strip_mve

@@ -5,18 +5,22 @@
 
 namespace deuteron {
 
-// Windows of 3x3 that are not dilated, a filter for each channel, and stride 1 or 2, the same both ways.
+// Windows of 3x3 that are not dilated, a filter for each channel, and stride 1 or 2, the same both
+// ways.
 inline bool is_three_by_three(const DepthwiseConv2dArgs& a) {
-  return a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 &&
-         a.stride_h == a.stride_w && (a.stride_w == 1 || a.stride_w == 2);
+  return a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 &&
+         a.dilation_w == 1 && a.stride_h == a.stride_w && (a.stride_w == 1 || a.stride_w == 2);
 }
 
-// Those that the kernels serve so, which in a C program are kernels by themselves (kernel.h): by patches of a strip with MVE, else by
-// planes of four channels.
+// Those that the kernels serve so, which in a C program are kernels by themselves (kernel.h): by
+// patches of a strip with MVE, else by planes of four channels.
 inline bool has_patches(const DepthwiseConv2dArgs& a) {
   const int32_t s = a.stride_w;
-  return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
+  return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 &&
+         a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
 }
-inline bool has_planes(const DepthwiseConv2dArgs& a) { return is_three_by_three(a) && a.out_c >= 4; }
+inline bool has_planes(const DepthwiseConv2dArgs& a) {
+  return is_three_by_three(a) && a.out_c >= 4;
+}
 
 }  // namespace deuteron

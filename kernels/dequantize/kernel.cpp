@@ -14,7 +14,9 @@ void dequantize(const DequantizeArgs& a, const T* x, float* y) {
 
 }  // namespace
 
-DEUTERON_HOST_CLONES void dequantize_s8(const DequantizeArgs& a, const int8_t* x, float* y) { dequantize(a, x, y); }
+DEUTERON_HOST_CLONES void dequantize_s8(const DequantizeArgs& a, const int8_t* x, float* y) {
+  dequantize(a, x, y);
+}
 void dequantize_s16(const DequantizeArgs& a, const int16_t* x, float* y) { dequantize(a, x, y); }
 
 }  // namespace deuteron

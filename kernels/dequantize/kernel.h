@@ -2,7 +2,8 @@
 // int8 or int16 to float32: y[i] = float32(x[i] - zero) * scale, one rounding.
 // Shapes   x, y [count]
 // Units    scale finite; zero in steps, within the type of x
-// Scratch  none   Errors  none   Aliasing  y overlaps nothing (it is wider)   Source  ExecuTorch 1.5, cortex_m::dequantize_per_tensor
+// Scratch  none   Errors  none   Aliasing  y overlaps nothing (it is wider)   Source
+// ExecuTorch 1.5, cortex_m::dequantize_per_tensor
 #pragma once
 #include <cstdint>
 

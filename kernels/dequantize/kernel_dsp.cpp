@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dequantization for cores with the DSP extension and single-precision floats: four elements a turn. Of a word of them SXTAB makes one less
-// the zero point, which gcc 12 does in two instructions.
+// Dequantization for cores with the DSP extension and single-precision floats: four elements a
+// turn. Of a word of them SXTAB makes one less the zero point, which gcc 12 does in two
+// instructions.
 #include "kernels/dequantize/kernel.h"
 
 #if defined(__ARM_FP)
@@ -29,7 +30,8 @@ void dequantize_fours(const DequantizeArgs& a, int32_t fours, const int8_t*& x, 
       "  subs %[fours], #1\n"
       "  vstmia %[y]!, {s4-s7}\n"
       "  bne 1b\n"
-      : [x] "+r"(x), [y] "+r"(y), [fours] "+r"(fours), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+      : [x] "+r"(x), [y] "+r"(y), [fours] "+r"(fours), [v0] "=&r"(v0), [v1] "=&r"(v1),
+        [v2] "=&r"(v2), [v3] "=&r"(v3)
       : [scale] "t"(a.scale), [offset] "r"(-a.zero)
       : "s4", "s5", "s6", "s7", "cc", "memory");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dequantize_s8 and dequantize_s16 against the reference on every value; and what prepare() refuses.
+// dequantize_s8 and dequantize_s16 against the reference on every value; and what prepare()
+// refuses.
 #include "kernels/dequantize/kernel.h"
 
 #include <cmath>
@@ -11,7 +12,8 @@
 namespace deuteron {
 namespace dequantize_test {
 
-TestCall call_of(ScalarType type, int32_t count, double scale, int64_t zero, int64_t low, int64_t high) {
+TestCall call_of(ScalarType type, int32_t count, double scale, int64_t zero, int64_t low,
+                 int64_t high) {
   TestCall call(kDequantizePerTensor);
   Tensor& t = call.tensor(type, {count});
   for (int32_t i = 0; i < count; ++i)
@@ -35,28 +37,27 @@ TEST(DequantizeKernel, EqualsTheReferenceOnEveryValue) {
       TestCall call16 = call_of(ScalarType::s16, 65536, scale, zero * 200, -32768, 32767);
       cases.run("s16, scale " + std::to_string(scale) + ", zero " + std::to_string(zero), call16);
       std::vector<float> expected16(65536);
-      dequantize_reference({65536, scale, zero * 200}, data_of<int16_t>(call16.tensor_at(0)), expected16.data());
+      dequantize_reference({65536, scale, zero * 200}, data_of<int16_t>(call16.tensor_at(0)),
+                           expected16.data());
       cases.expect(6, expected16);
     }
   }
 }
 
 TEST(DequantizeKernel, Refuses) {
-  const auto make = [] {
-    return call_of(ScalarType::s8, 5, 0.1, 3, -128, 127);
-  };
+  const auto make = [] { return call_of(ScalarType::s8, 5, 0.1, 3, -128, 127); };
   expect_refusals(make, {
-      {0, "must be int8, or int16 and 2-aligned", type(0, ScalarType::u8)},
-      {1, "must be finite", real(1, std::nan(""))},
-      {1, "must be finite", real(1, 1e40)},
-      {2, "must be quant_min..quant_max", number(2, 128)},
-      {3, "must be within the dtype", number(3, -129)},
-      {4, "must be quant_min or more, within the dtype", number(4, 128)},
-      {5, "must be the dtype of the input", number(5, 2)},
-      {6, "must be float32 and 4-aligned", type(6, ScalarType::s8)},
-      {6, "must have the sizes and the order of the input", size(6, 0, 6)},
-      {6, "must be float32 and 4-aligned", misaligned(6, 2)},
-  });
+                            {0, "must be int8, or int16 and 2-aligned", type(0, ScalarType::u8)},
+                            {1, "must be finite", real(1, std::nan(""))},
+                            {1, "must be finite", real(1, 1e40)},
+                            {2, "must be quant_min..quant_max", number(2, 128)},
+                            {3, "must be within the dtype", number(3, -129)},
+                            {4, "must be quant_min or more, within the dtype", number(4, 128)},
+                            {5, "must be the dtype of the input", number(5, 2)},
+                            {6, "must be float32 and 4-aligned", type(6, ScalarType::s8)},
+                            {6, "must have the sizes and the order of the input", size(6, 0, 6)},
+                            {6, "must be float32 and 4-aligned", misaligned(6, 2)},
+                        });
 }
 
 }  // namespace dequantize_test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cortex_m::quantized_div: its arguments checked once, at load. output_scale is the whole factor from quotients of steps to steps.
+// cortex_m::quantized_div: its arguments checked once, at load. output_scale is the whole factor
+// from quotients of steps to steps.
 #include "kernels/common/float_argument.h"
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare.h"
@@ -23,20 +24,25 @@ Status prepare(Call& call, Prepared* prepared) {
     if (call.tensor(t).type != y.type) return bad_argument(t, "must have the dtype of the output");
     if (!is_aligned(call.tensor(t), wide ? 2 : 1)) return bad_argument(t, "must be 2-aligned");
   }
-  if (!same_layout(x, other)) return bad_argument(kOther, "must have the sizes and the order of the first");
-  if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
+  if (!same_layout(x, other))
+    return bad_argument(kOther, "must have the sizes and the order of the first");
+  if (!same_layout(x, y))
+    return bad_argument(kOut, "must have the sizes and the order of the input");
   constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
   for (const int zero : kZeros)
-    if (!lies_in(call.integer(zero), least, most)) return bad_argument(zero, "must be within the dtype");
+    if (!lies_in(call.integer(zero), least, most))
+      return bad_argument(zero, "must be within the dtype");
   const float scale = float_argument(call, kScale);
-  if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f)) return bad_argument(kScale, "must be finite");
-  const DivArgs a{x.numel, static_cast<int32_t>(call.integer(kXZero)), static_cast<int32_t>(call.integer(kOtherZero)),
+  if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f))
+    return bad_argument(kScale, "must be finite");
+  const DivArgs a{x.numel, static_cast<int32_t>(call.integer(kXZero)),
+                  static_cast<int32_t>(call.integer(kOtherZero)),
                   static_cast<int32_t>(call.integer(kYZero)), scale};
   if (wide)
-    return keep<div_s16>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<const int16_t*>(other.data),
-                         static_cast<int16_t*>(y.data));
-  return keep<div_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
-                      static_cast<int8_t*>(y.data));
+    return keep<div_s16>(call, prepared, a, static_cast<const int16_t*>(x.data),
+                         static_cast<const int16_t*>(other.data), static_cast<int16_t*>(y.data));
+  return keep<div_s8>(call, prepared, a, static_cast<const int8_t*>(x.data),
+                      static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

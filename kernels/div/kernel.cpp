@@ -13,7 +13,8 @@ void divide(const DivArgs& a, const T* x, const T* other, T* y) {
               high = static_cast<float>(std::numeric_limits<T>::max() - a.y_zero);
   for (int32_t i = 0; i < a.count; ++i) {
     const int32_t numerator = x[i] - a.x_zero, denominator = other[i] - a.other_zero;
-    const float quotient = denominator == 0 ? 0.0f : static_cast<float>(numerator) / static_cast<float>(denominator);
+    const float quotient =
+        denominator == 0 ? 0.0f : static_cast<float>(numerator) / static_cast<float>(denominator);
     float v = quotient * a.scale;
     v = v < low ? low : v;
     v = v > high ? high : v;
@@ -25,7 +26,11 @@ void divide(const DivArgs& a, const T* x, const T* other, T* y) {
 
 }  // namespace
 
-void div_s8(const DivArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { divide(a, x, other, y); }
-void div_s16(const DivArgs& a, const int16_t* x, const int16_t* other, int16_t* y) { divide(a, x, other, y); }
+void div_s8(const DivArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  divide(a, x, other, y);
+}
+void div_s16(const DivArgs& a, const int16_t* x, const int16_t* other, int16_t* y) {
+  divide(a, x, other, y);
+}
 
 }  // namespace deuteron

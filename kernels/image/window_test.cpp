@@ -8,7 +8,8 @@ namespace deuteron {
 namespace {
 
 struct Steps {
-  int32_t in_w, out_h, out_w, stride_h, stride_w, kernel_h = 3, kernel_w = 3, dilation_h = 1, dilation_w = 1;
+  int32_t in_w, out_h, out_w, stride_h, stride_w, kernel_h = 3, kernel_w = 3, dilation_h = 1,
+                                                  dilation_w = 1;
 };
 
 TEST(Window, StepsOfRealModelsAreTakenAsTheyAre) {
@@ -20,7 +21,8 @@ TEST(Window, StepsOfRealModelsAreTakenAsTheyAre) {
 }
 
 TEST(Window, AStepThatLeavesInt32IsRefused) {
-  constexpr int32_t kLargest = static_cast<int32_t>((kMaxStep - 1) / 4 / 16);  // columns of 4 * 16 elements, at most one more
+  constexpr int32_t kLargest = static_cast<int32_t>(
+      (kMaxStep - 1) / 4 / 16);  // columns of 4 * 16 elements, at most one more
   Steps a{7, 1, 2, 1, kLargest / 2};
   EXPECT_EQ(why_not_steps(a, 16, 4), nullptr);
   a.stride_w = kLargest + 1;

@@ -23,7 +23,8 @@ inline Ends ends_of(const int8_t* x, int32_t count) {
     const uint32_t word = four_at(x);
     least = smaller_bytes(word, least), most = larger_bytes(word, most);
   }
-  for (int k = 0; k < 4; ++k, least >>= 8, most >>= 8) reach(ends, static_cast<int8_t>(least)), reach(ends, static_cast<int8_t>(most));
+  for (int k = 0; k < 4; ++k, least >>= 8, most >>= 8)
+    reach(ends, static_cast<int8_t>(least)), reach(ends, static_cast<int8_t>(most));
 #endif
   for (; count > 0; --count) reach(ends, *x++);
   return ends;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The larger and the smaller bytes of two words of int8. With the DSP extension SSUB8 notes for each which one is larger, and SEL picks.
-// Without, the bits below the signs are compared by a subtraction that borrows from no neighbour, and signs where they differ: 11
-// instructions with Thumb-2.
+// The larger and the smaller bytes of two words of int8. With the DSP extension SSUB8 notes for
+// each which one is larger, and SEL picks. Without, the bits below the signs are compared by a
+// subtraction that borrows from no neighbour, and signs where they differ: 11 instructions with
+// Thumb-2.
 #pragma once
 #include <cstdint>
 
@@ -26,7 +27,8 @@ inline uint32_t smaller_bytes(uint32_t a, uint32_t b) {
 // The bits in which a and b differ, of those bytes in which a is the larger one.
 inline uint32_t differences_where_larger(uint32_t a, uint32_t b) {
   constexpr uint32_t kSigns = 0x80808080u;
-  const uint32_t differ = a ^ b, no_less = (a | kSigns) - (b & ~kSigns);  // of each byte the highest bit
+  const uint32_t differ = a ^ b,
+                 no_less = (a | kSigns) - (b & ~kSigns);  // of each byte the highest bit
   const uint32_t larger = ((no_less & ~differ) | (b & differ)) & kSigns;
   return differ & (larger | (larger - (larger >> 7)));
 }

@@ -5,9 +5,11 @@
 
 namespace deuteron {
 
-inline constexpr uint32_t kHidden = 1u << 23, kFraction = kHidden - 1, kInfinite = 0xffu << 23;  // 8 bits of exponent above 23
+inline constexpr uint32_t kHidden = 1u << 23, kFraction = kHidden - 1,
+                          kInfinite = 0xffu << 23;  // 8 bits of exponent above 23
 
-// A finite positive number, mantissa * 2^(exponent - 150): the mantissa has 24 bits, the upper one set.
+// A finite positive number, mantissa * 2^(exponent - 150): the mantissa has 24 bits, the upper one
+// set.
 struct FloatNumber {
   uint32_t mantissa;
   int32_t exponent;  // of what lies below the normal numbers 0 and less

@@ -6,6 +6,8 @@
 namespace deuteron {
 
 // shift 0..30; |v| + 2^(shift-1) is within int32.
-inline int32_t shift_halves_up(int32_t v, int32_t shift) { return shift == 0 ? v : (v + (int32_t{1} << (shift - 1))) >> shift; }
+inline int32_t shift_halves_up(int32_t v, int32_t shift) {
+  return shift == 0 ? v : (v + (int32_t{1} << (shift - 1))) >> shift;
+}
 
 }  // namespace deuteron

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reciprocal of a square root as a multiplier, bit-exact with TFLite's: five steps of Newton's method in fixed point, without a
-// division.
-// Source: TFLite kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp, and gemmlowp's FixedPoint<int32_t, 3>.
+// The reciprocal of a square root as a multiplier, bit-exact with TFLite's: five steps of Newton's
+// method in fixed point, without a division. Source: TFLite kernels/internal/common.h,
+// GetInvSqrtQuantizedMultiplierExp, and gemmlowp's FixedPoint<int32_t, 3>.
 #pragma once
 #include <cstdint>
 
@@ -19,7 +19,9 @@ inline constexpr int32_t kOneQ28 = 1 << 28;  // 3 bits before the point
 
 inline int32_t shift_left_saturating(int32_t x, int bits) {
   const int32_t most = INT32_MAX >> bits;
-  return x > most ? INT32_MAX : x < -most - 1 ? INT32_MIN : static_cast<int32_t>(static_cast<uint32_t>(x) << bits);
+  return x > most        ? INT32_MAX
+         : x < -most - 1 ? INT32_MIN
+                         : static_cast<int32_t>(static_cast<uint32_t>(x) << bits);
 }
 
 // 0 <= v; 0 counts as 1, of which the multiplier falls short by a bit.
@@ -35,7 +37,8 @@ inline InverseRoot inverse_root(int32_t v) {
     x = shift_left_saturating(multiply_high(kHalfThreeQ28, x) - multiply_high(half, cube), 3);
   }
   x = multiply_high(x, kHalfRootOfTwoQ31);
-  return right < 0 ? InverseRoot{static_cast<int32_t>(static_cast<uint32_t>(x) << -right), 0} : InverseRoot{x, -right};
+  return right < 0 ? InverseRoot{static_cast<int32_t>(static_cast<uint32_t>(x) << -right), 0}
+                   : InverseRoot{x, -right};
 }
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of kernels/integer/products_16x8.h with the DSP extension: two in an instruction, with sums of 64 bits.
+// The products of kernels/integer/products_16x8.h with the DSP extension: two in an instruction,
+// with sums of 64 bits.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +8,8 @@ namespace deuteron {
 
 class Products16x8Dsp {
  public:
-  // Four numbers and both filters: 16 instructions. Assembly, because gcc 12 keeps sums on the stack.
+  // Four numbers and both filters: 16 instructions. Assembly, because gcc 12 keeps sums on the
+  // stack.
   void add(const int16_t* x, const int8_t* weight, int32_t step, int32_t count) {
     const int8_t* second = weight + step;
     int32_t fours = count / 4;
@@ -30,8 +32,9 @@ class Products16x8Dsp {
           "sxtb16 %[pair], %[w], ror #8\n"
           "smlald %Q[b], %R[b], %[pair], %[odd]\n"
           "bne 1b\n"
-          : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(weight), [second] "+r"(second), [fours] "+l"(fours),
-            [w] "=&r"(w), [odd] "=&r"(odd), [even] "=&r"(even), [pair] "=&r"(pair)
+          : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(weight),
+            [second] "+r"(second), [fours] "+l"(fours), [w] "=&r"(w), [odd] "=&r"(odd),
+            [even] "=&r"(even), [pair] "=&r"(pair)
           :
           : "cc", "memory");
     }
@@ -51,8 +54,8 @@ class Products16x8Dsp {
           "ldr %[w], [%[second]], #4\n"
           "smlald %Q[b], %R[b], %[pair], %[w]\n"
           "bne 1b\n"
-          : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(other), [second] "+r"(second), [twos] "+l"(twos), [w] "=&r"(w),
-            [pair] "=&r"(pair)
+          : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(other),
+            [second] "+r"(second), [twos] "+l"(twos), [w] "=&r"(w), [pair] "=&r"(pair)
           :
           : "cc", "memory");
     }

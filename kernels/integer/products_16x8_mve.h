@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of kernels/integer/products_16x8.h with the M-profile Vector Extension: six instructions for sixteen, with sums of 64 bits.
+// The products of kernels/integer/products_16x8.h with the M-profile Vector Extension: six
+// instructions for sixteen, with sums of 64 bits.
 #pragma once
 #include <cstdint>
 
@@ -18,7 +19,8 @@ class Products16x8Mve {
         "vldrb.s16 q1, [%[second]], #8\n"
         "vmlaldava.s16 %Q[b], %R[b], q0, q1\n"
         "letp lr, 1b\n"
-        : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+l"(weight), [second] "+l"(second)
+        : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+l"(weight),
+          [second] "+l"(second)
         : [count] "r"(count)
         : "q0", "q1", "lr", "memory");
   }
@@ -33,7 +35,8 @@ class Products16x8Mve {
         "vldrh.u16 q1, [%[second]], #16\n"
         "vmlaldava.s16 %Q[b], %R[b], q0, q1\n"
         "letp lr, 1b\n"
-        : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(other), [second] "+r"(second)
+        : [a] "+r"(sum_[0]), [b] "+r"(sum_[1]), [x] "+r"(x), [first] "+r"(other),
+          [second] "+r"(second)
         : [count] "r"(count)
         : "q0", "q1", "lr", "memory");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reciprocals in fixed point by Newton's method, bit-exact with gemmlowp's one_over_one_plus_x_for_x_in_0_1. Qm.n has n bits behind the
-// point.
+// Reciprocals in fixed point by Newton's method, bit-exact with gemmlowp's
+// one_over_one_plus_x_for_x_in_0_1. Qm.n has n bits behind the point.
 #pragma once
 #include "kernels/common/one_copy.h"
 #include "kernels/integer/inverse_root.h"
@@ -10,7 +10,8 @@ namespace deuteron {
 // A step towards 1 / half, Q2.29.
 DEUTERON_ONE_COPY inline int32_t nearer_to_reciprocal(int32_t x, int32_t half) {
   constexpr int32_t kOne = 1 << 29;
-  return add_wrapping(x, shift_left_saturating(multiply_high(x, subtract_wrapping(kOne, multiply_high(half, x))), 2));
+  return add_wrapping(x, shift_left_saturating(
+                             multiply_high(x, subtract_wrapping(kOne, multiply_high(half, x))), 2));
 }
 
 // 1 / (1 + v) for v in [0, 1), Q0.31 to Q0.31: three steps from 48/17 - 32/17 d.

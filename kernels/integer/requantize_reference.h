@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantization written from its definition, with 64-bit integers and no bit tricks. Host only, for tests: it shares nothing with
-// kernels/integer/requantize.h, so that a mistake there shows.
+// Requantization written from its definition, with 64-bit integers and no bit tricks. Host only,
+// for tests: it shares nothing with kernels/integer/requantize.h, so that a mistake there shows.
 #pragma once
 #include <cstdint>
 
@@ -20,8 +20,8 @@ inline int64_t divide_reference(int64_t v, int e) {
   return v < 0 ? -magnitude : magnitude;
 }
 
-// sum * multiplier * 2^(shift-31): the sum wraps to 32 bits, is shifted left (and wraps), multiplied (round half up), shifted right
-// (ties away from zero).
+// sum * multiplier * 2^(shift-31): the sum wraps to 32 bits, is shifted left (and wraps),
+// multiplied (round half up), shifted right (ties away from zero).
 inline int64_t requantize_reference(int64_t sum, int64_t multiplier, int shift) {
   int64_t v = wrap32_reference(sum);
   if (shift > 0) v = wrap32_reference(static_cast<int64_t>(static_cast<uint64_t>(v) << shift));

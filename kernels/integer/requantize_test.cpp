@@ -19,9 +19,10 @@ void expect_same(int32_t a, int32_t b) {
 }
 
 TEST(Requantize, HalvesGiveTheSameProduct) {
-  constexpr int32_t kEdges[] = {INT32_MIN, INT32_MIN + 1, -65537, -65536, -65535, -32769, -32768,     -32767,     -1,         0,
-                                1,         32767,         32768,  65535,  65536,  65537,  0x3fffffff, 0x40000000, 0x40000001, INT32_MAX - 1,
-                                INT32_MAX};
+  constexpr int32_t kEdges[] = {INT32_MIN,  INT32_MIN + 1, -65537,   -65536, -65535,     -32769,
+                                -32768,     -32767,        -1,       0,      1,          32767,
+                                32768,      65535,         65536,    65537,  0x3fffffff, 0x40000000,
+                                0x40000001, INT32_MAX - 1, INT32_MAX};
   for (const int32_t a : kEdges)
     for (const int32_t b : kEdges) expect_same(a, b);
   std::mt19937 random(1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of requantize_to_s8() of kernels/integer/requantize.h for one number at a time, in few instructions of Thumb.
+// The steps of requantize_to_s8() of kernels/integer/requantize.h for one number at a time, in few
+// instructions of Thumb.
 #pragma once
 #include <arm_acle.h>
 
@@ -20,12 +21,13 @@ inline int32_t multiply_high_rounded(int32_t a, int32_t b) {
   return product.high + static_cast<int32_t>(product.below >> 15);
 #else
   const int64_t product = static_cast<int64_t>(a) * b;
-  return static_cast<int32_t>(product >> 32) + static_cast<int32_t>(static_cast<uint32_t>(product) >> 31);
+  return static_cast<int32_t>(product >> 32) +
+         static_cast<int32_t>(static_cast<uint32_t>(product) >> 31);
 #endif
 }
 
-// v / 2^right to nearest, halves away from zero; right 1..31, v above INT32_MIN. One less from what is negative, then the last bit shifted
-// out is added.
+// v / 2^right to nearest, halves away from zero; right 1..31, v above INT32_MIN. One less from what
+// is negative, then the last bit shifted out is added.
 inline int32_t shift_right_rounded(int32_t v, int32_t right) {
 #if __ARM_ARCH_ISA_THUMB == 1
   const int32_t all_but_last = (v + (v >> 31)) >> (right - 1);

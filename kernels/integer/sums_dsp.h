@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of rows of int8 with the DSP extension: 4 neighbours at a time, two in a word as long as they fit int16.
+// Sums of rows of int8 with the DSP extension: 4 neighbours at a time, two in a word as long as
+// they fit int16.
 #pragma once
 #include <arm_acle.h>
 
@@ -17,7 +18,8 @@ inline int8x4_t sum_word_at(const int8_t* x) {
 }
 // Bytes 1 and 3, where SXTB16 takes them.
 inline int8x4_t odd_sum_bytes(int8x4_t word) {
-  return static_cast<int8x4_t>(static_cast<uint32_t>(word) >> 8 | static_cast<uint32_t>(word) << 24);
+  return static_cast<int8x4_t>(static_cast<uint32_t>(word) >> 8 | static_cast<uint32_t>(word)
+                                                                      << 24);
 }
 
 // Adds so many rows, `step` apart, to the sums of 4 neighbours.
@@ -30,7 +32,8 @@ inline void add_rows_dsp(const int8_t* x, int32_t rows, int32_t step, int32_t* s
       even = __sxtab16(even, word);
       odd = __sxtab16(odd, odd_sum_bytes(word));
     }
-    sums[0] += static_cast<int16_t>(even), sums[1] += static_cast<int16_t>(odd), sums[2] += even >> 16, sums[3] += odd >> 16;
+    sums[0] += static_cast<int16_t>(even), sums[1] += static_cast<int16_t>(odd),
+        sums[2] += even >> 16, sums[3] += odd >> 16;
   }
 }
 

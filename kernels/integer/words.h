@@ -45,11 +45,14 @@ inline uint32_t upper_halves(uint32_t a, uint32_t b) {
 #endif
 }
 
-// Whether rows of so many elements go by words: those that follow each other, of which the last word of a row may lie over the one before
-// it.
+// Whether rows of so many elements go by words: those that follow each other, of which the last
+// word of a row may lie over the one before it.
 inline bool has_words(int32_t elements, const int8_t* x, const int8_t* y) {
   if (kHasUnalignedWords) return elements >= 4;
-  return (static_cast<uintptr_t>(elements) | reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 4 == 0;
+  return (static_cast<uintptr_t>(elements) | reinterpret_cast<uintptr_t>(x) |
+          reinterpret_cast<uintptr_t>(y)) %
+             4 ==
+         0;
 }
 
 }  // namespace deuteron

@@ -22,8 +22,10 @@ Status prepare(Call& call, Prepared* prepared) {
   if (x.numel == 0) return keep_nothing(prepared);
   const int32_t depth = x.sizes[x.rank - 1];
   if (depth > kMostL2Depth) return bad_argument(kX, "is too long for sums of squares within int32");
-  const L2NormalizeArgs a{x.numel / depth, depth, static_cast<int32_t>(call.integer(kXZero)), call.boolean(kOfBytes)};
-  return keep<l2_normalize_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
+  const L2NormalizeArgs a{x.numel / depth, depth, static_cast<int32_t>(call.integer(kXZero)),
+                          call.boolean(kOfBytes)};
+  return keep<l2_normalize_s8>(call, prepared, a, static_cast<const int8_t*>(x.data),
+                               static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ void l2_normalize_s8(const L2NormalizeArgs& args, const int8_t* x, int8_t* y) {
     for (int32_t i = 0; i < a.depth; ++i) squares += (x[i] - a.x_zero) * (x[i] - a.x_zero);
     const InverseRoot root = inverse_root(squares);
     for (int32_t i = 0; i < a.depth; ++i)
-      y[i] = static_cast<int8_t>(clamp_to(requantize((x[i] - a.x_zero) * (1 << left), root.value, root.shift + more), -128, 127));
+      y[i] = static_cast<int8_t>(clamp_to(
+          requantize((x[i] - a.x_zero) * (1 << left), root.value, root.shift + more), -128, 127));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// l2_normalize_s8 and its binding: against the real numbers, within what rounding twice leaves; both ways of TFLite, which
-// differ; in place; and refusals. tests/stock/tflite_import.py compares the bits with TFLite's.
+// l2_normalize_s8 and its binding: against the real numbers, within what rounding twice leaves;
+// both ways of TFLite, which differ; in place; and refusals. tests/stock/tflite_import.py compares
+// the bits with TFLite's.
 #include "kernels/l2_normalize/kernel.h"
 
 #include <cmath>
@@ -23,7 +24,8 @@ TestCall call_of(const std::vector<int32_t>& sizes, int32_t x_zero, bool of_byte
 
 TEST(L2NormalizeKernel, HasTheLengthOne) {
   uint32_t seed = 1;
-  for (const std::vector<int32_t>& sizes : std::vector<std::vector<int32_t>>{{7}, {3, 40}, {2, 3, 4, 5}, {2, 9000}, {5, 1}})
+  for (const std::vector<int32_t>& sizes :
+       std::vector<std::vector<int32_t>>{{7}, {3, 40}, {2, 3, 4, 5}, {2, 9000}, {5, 1}})
     for (const int32_t x_zero : {-128, -3, 0, 127})
       for (const bool of_bytes : {false, true}) {
         Random random(seed++);
@@ -34,16 +36,19 @@ TEST(L2NormalizeKernel, HasTheLengthOne) {
         const int32_t depth = sizes.back(), total = call.tensor_at(0).numel;
         for (int32_t first = 0; first < total; first += depth) {
           double squares = 0;
-          for (int32_t i = first; i < first + depth; ++i) squares += (x[i] - x_zero) * (x[i] - x_zero);
+          for (int32_t i = first; i < first + depth; ++i)
+            squares += (x[i] - x_zero) * (x[i] - x_zero);
           if (squares == 0) squares = 1;
           for (int32_t i = first; i < first + depth; ++i)
-            ASSERT_NEAR(y[i], std::clamp(128 * (x[i] - x_zero) / std::sqrt(squares), -128.0, 127.0), 0.76)
+            ASSERT_NEAR(y[i], std::clamp(128 * (x[i] - x_zero) / std::sqrt(squares), -128.0, 127.0),
+                        0.76)
                 << seed << " " << i;
         }
       }
 }
 
-// int8 multiplies before it shifts, bytes are shifted first; the multiplier of 1 falls short by a bit.
+// int8 multiplies before it shifts, bytes are shifted first; the multiplier of 1 falls short by a
+// bit.
 TEST(L2NormalizeKernel, RoundsAsTfliteDoes) {
   const auto run = [](std::vector<int8_t> x, bool of_bytes) {
     std::vector<int8_t> y(x.size());
@@ -78,7 +83,9 @@ TEST(L2NormalizeKernel, Refuses) {
                         });
 }
 
-TEST(L2NormalizeKernel, StaysInsideItsTensors) { expect_inside(kL2Normalize, "x8:2,3,5 i:-7 b:1 x8:2,3,5"); }
+TEST(L2NormalizeKernel, StaysInsideItsTensors) {
+  expect_inside(kL2Normalize, "x8:2,3,5 i:-7 b:1 x8:2,3,5");
+}
 
 }  // namespace l2_normalize_test
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// layer_norm_s8 and its binding against the reference, bit for bit: sizes up to the limit, constant rows, ends of every range; and
-// refusals.
+// layer_norm_s8 and its binding against the reference, bit for bit: sizes up to the limit, constant
+// rows, ends of every range; and refusals.
 #include "kernels/layer_norm/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -27,14 +27,16 @@ struct Case {
 // Weights are spread over all magnitudes: 2^0 .. 2^30, of both signs.
 std::vector<int32_t> numbers(Random& random, int32_t count) {
   std::vector<int32_t> all;
-  for (int32_t i = 0; i < count; ++i) all.push_back(static_cast<int32_t>(random.in(-kMost, kMost)) >> random.in(0, 12));
+  for (int32_t i = 0; i < count; ++i)
+    all.push_back(static_cast<int32_t>(random.in(-kMost, kMost)) >> random.in(0, 12));
   return all;
 }
 
 TestCall call_of(const Case& k, Random& random) {
   TestCall call(kLayerNorm);
   Tensor& x = call.tensor(ScalarType::s8, k.sizes);
-  for (int32_t i = 0; i < x.numel; ++i) data_of<int8_t>(x)[i] = static_cast<int8_t>(random.in(k.low, k.high));
+  for (int32_t i = 0; i < x.numel; ++i)
+    data_of<int8_t>(x)[i] = static_cast<int8_t>(random.in(k.low, k.high));
   call.constants(numbers(random, k.columns));
   call.constants(numbers(random, k.columns));
   call.integer(k.x_zero);
@@ -48,8 +50,10 @@ TestCall call_of(const Case& k, Random& random) {
 std::vector<int8_t> expected_of(const Case& k, TestCall& call) {
   const Tensor& x = call.tensor_at(0);
   std::vector<int8_t> y(static_cast<size_t>(x.numel));
-  const LayerNormArgs a{x.numel / k.columns, k.columns, k.x_zero, k.y_zero, k.epsilon_bits, k.shift, k.epsilon, k.centered};
-  layer_norm_reference(a, data_of<int8_t>(x), data_of<int32_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)), y.data());
+  const LayerNormArgs a{x.numel / k.columns, k.columns, k.x_zero,  k.y_zero,
+                        k.epsilon_bits,      k.shift,   k.epsilon, k.centered};
+  layer_norm_reference(a, data_of<int8_t>(x), data_of<int32_t>(call.tensor_at(1)),
+                       data_of<int32_t>(call.tensor_at(2)), y.data());
   return y;
 }
 
@@ -62,11 +66,29 @@ const Case kCases[] = {
     {"rows that are constant, without epsilon", {3, 8}, 8, 0, 1, true, 16, 0, 24, 42, 42},
     {"zeros, not centered, without epsilon", {3, 8}, 8, 42, 1, false, 16, 0, 24, 42, 42},
     {"rows of two neighbours", {30, 6}, 6, 0, 0, true, 16, 0, 26, 3, 4},
-    {"an epsilon beside which nothing counts", {4, 33}, 33, 3, -3, true, 0, (int64_t{1} << 61) - 1, 24},
+    {"an epsilon beside which nothing counts",
+     {4, 33},
+     33,
+     3,
+     -3,
+     true,
+     0,
+     (int64_t{1} << 61) - 1,
+     24},
     {"coarse steps of the result", {5, 40}, 40, -128, 127, true, 16, 77, 40},
     {"fine steps of the result", {5, 40}, 40, 127, -128, true, 16, 77, 0},
     {"the longest row", {1, 32768}, 32768, -128, 0, true, 16, 1 << 20, 26},
-    {"the longest row, not centered, all as large as can be", {1, 32768}, 32768, -128, 0, false, 16, 0, 26, 127, 127},
+    {"the longest row, not centered, all as large as can be",
+     {1, 32768},
+     32768,
+     -128,
+     0,
+     false,
+     16,
+     0,
+     26,
+     127,
+     127},
 };
 
 TEST(LayerNormKernel, EqualsTheReference) {
@@ -85,7 +107,8 @@ TEST(LayerNormKernel, EqualsTheReferenceAnywhere) {
   KernelCases cases;
   Random random(20);
   for (int i = 0; i < 400; ++i) {
-    const int32_t columns = random.in(1, 70), low = random.in(-128, 127), high = random.in(low, 127);
+    const int32_t columns = random.in(1, 70), low = random.in(-128, 127),
+                  high = random.in(low, 127);
     const Case k{"",
                  {random.in(1, 5), columns},
                  columns,
@@ -119,24 +142,25 @@ TEST(LayerNormKernel, Refuses) {
     Random random(4);
     return call_of(kCases[2], random);
   };
-  expect_refusals(make, {
-                            {0, "must be int8 and have a dimension", type(0, ScalarType::u8)},
-                            {0, "must be int8 and have a dimension", rank(0, 0)},
-                            {0, "must be stored in the order of its dimensions", order(0, {0, 2, 3, 1})},
-                            {9, "must be int8", type(9, ScalarType::u8)},
-                            {9, "must have the sizes and the order of the input", size(9, 1, 4)},
-                            {9, "must have the sizes and the order of the input", size(0, 3, 6)},
-                            {2, "must be int32", type(2, ScalarType::f32)},
-                            {3, "must be int8", number(3, 128)},
-                            {4, "must be int8", number(4, -129)},
-                            {6, "must be 0..16 and even", number(6, 3)},
-                            {6, "must be 0..16 and even", number(6, 18)},
-                            {6, "must be 0..16 and even", number(6, -2)},
-                            {7, "does not leave room for the variance", number(7, -1)},
-                            {7, "does not leave room for the variance", number(7, (int64_t{1} << 62) - 1)},
-                            {8, "must be 0..40", number(8, 41)},
-                            {8, "must be 0..40", number(8, -1)},
-                        });
+  expect_refusals(
+      make, {
+                {0, "must be int8 and have a dimension", type(0, ScalarType::u8)},
+                {0, "must be int8 and have a dimension", rank(0, 0)},
+                {0, "must be stored in the order of its dimensions", order(0, {0, 2, 3, 1})},
+                {9, "must be int8", type(9, ScalarType::u8)},
+                {9, "must have the sizes and the order of the input", size(9, 1, 4)},
+                {9, "must have the sizes and the order of the input", size(0, 3, 6)},
+                {2, "must be int32", type(2, ScalarType::f32)},
+                {3, "must be int8", number(3, 128)},
+                {4, "must be int8", number(4, -129)},
+                {6, "must be 0..16 and even", number(6, 3)},
+                {6, "must be 0..16 and even", number(6, 18)},
+                {6, "must be 0..16 and even", number(6, -2)},
+                {7, "does not leave room for the variance", number(7, -1)},
+                {7, "does not leave room for the variance", number(7, (int64_t{1} << 62) - 1)},
+                {8, "must be 0..40", number(8, 41)},
+                {8, "must be 0..40", number(8, -1)},
+            });
 }
 
 TEST(LayerNormKernel, RefusesWeightsThatAreNoSlice) {

@@ -7,7 +7,8 @@
 
 namespace deuteron {
 
-inline void layer_norm_reference(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, const int32_t* bias, int8_t* y) {
+inline void layer_norm_reference(const LayerNormArgs& a, const int8_t* x, const int32_t* weight,
+                                 const int32_t* bias, int8_t* y) {
   using Wide = __int128;
   const auto rounded = [](Wide v, int shift) {  // to the nearest, halves up
     const Wide unit = Wide{1} << shift, down = v >= 0 ? v / unit : -((-v + unit - 1) / unit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable fully connected layer: a row of inputs is widened once, or in pieces when it is long, and meets every row of weights.
+// Portable fully connected layer: a row of inputs is widened once, or in pieces when it is long,
+// and meets every row of weights.
 #include "kernels/linear/kernel.h"
 
 #include "kernels/common/host_clones.h"
@@ -17,7 +18,8 @@ uint32_t sum_of(const int16_t* x, int32_t count) {
 
 }  // namespace
 
-DEUTERON_HOST_CLONES void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+DEUTERON_HOST_CLONES void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight,
+                                    const int32_t* first, int8_t* y) {
   int16_t row[kWidened];
   uint32_t sums[kSums];
   for (int32_t r = 0; r < a.rows; ++r, x += a.in, y += a.out) {
@@ -33,7 +35,8 @@ DEUTERON_HOST_CLONES void linear_s8(const LinearArgs& a, const int8_t* x, const 
         const uint32_t all = static_cast<uint32_t>(a.weight_offset) * sum_of(row, elements);
         for (int32_t k = 0; k < count; ++k) sums[k] += all;
       }
-      for (int32_t k = 0; k < count; ++k) y[o + k] = requantize_to_s8(sums[k], a.multiplier, a.shift, a.y_zero, a.y_min, a.y_max);
+      for (int32_t k = 0; k < count; ++k)
+        y[o + k] = requantize_to_s8(sums[k], a.multiplier, a.shift, a.y_zero, a.y_min, a.y_max);
     }
   }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected layer with the DSP extension: a row of inputs meets three rows of weights at a time (kernels/linear/rows_dsp.h), or all is a
-// convolution.
+// Fully connected layer with the DSP extension: a row of inputs meets three rows of weights at a
+// time (kernels/linear/rows_dsp.h), or all is a convolution.
 #include "kernels/integer/zeros_dsp.h"
 #include "kernels/linear/row_of_conv.h"
 #include "kernels/linear/rows_dsp.h"
 
 namespace deuteron {
 
-void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first,
+                   int8_t* y) {
   run_as_conv<conv2d_s8_dsp>(a, x, weight, first, y);
 }
 
-void linear_s8_rows_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+void linear_s8_rows_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight,
+                        const int32_t* first, int8_t* y) {
   alignas(4) int16_t row[kDspRow];
   const uint32_t low = static_cast<uint32_t>(a.x_offset) & 0xffff;
   const int32_t whole = a.out / kRowsAtOnce * kRowsAtOnce, right = -a.shift;
@@ -28,7 +30,8 @@ void linear_s8_rows_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weig
     if (whole == a.out) continue;
     const int32_t o = a.out - kRowsAtOnce;  // the last ones overlap their neighbours
     DspRows last = rows;
-    last.first = first + o, last.first_end = first + a.out, last.weight = weight + o * a.in, last.y = y + o;
+    last.first = first + o, last.first_end = first + a.out, last.weight = weight + o * a.in,
+    last.y = y + o;
     deuteron_rows_dsp(&last);
   }
 }

@@ -6,7 +6,8 @@
 #if defined(DEUTERON_SCALAR)
 namespace deuteron {
 
-void linear_s8_scalar(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+void linear_s8_scalar(const LinearArgs& a, const int8_t* x, const int8_t* weight,
+                      const int32_t* first, int8_t* y) {
   run_as_conv<conv2d_s8_scalar>(a, x, weight, first, y);
 }
 

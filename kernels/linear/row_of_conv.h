@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fully connected layer as a convolution of one tap, for an instruction set's kernel of conv2d. The rows are the image where they may be:
-// where the outputs are few, and the weights have no offset. Else each row is one.
+// A fully connected layer as a convolution of one tap, for an instruction set's kernel of conv2d.
+// The rows are the image where they may be: where the outputs are few, and the weights have no
+// offset. Else each row is one.
 #pragma once
 #include "kernels/conv2d/kernel.h"
 #include "kernels/linear/kernel.h"
@@ -16,8 +17,10 @@ inline uint32_t sum_of_weight_offset(const LinearArgs& a, const int8_t* x) {
   return static_cast<uint32_t>(a.weight_offset) * sum;
 }
 
-template <void (*conv2d)(const Conv2dArgs&, const int8_t*, const int8_t*, const int32_t*, void*, int32_t, int8_t*)>
-void run_as_conv(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+template <void (*conv2d)(const Conv2dArgs&, const int8_t*, const int8_t*, const int32_t*, void*,
+                         int32_t, int8_t*)>
+void run_as_conv(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first,
+                 int8_t* y) {
   int32_t multiplier[kOutputsOfRow], shift[kOutputsOfRow], sums[kOutputsOfRow];
   for (int32_t i = 0; i < kOutputsOfRow; ++i) multiplier[i] = a.multiplier, shift[i] = a.shift;
   const bool together = a.weight_offset == 0 && a.out <= kOutputsOfRow;
@@ -35,7 +38,8 @@ void run_as_conv(const LinearArgs& a, const int8_t* x, const int8_t* weight, con
       row.out_c = a.out - o < kOutputsOfRow ? a.out - o : kOutputsOfRow;
       const int32_t* from = first ? first + o : nullptr;
       if (a.weight_offset != 0) {
-        for (int32_t i = 0; i < row.out_c; ++i) sums[i] = static_cast<int32_t>((from ? static_cast<uint32_t>(from[i]) : 0) + more);
+        for (int32_t i = 0; i < row.out_c; ++i)
+          sums[i] = static_cast<int32_t>((from ? static_cast<uint32_t>(from[i]) : 0) + more);
         from = sums;
       }
       conv2d(row, x, weight + o * a.in, from, nullptr, 0, y + o);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-@ One window against three rows of plain weights, for the DSP extension: contract in kernels/linear/rows_dsp.h. Assembly, because the loop takes
-@ all fourteen registers, and gcc 12 keeps no rotation of SXTB16.
+@ One window against three rows of plain weights, for the DSP extension: contract in
+@ kernels/linear/rows_dsp.h. Assembly, because the loop takes all fourteen registers, and gcc 12
+@ keeps no rotation of SXTB16.
 @
-@ SXTB16 makes bytes 0 and 2 of a word of weights, and with a rotation 1 and 3, which is how the window is paired. That and the products are
-@ an instruction for each, which no order of plain weights avoids; what three rows share is the loads of the window. A fourth row has no
-@ register left for its sum and its pointer.
+@ SXTB16 makes bytes 0 and 2 of a word of weights, and with a rotation 1 and 3, which is how the
+@ window is paired. That and the products are an instruction for each, which no order of plain
+@ weights avoids; what three rows share is the loads of the window. A fourth row has no register
+@ left for its sum and its pointer.
   .syntax unified
   .thumb
 
@@ -33,7 +35,8 @@
 .equ STEPS, 8
 
 @ void deuteron_rows_dsp(const DspRows*)
-@ stack: 0 x, 4 left out, 8 first, 12 y, 16 multiplier, 20 right, 24 row step, 28 end of first, 32 added, 36 where the first turn enters,
+@ stack: 0 x, 4 left out, 8 first, 12 y, 16 multiplier, 20 right, 24 row step, 28 end of first, 32
+@   added, 36 where the first turn enters,
 @ 40 end of x
   .section .text.deuteron_rows_dsp,"ax"
   .global deuteron_rows_dsp
@@ -88,7 +91,8 @@ deuteron_rows_dsp:
   bne 1b
   add sp, sp, #44
   pop {r4-r11, pc}
-4:                                  @ doubled and multiplied, then to the right: one less from what is negative sends halves away from zero
+4:                                  @ doubled and multiplied, then to the right: one less from what
+                                    @ is negative sends halves away from zero
   qadd r11, r11, r11
   qadd r12, r12, r12
   qadd lr, lr, lr

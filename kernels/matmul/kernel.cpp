@@ -5,7 +5,8 @@
 
 namespace deuteron {
 
-DEUTERON_HOST_CLONES void matmul_s8(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+DEUTERON_HOST_CLONES void matmul_s8(const MatmulArgs& a, const int8_t* x, const int8_t* other,
+                                    int8_t* y) {
   matmul_by<linear_s8>(a, x, other, y);
 }
 

@@ -4,6 +4,8 @@
 
 namespace deuteron {
 
-void matmul_s8_dsp(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { matmul_by<linear_s8_dsp>(a, x, other, y); }
+void matmul_s8_dsp(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  matmul_by<linear_s8_dsp>(a, x, other, y);
+}
 
 }  // namespace deuteron

@@ -6,7 +6,9 @@
 #if defined(DEUTERON_SCALAR)
 namespace deuteron {
 
-void matmul_s8_scalar(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { matmul_by<linear_s8_scalar>(a, x, other, y); }
+void matmul_s8_scalar(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  matmul_by<linear_s8_scalar>(a, x, other, y);
+}
 
 }  // namespace deuteron
 #endif

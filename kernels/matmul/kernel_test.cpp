@@ -43,10 +43,12 @@ TEST(MatmulKernel, EqualsTheReference) {
       TestCall call = call_of(a, random);
       for (const int operand : {0, 2})
         if (fill != 0 && call.tensor_at(operand).numel > 0)
-          std::memset(call.tensor_at(operand).data, fill, static_cast<size_t>(call.tensor_at(operand).numel));
+          std::memset(call.tensor_at(operand).data, fill,
+                      static_cast<size_t>(call.tensor_at(operand).numel));
       cases.run(name + std::string(", fill ") + std::to_string(fill), call);
       std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(8).numel));
-      matmul_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)), expected.data());
+      matmul_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)),
+                       expected.data());
       cases.expect(8, expected);
     }
 }
@@ -56,26 +58,27 @@ TEST(MatmulKernel, Refuses) {
     Random random(7);
     return call_of({2, 4, 5, 6, 41, 4, 41, 1109366862, -6}, random);
   };
-  expect_refusals(make, {
-      {0, "must be stored in the order of its dimensions", order(0, {0, 2, 1})},
-      {0, "has the wrong rank", rank(0, 2)},
-      {0, "has the wrong dtype", type(0, ScalarType::s32)},
-      {2, "must be stored in the order of its dimensions", order(2, {0, 2, 1})},
-      {2, "has the wrong rank", rank(2, 2)},
-      {2, "has the wrong dtype", type(2, ScalarType::s32)},
-      {8, "must be stored in the order of its dimensions", order(8, {0, 2, 1})},
-      {8, "has the wrong rank", rank(8, 2)},
-      {8, "has the wrong dtype", type(8, ScalarType::s32)},
-      {2, "must have the batch and the inner extent of the first", size(2, 0, 1)},
-      {2, "must have the batch and the inner extent of the first", size(2, 2, 5)},
-      {8, "must have the rows of both operands", size(8, 1, 5)},
-      {8, "must have the rows of both operands", size(8, 2, 6)},
-      {1, "must be -255..255", number(1, 256)},
-      {3, "must be -255..255", number(3, -256)},
-      {4, "must be -128..127", number(4, 128)},
-      {5, "is out of range", number(5, int64_t{1} << 31)},
-      {6, "must be -31..30", number(6, 31)},
-  });
+  expect_refusals(make,
+                  {
+                      {0, "must be stored in the order of its dimensions", order(0, {0, 2, 1})},
+                      {0, "has the wrong rank", rank(0, 2)},
+                      {0, "has the wrong dtype", type(0, ScalarType::s32)},
+                      {2, "must be stored in the order of its dimensions", order(2, {0, 2, 1})},
+                      {2, "has the wrong rank", rank(2, 2)},
+                      {2, "has the wrong dtype", type(2, ScalarType::s32)},
+                      {8, "must be stored in the order of its dimensions", order(8, {0, 2, 1})},
+                      {8, "has the wrong rank", rank(8, 2)},
+                      {8, "has the wrong dtype", type(8, ScalarType::s32)},
+                      {2, "must have the batch and the inner extent of the first", size(2, 0, 1)},
+                      {2, "must have the batch and the inner extent of the first", size(2, 2, 5)},
+                      {8, "must have the rows of both operands", size(8, 1, 5)},
+                      {8, "must have the rows of both operands", size(8, 2, 6)},
+                      {1, "must be -255..255", number(1, 256)},
+                      {3, "must be -255..255", number(3, -256)},
+                      {4, "must be -128..127", number(4, 128)},
+                      {5, "is out of range", number(5, int64_t{1} << 31)},
+                      {6, "must be -31..30", number(6, 31)},
+                  });
 }
 
 }  // namespace matmul_test

@@ -6,7 +6,7 @@
 
 namespace deuteron {
 
-DEUTERON_FIELDS(MaxPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h,
-                dilation_w, y_min, y_max)
+DEUTERON_FIELDS(MaxPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h,
+                stride_w, pad_h, pad_w, dilation_h, dilation_w, y_min, y_max)
 
 }  // namespace deuteron

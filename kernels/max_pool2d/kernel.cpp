@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable maximum pooling: every tap raises all channels of the output pixel, which begins at y_min; the upper bound comes last.
+// Portable maximum pooling: every tap raises all channels of the output pixel, which begins at
+// y_min; the upper bound comes last.
 #include "kernels/max_pool2d/kernel.h"
 
 #include "kernels/common/host_clones.h"
@@ -23,7 +24,8 @@ DEUTERON_HOST_CLONES void max_pool2d_s8(const MaxPool2dArgs& a, const int8_t* x,
         std::memset(y, low, static_cast<size_t>(a.channels));
         for (int32_t kh = h.first; kh < h.end; ++kh)
           for (int32_t kw = w.first; kw < w.end; ++kw) {
-            const int8_t* from = x + ((ih + kh * a.dilation_h) * a.in_w + iw + kw * a.dilation_w) * a.channels;
+            const int8_t* from =
+                x + ((ih + kh * a.dilation_h) * a.in_w + iw + kw * a.dilation_w) * a.channels;
             for (int32_t c = 0; c < a.channels; ++c) y[c] = from[c] > y[c] ? from[c] : y[c];
           }
         if (high == 127) continue;

@@ -4,6 +4,8 @@
 
 namespace deuteron {
 
-void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) { max_pool2d_s8_words(a, x, y); }
+void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
+  max_pool2d_s8_words(a, x, y);
+}
 
 }  // namespace deuteron

@@ -7,7 +7,9 @@
 
 namespace deuteron {
 
-void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) { max_pool2d_s8_words(a, x, y); }
+void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
+  max_pool2d_s8_words(a, x, y);
+}
 
 }  // namespace deuteron
 #endif

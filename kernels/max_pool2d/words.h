@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maximum pooling by words of four channels, without vectors: up to 16 channels of an output pixel at a time.
+// Maximum pooling by words of four channels, without vectors: up to 16 channels of an output pixel
+// at a time.
 #pragma once
 #include "kernels/image/window.h"
 #include "kernels/integer/extremes_words.h"
@@ -28,10 +29,12 @@ inline void maximum_of(const MaximumTaps& taps, int32_t c, uint32_t low, uint32_
     const int8_t* from = row;
     for (int32_t w = taps.w; w > 0; --w, from += step)
 #pragma GCC unroll 4
-      for (int32_t k = 0; k < words; ++k) most[k] = larger_bytes(four_at(from + kMaximumChannels * k), most[k]);
+      for (int32_t k = 0; k < words; ++k)
+        most[k] = larger_bytes(four_at(from + kMaximumChannels * k), most[k]);
   }
 #pragma GCC unroll 4
-  for (int32_t k = 0; k < words; ++k) put_four(y + c + kMaximumChannels * k, smaller_bytes(most[k], high));
+  for (int32_t k = 0; k < words; ++k)
+    put_four(y + c + kMaximumChannels * k, smaller_bytes(most[k], high));
 }
 
 inline int8_t maximum_of_channel(const MaximumTaps& taps, int32_t c, int32_t low, int32_t high) {
@@ -60,12 +63,16 @@ inline void max_pool2d_s8_words(const MaxPool2dArgs& a, const int8_t* x, int8_t*
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
-        const MaximumTaps taps{row + iw * a.channels + w.first * step, h.end - h.first, w.end - w.first, row_step, step};
+        const MaximumTaps taps{row + iw * a.channels + w.first * step, h.end - h.first,
+                               w.end - w.first, row_step, step};
         int32_t c = in_words ? 0 : a.channels;
-        for (; c + kWords * kMaximumChannels <= a.channels; c += kWords * kMaximumChannels) maximum_of<kWords>(taps, c, low, high, y);
+        for (; c + kWords * kMaximumChannels <= a.channels; c += kWords * kMaximumChannels)
+          maximum_of<kWords>(taps, c, low, high, y);
         for (; c < a.channels; c += kMaximumChannels)  // the last ones overlap
-          maximum_of<1>(taps, a.channels - c < kMaximumChannels ? a.channels - kMaximumChannels : c, low, high, y);
-        for (c = in_words ? a.channels : 0; c < a.channels; ++c) y[c] = maximum_of_channel(taps, c, a.y_min, a.y_max);
+          maximum_of<1>(taps, a.channels - c < kMaximumChannels ? a.channels - kMaximumChannels : c,
+                        low, high, y);
+        for (c = in_words ? a.channels : 0; c < a.channels; ++c)
+          y[c] = maximum_of_channel(taps, c, a.y_min, a.y_max);
       }
     }
 }

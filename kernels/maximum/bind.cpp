@@ -7,7 +7,8 @@ namespace deuteron {
 namespace {
 
 Status prepare_maximum(Call& call, Prepared* prepared) {
-  return prepare_extremum<maximum_s8, maximum_s8_scalar, maximum_s8_dsp, maximum_s8_mve>(call, prepared);
+  return prepare_extremum<maximum_s8, maximum_s8_scalar, maximum_s8_dsp, maximum_s8_mve>(call,
+                                                                                         prepared);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cortex_m::minimum, and what cortex_m::maximum shares with it: their arguments checked once, at load. Operands may be stored in any
-// order; broadcasting is by logical dimensions.
+// cortex_m::minimum, and what cortex_m::maximum shares with it: their arguments checked once, at
+// load. Operands may be stored in any order; broadcasting is by logical dimensions.
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare.h"
 #include "kernels/minimum/kernel.h"
@@ -9,7 +9,8 @@
 namespace deuteron {
 namespace {
 
-// What one step of each dimension of `y` moves in `t`, whose dimensions are the last ones of y. False when they do not broadcast.
+// What one step of each dimension of `y` moves in `t`, whose dimensions are the last ones of y.
+// False when they do not broadcast.
 bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
   if (t.rank > y.rank) return false;
   const int absent = y.rank - t.rank;
@@ -26,7 +27,8 @@ bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
 }
 
 Status prepare_minimum(Call& call, Prepared* prepared) {
-  return prepare_extremum<minimum_s8, minimum_s8_scalar, minimum_s8_dsp, minimum_s8_mve>(call, prepared);
+  return prepare_extremum<minimum_s8, minimum_s8_scalar, minimum_s8_dsp, minimum_s8_mve>(call,
+                                                                                         prepared);
 }
 
 }  // namespace
@@ -43,11 +45,13 @@ Status read_extremum_layouts(const Call& call, ExtremumArgs& a) {
   if (y.numel == 0) return Status{};
   int32_t x_step[kMaxRank], other_step[kMaxRank];
   if (!read_steps(x, y, x_step)) return bad_argument(kX, "must broadcast to the output");
-  if (!read_steps(other, y, other_step)) return bad_argument(kOther, "must broadcast to the output");
+  if (!read_steps(other, y, other_step))
+    return bad_argument(kOther, "must broadcast to the output");
   for (int k = 0; k < y.rank; ++k)
     if (y.sizes[k] != 1 && x_step[k] == 0 && other_step[k] == 0)
       return bad_argument(kOut, "must have the extents of one operand or the other");
-  // In place means element for element: an operand that begins where the output begins must lie as the output lies.
+  // In place means element for element: an operand that begins where the output begins must lie as
+  // the output lies.
   if (x.data == y.data && y.numel > 1 && !(x.numel == y.numel && same_layout(x, y)))
     return bad_argument(kOut, "must lie as the operand in its place");
   if (other.data == y.data && y.numel > 1 && !(other.numel == y.numel && same_layout(other, y)))
@@ -56,8 +60,11 @@ Status read_extremum_layouts(const Call& call, ExtremumArgs& a) {
     const int dim = y.dim_order[i];
     const int32_t size = y.sizes[dim];
     if (size == 1) continue;
-    const int32_t k = a.rank - 1;  // the dimension outside: the same run of memory when its step goes over all of this one
-    if (a.rank > 0 && a.x_step[k] == size * x_step[dim] && a.other_step[k] == size * other_step[dim]) {
+    const int32_t k =
+        a.rank -
+        1;  // the dimension outside: the same run of memory when its step goes over all of this one
+    if (a.rank > 0 && a.x_step[k] == size * x_step[dim] &&
+        a.other_step[k] == size * other_step[dim]) {
       a.extent[k] *= size;
       a.x_step[k] = x_step[dim];
       a.other_step[k] = other_step[dim];

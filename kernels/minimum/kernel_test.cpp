@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// minimum_s8, maximum_s8 and their bindings against the reference over every mixture of layouts and broadcasts; and refusals.
+// minimum_s8, maximum_s8 and their bindings against the reference over every mixture of layouts and
+// broadcasts; and refusals.
 #include "kernels/minimum/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -15,7 +16,8 @@ std::vector<uint8_t> dense(size_t rank) {
   return order;
 }
 
-TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, Random& random) {
+TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutReference& other,
+                 const LayoutReference& y, Random& random) {
   TestCall call(kernel);
   random.fill(call.tensor(ScalarType::s8, x.sizes, x.order));
   random.fill(call.tensor(ScalarType::s8, other.sizes, other.order));
@@ -23,16 +25,20 @@ TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutRef
   return call;
 }
 
-void check(KernelCases& cases, const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, uint32_t seed) {
+void check(KernelCases& cases, const LayoutReference& x, const LayoutReference& other,
+           const LayoutReference& y, uint32_t seed) {
   using testing::PrintToString;
-  const auto text = [](const LayoutReference& l) { return PrintToString(l.sizes) + PrintToString(l.order); };
+  const auto text = [](const LayoutReference& l) {
+    return PrintToString(l.sizes) + PrintToString(l.order);
+  };
   const std::string name = text(x) + " " + text(other) + " " + text(y);
   for (const bool most : {false, true}) {
     Random random(seed);
     TestCall call = call_of(most ? kMaximum : kMinimum, x, other, y, random);
     cases.run(name, call);
     std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(2).numel));
-    extremum_reference(most, x, data_of<int8_t>(call.tensor_at(0)), other, data_of<int8_t>(call.tensor_at(1)), y, expected.data());
+    extremum_reference(most, x, data_of<int8_t>(call.tensor_at(0)), other,
+                       data_of<int8_t>(call.tensor_at(1)), y, expected.data());
     cases.expect(2, expected);
   }
 }
@@ -57,7 +63,8 @@ TEST(ExtremumKernel, EqualsTheReference) {
   check(cases, {{7}, {0}}, {{7}, {0}}, {{7}, {0}}, seed++);
   check(cases, {{}, {}}, {{}, {}}, {{}, {}}, seed++);
   check(cases, {{3, 1}, {0, 1}}, {{1, 4}, {1, 0}}, {{3, 4}, {1, 0}}, seed++);
-  check(cases, {{2, 3, 1, 2, 5, 2}, dense(6)}, {{3, 4, 1, 5, 1}, dense(5)}, {{2, 3, 4, 2, 5, 2}, dense(6)}, seed++);
+  check(cases, {{2, 3, 1, 2, 5, 2}, dense(6)}, {{3, 4, 1, 5, 1}, dense(5)},
+        {{2, 3, 4, 2, 5, 2}, dense(6)}, seed++);
   check(cases, {{0, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{0, 3}, {0, 1}}, seed++);
 }
 
@@ -92,7 +99,8 @@ TEST(ExtremumKernel, WorksInPlaceOnlyElementForElement) {
     Random random(3);
     TestCall call = call_of(kMinimum, last, last, last, random);
     std::vector<int8_t> expected(120);
-    extremum_reference(false, last, data_of<int8_t>(call.tensor_at(0)), last, data_of<int8_t>(call.tensor_at(1)), last, expected.data());
+    extremum_reference(false, last, data_of<int8_t>(call.tensor_at(0)), last,
+                       data_of<int8_t>(call.tensor_at(1)), last, expected.data());
     call.tensor_at(2).data = call.tensor_at(place).data;
     cases.run("in place of argument " + std::to_string(place), call);
     cases.expect(2, expected);
@@ -108,18 +116,20 @@ TEST(ExtremumKernel, Refuses) {
     return call_of(kMaximum, {{2, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{2, 3}, {0, 1}}, random);
   };
   expect_refusals(make, {
-      {0, "must be int8", type(0, ScalarType::u8)},
-      {1, "must be int8", type(1, ScalarType::f32)},
-      {2, "must be int8", type(2, ScalarType::s16)},
-      {0, "must broadcast to the output", size(0, 1, 4)},
-      {1, "must broadcast to the output", size(1, 0, 3)},
-      {0, "must broadcast to the output", rank(2, 1)},
-      {2, "must have the extents of one operand or the other", size(0, 0, 1)},  // nobody has the second row
-  });
+                            {0, "must be int8", type(0, ScalarType::u8)},
+                            {1, "must be int8", type(1, ScalarType::f32)},
+                            {2, "must be int8", type(2, ScalarType::s16)},
+                            {0, "must broadcast to the output", size(0, 1, 4)},
+                            {1, "must broadcast to the output", size(1, 0, 3)},
+                            {0, "must broadcast to the output", rank(2, 1)},
+                            {2, "must have the extents of one operand or the other",
+                             size(0, 0, 1)},  // nobody has the second row
+                        });
   // In place of what lies otherwise, down to two elements.
   for (const int operand : {0, 1}) {
     Random random(8);
-    TestCall call = call_of(kMinimum, {{operand == 0 ? 1 : 2}, {0}}, {{operand == 1 ? 1 : 2}, {0}}, {{2}, {0}}, random);
+    TestCall call = call_of(kMinimum, {{operand == 0 ? 1 : 2}, {0}}, {{operand == 1 ? 1 : 2}, {0}},
+                            {{2}, {0}}, random);
     call.tensor_at(2).data = call.tensor_at(operand).data;
     EXPECT_EQ(call.refused(), 2) << operand;
     call.tensor_at(2).data = call.tensor_at(1 - operand).data;

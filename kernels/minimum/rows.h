@@ -20,7 +20,8 @@ struct Most {
 
 // A row, element by element: a loop for each kind of step.
 template <class F, class T>
-void extremum_row(F f, int32_t count, const T* x, int32_t x_step, const T* other, int32_t other_step, T* y) {
+void extremum_row(F f, int32_t count, const T* x, int32_t x_step, const T* other,
+                  int32_t other_step, T* y) {
   if (x_step == 1 && other_step == 1) {
     for (int32_t i = 0; i < count; ++i) y[i] = f(x[i], other[i]);
   } else if (x_step == 1 && other_step == 0) {
@@ -36,7 +37,8 @@ void extremum_row(F f, int32_t count, const T* x, int32_t x_step, const T* other
 
 // `row(count, x, x_step, other, other_step, y)` does a row.
 template <class Row, class T>
-[[gnu::always_inline]] inline void extremum(Row row, const ExtremumArgs& a, const T* x, const T* other, T* y) {
+[[gnu::always_inline]] inline void extremum(Row row, const ExtremumArgs& a, const T* x,
+                                            const T* other, T* y) {
   int32_t at[kMaxRank] = {}, x_at = 0, other_at = 0;
   const int32_t last = a.rank - 1;
   for (int32_t k = 0; k < a.rank; ++k)

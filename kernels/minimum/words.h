@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum and maximum by words of four elements of a row, if its operands lie in one piece or are one element, without vectors.
+// Minimum and maximum by words of four elements of a row, if its operands lie in one piece or are
+// one element, without vectors.
 #pragma once
 #include <utility>
 
@@ -29,14 +30,17 @@ inline void extremum_words(int32_t count, const int8_t* x, uint32_t four, int8_t
 }
 
 template <class F, uint32_t (*pick)(uint32_t, uint32_t)>
-void extremum_row_by_words(int32_t count, const int8_t* x, int32_t x_step, const int8_t* other, int32_t other_step, int8_t* y) {
+void extremum_row_by_words(int32_t count, const int8_t* x, int32_t x_step, const int8_t* other,
+                           int32_t other_step, int8_t* y) {
   if (x_step == 0) std::swap(x, other), std::swap(x_step, other_step);
-  const bool in_words = x_step == 1 && other_step <= 1 && count >= 4 && has_words(4, x, y) && (other_step == 0 || has_words(4, other, y));
+  const bool in_words = x_step == 1 && other_step <= 1 && count >= 4 && has_words(4, x, y) &&
+                        (other_step == 0 || has_words(4, other, y));
   if (!in_words) return extremum_row(F{}, count, x, x_step, other, other_step, y);
   if (other_step == 0) extremum_words<pick>(count, x, four_times(*other), y);
   else extremum_words<pick>(count, x, other, y);
   const int32_t rest = count % 4, done = count - rest;
-  if (rest != 0) extremum_row(F{}, rest, x + done, x_step, other + done * other_step, other_step, y + done);
+  if (rest != 0)
+    extremum_row(F{}, rest, x + done, x_step, other + done * other_step, other_step, y + done);
 }
 
 }  // namespace deuteron

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_mul: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
 #include "kernels/common/operand_pair.h"
+#include "kernels/common/prepare.h"
 #include "kernels/mul/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -19,8 +19,10 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
   constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
   for (const int zero : kZeros)
-    if (!lies_in(call.integer(zero), INT16_MIN, INT16_MAX)) return bad_argument(zero, "must be -32768..32767");
-  if (!is_multiplier(call.integer(kMultiplier))) return bad_argument(kMultiplier, "is out of range");
+    if (!lies_in(call.integer(zero), INT16_MIN, INT16_MAX))
+      return bad_argument(zero, "must be -32768..32767");
+  if (!is_multiplier(call.integer(kMultiplier)))
+    return bad_argument(kMultiplier, "is out of range");
   if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
   const MulArgs a{pair.count,
                   pair.period,

@@ -7,7 +7,9 @@
 
 namespace deuteron {
 
-void mul_s8_scalar(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { mul_s8_words(a, x, other, y); }
+void mul_s8_scalar(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  mul_s8_words(a, x, other, y);
+}
 
 }  // namespace deuteron
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding with the M-profile Vector Extension: runs are short, and a predicate ends them without a call or a loop over bytes.
+// Padding with the M-profile Vector Extension: runs are short, and a predicate ends them without a
+// call or a loop over bytes.
 #include <arm_mve.h>
 
 #include "kernels/pad/walk.h"

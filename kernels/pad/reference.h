@@ -12,7 +12,8 @@ inline void pad_reference(const PadArgs& a, const int8_t* x, int8_t* y) {
     for (int64_t i1 = 0; i1 < out[1]; ++i1)
       for (int64_t i2 = 0; i2 < out[2]; ++i2)
         for (int64_t i3 = 0; i3 < out[3]; ++i3) {
-          const int64_t j[4] = {i0 - a.before[0], i1 - a.before[1], i2 - a.before[2], i3 - a.before[3]};
+          const int64_t j[4] = {i0 - a.before[0], i1 - a.before[1], i2 - a.before[2],
+                                i3 - a.before[3]};
           bool inside = true;
           for (int k = 0; k < 4; ++k) inside = inside && j[k] >= 0 && j[k] < a.in[k];
           y[((i0 * out[1] + i1) * out[2] + i2) * out[3] + i3] =

@@ -5,12 +5,15 @@
 
 namespace deuteron {
 
-// fill(y, count) and copy(y, x, count), count > 0, one after the other through all of y. What lies between two rows of x is one run.
+// fill(y, count) and copy(y, x, count), count > 0, one after the other through all of y. What lies
+// between two rows of x is one run.
 template <class Fill, class Copy>
-void walk_padding(const PadArgs& a, const int8_t* x, int8_t* y, const Fill& fill, const Copy& copy) {
+void walk_padding(const PadArgs& a, const int8_t* x, int8_t* y, const Fill& fill,
+                  const Copy& copy) {
   // Elements of y for one step of each dimension.
   int32_t step[4] = {0, 0, 0, 1};
-  for (int k = 2; k >= 0; --k) step[k] = step[k + 1] * (a.before[k + 1] + a.in[k + 1] + a.after[k + 1]);
+  for (int k = 2; k >= 0; --k)
+    step[k] = step[k + 1] * (a.before[k + 1] + a.in[k + 1] + a.after[k + 1]);
   int32_t waiting = a.before[0] * step[0];
   const auto write = [&](int32_t elements) {
     if (waiting > 0) fill(y, waiting);

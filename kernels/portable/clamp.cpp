@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits on values: clamp, hardtanh, relu, on float and int8; clamp on int32 and int64, too. Element i of the out lies where element i of
-// the input lies.
+// Limits on values: clamp, hardtanh, relu, on float and int8; clamp on int32 and int64, too.
+// Element i of the out lies where element i of the input lies.
 #include "kernels/common/prepare.h"
 #include "kernels/portable/kernels.h"
 
@@ -38,12 +38,16 @@ const char* read_s8_limit(const Call& call, int argument, int8_t none, int8_t* l
 
 // Limits that the dtype has, or none.
 template <class T>
-Status keep_whole(Call& call, Prepared* prepared, int low, int high, const Tensor& x, const Tensor& y) {
-  constexpr int64_t kLeast = sizeof(T) == 4 ? INT32_MIN : INT64_MIN, kMost = sizeof(T) == 4 ? INT32_MAX : INT64_MAX;
-  ClampCall<T> c{static_cast<const T*>(x.data), static_cast<T*>(y.data), x.numel, static_cast<T>(kLeast), static_cast<T>(kMost)};
+Status keep_whole(Call& call, Prepared* prepared, int low, int high, const Tensor& x,
+                  const Tensor& y) {
+  constexpr int64_t kLeast = sizeof(T) == 4 ? INT32_MIN : INT64_MIN,
+                    kMost = sizeof(T) == 4 ? INT32_MAX : INT64_MAX;
+  ClampCall<T> c{static_cast<const T*>(x.data), static_cast<T*>(y.data), x.numel,
+                 static_cast<T>(kLeast), static_cast<T>(kMost)};
   for (const int limit : {low, high}) {
     if (call.args[limit]->kind == Kind::none) continue;
-    if (call.args[limit]->kind != Kind::integer) return bad_argument(limit, "must be a whole number");
+    if (call.args[limit]->kind != Kind::integer)
+      return bad_argument(limit, "must be a whole number");
     const int64_t v = call.integer(limit);
     if (v < kLeast || v > kMost) return bad_argument(limit, "must be of the dtype");
     (limit == low ? c.low : c.high) = static_cast<T>(v);
@@ -56,14 +60,16 @@ Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
   if (x.type != y.type) return bad_argument(out, "must have the input's dtype");
   if (!same_layout(x, y)) return bad_argument(out, "must have the input's sizes and memory order");
   if (x.type == ScalarType::s8) {
-    ClampCall<int8_t> c{static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 0};
+    ClampCall<int8_t> c{static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel,
+                        0, 0};
     if (const char* why = read_s8_limit(call, low, -128, &c.low)) return bad_argument(low, why);
     if (const char* why = read_s8_limit(call, high, 127, &c.high)) return bad_argument(high, why);
     return keep<ClampCall<int8_t>, run_clamp<int8_t>>(call, prepared, c);
   }
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float or int8");
   const float infinity = __builtin_inff();
-  ClampCall<float> c{static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, -infinity, infinity};
+  ClampCall<float> c{static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel,
+                     -infinity, infinity};
   if (call.args[low]->kind != Kind::none) c.low = static_cast<float>(call.real(low));
   if (call.args[high]->kind != Kind::none) c.high = static_cast<float>(call.real(high));
   return keep<ClampCall<float>, run_clamp<float>>(call, prepared, c);
@@ -71,14 +77,19 @@ Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
 
 // (x, min?, max?, out)
 Status prepare_clamp(Call& call, Prepared* prepared) {
-  if (call.args[1]->kind == Kind::none && call.args[2]->kind == Kind::none) return bad_argument(1, "one of the limits must be given");
+  if (call.args[1]->kind == Kind::none && call.args[2]->kind == Kind::none)
+    return bad_argument(1, "one of the limits must be given");
   const Tensor &x = call.tensor(0), &y = call.tensor(3);
-  if ((x.type == ScalarType::s64 || x.type == ScalarType::s32) && x.type == y.type && same_layout(x, y))
-    return x.type == ScalarType::s64 ? keep_whole<int64_t>(call, prepared, 1, 2, x, y) : keep_whole<int32_t>(call, prepared, 1, 2, x, y);
+  if ((x.type == ScalarType::s64 || x.type == ScalarType::s32) && x.type == y.type &&
+      same_layout(x, y))
+    return x.type == ScalarType::s64 ? keep_whole<int64_t>(call, prepared, 1, 2, x, y)
+                                     : keep_whole<int32_t>(call, prepared, 1, 2, x, y);
   return keep_clamp(call, prepared, 1, 2, 3);
 }
 // (x, min, max, out)
-Status prepare_hardtanh(Call& call, Prepared* prepared) { return keep_clamp(call, prepared, 1, 2, 3); }
+Status prepare_hardtanh(Call& call, Prepared* prepared) {
+  return keep_clamp(call, prepared, 1, 2, 3);
+}
 
 // (x, out)
 Status prepare_relu(Call& call, Prepared* prepared) {
@@ -86,11 +97,14 @@ Status prepare_relu(Call& call, Prepared* prepared) {
   if (x.type != y.type) return bad_argument(1, "must have the input's dtype");
   if (!same_layout(x, y)) return bad_argument(1, "must have the input's sizes and memory order");
   if (x.type == ScalarType::s8)
-    return keep<ClampCall<int8_t>, run_clamp<int8_t>>(call, prepared,
-                                                  {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
+    return keep<ClampCall<int8_t>, run_clamp<int8_t>>(
+        call, prepared,
+        {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float or int8");
   return keep<ClampCall<float>, run_clamp<float>>(
-      call, prepared, {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0, __builtin_inff()});
+      call, prepared,
+      {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0,
+       __builtin_inff()});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons and other questions with a yes or no for each element, and logical and bitwise operators.
+// Comparisons and other questions with a yes or no for each element, and logical and bitwise
+// operators.
 #include <cmath>
 
 #include "kernels/portable/kernels.h"
@@ -10,41 +11,61 @@ namespace {
 using namespace portable;
 
 constexpr PairOp kEqual = {[](float a, float b, float) { return a == b ? 1.0f : 0; },
-                           [](int64_t a, int64_t b, int64_t) -> int64_t { return a == b; }, PairRule::predicate};
+                           [](int64_t a, int64_t b, int64_t) -> int64_t { return a == b; },
+                           PairRule::predicate};
 constexpr PairOp kUnequal = {[](float a, float b, float) { return a != b ? 1.0f : 0; },
-                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a != b; }, PairRule::predicate};
+                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a != b; },
+                             PairRule::predicate};
 constexpr PairOp kLess = {[](float a, float b, float) { return a < b ? 1.0f : 0; },
-                          [](int64_t a, int64_t b, int64_t) -> int64_t { return a < b; }, PairRule::predicate};
+                          [](int64_t a, int64_t b, int64_t) -> int64_t { return a < b; },
+                          PairRule::predicate};
 constexpr PairOp kAtMost = {[](float a, float b, float) { return a <= b ? 1.0f : 0; },
-                            [](int64_t a, int64_t b, int64_t) -> int64_t { return a <= b; }, PairRule::predicate};
+                            [](int64_t a, int64_t b, int64_t) -> int64_t { return a <= b; },
+                            PairRule::predicate};
 constexpr PairOp kGreater = {[](float a, float b, float) { return a > b ? 1.0f : 0; },
-                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a > b; }, PairRule::predicate};
+                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a > b; },
+                             PairRule::predicate};
 constexpr PairOp kAtLeast = {[](float a, float b, float) { return a >= b ? 1.0f : 0; },
-                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a >= b; }, PairRule::predicate};
+                             [](int64_t a, int64_t b, int64_t) -> int64_t { return a >= b; },
+                             PairRule::predicate};
 
 constexpr PairOp kBoth = {[](float a, float b, float) { return a != 0 && b != 0 ? 1.0f : 0; },
-                          [](int64_t a, int64_t b, int64_t) -> int64_t { return a != 0 && b != 0; }, PairRule::predicate};
-constexpr PairOp kEither = {[](float a, float b, float) { return a != 0 || b != 0 ? 1.0f : 0; },
-                            [](int64_t a, int64_t b, int64_t) -> int64_t { return a != 0 || b != 0; }, PairRule::predicate};
-constexpr PairOp kOneOnly = {[](float a, float b, float) { return (a != 0) != (b != 0) ? 1.0f : 0; },
-                             [](int64_t a, int64_t b, int64_t) -> int64_t { return (a != 0) != (b != 0); }, PairRule::predicate};
+                          [](int64_t a, int64_t b, int64_t) -> int64_t { return a != 0 && b != 0; },
+                          PairRule::predicate};
+constexpr PairOp kEither = {
+    [](float a, float b, float) { return a != 0 || b != 0 ? 1.0f : 0; },
+    [](int64_t a, int64_t b, int64_t) -> int64_t { return a != 0 || b != 0; }, PairRule::predicate};
+constexpr PairOp kOneOnly = {
+    [](float a, float b, float) { return (a != 0) != (b != 0) ? 1.0f : 0; },
+    [](int64_t a, int64_t b, int64_t) -> int64_t { return (a != 0) != (b != 0); },
+    PairRule::predicate};
 
-constexpr PairOp kIsNan = {[](float a, float, float) { return a != a ? 1.0f : 0; }, [](int64_t, int64_t, int64_t) -> int64_t { return 0; },
+constexpr PairOp kIsNan = {[](float a, float, float) { return a != a ? 1.0f : 0; },
+                           [](int64_t, int64_t, int64_t) -> int64_t { return 0; },
                            PairRule::predicate};
-constexpr PairOp kIsInf = {[](float a, float, float) { return std::fabs(a) == __builtin_inff() ? 1.0f : 0; },
-                           [](int64_t, int64_t, int64_t) -> int64_t { return 0; }, PairRule::predicate};
+constexpr PairOp kIsInf = {
+    [](float a, float, float) { return std::fabs(a) == __builtin_inff() ? 1.0f : 0; },
+    [](int64_t, int64_t, int64_t) -> int64_t { return 0; }, PairRule::predicate};
 
-constexpr PairOp kAnd = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a & b; }, PairRule::bits};
-constexpr PairOp kOr = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a | b; }, PairRule::bits};
-constexpr PairOp kXor = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a ^ b; }, PairRule::bits};
-constexpr PairOp kEqualBits = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a == b; }, PairRule::predicate};
+constexpr PairOp kAnd = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a & b; },
+                         PairRule::bits};
+constexpr PairOp kOr = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a | b; },
+                        PairRule::bits};
+constexpr PairOp kXor = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a ^ b; },
+                         PairRule::bits};
+constexpr PairOp kEqualBits = {
+    nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a == b; }, PairRule::predicate};
 // Shifts beyond the width leave nothing but the sign (to the right), as in torch.
 constexpr PairOp kShiftLeft = {
     nullptr,
-    [](int64_t a, int64_t b, int64_t) -> int64_t { return b < 0 || b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b); },
+    [](int64_t a, int64_t b, int64_t) -> int64_t {
+      return b < 0 || b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+    },
     PairRule::bits};
-constexpr PairOp kShiftRight = {nullptr, [](int64_t a, int64_t b, int64_t) -> int64_t { return a >> (b < 0 || b > 63 ? 63 : b); },
-                                PairRule::bits};
+constexpr PairOp kShiftRight = {
+    nullptr,
+    [](int64_t a, int64_t b, int64_t) -> int64_t { return a >> (b < 0 || b > 63 ? 63 : b); },
+    PairRule::bits};
 
 // (x, out)
 template <const PairOp& op>
@@ -86,14 +107,21 @@ extern const Kernel kAtenIsnan = {"aten::isnan.out", "TO", prepare_question<kIsN
 extern const Kernel kAtenIsinf = {"aten::isinf.out", "TO", prepare_question<kIsInf>};
 extern const Kernel kAtenBitwiseNot = {"aten::bitwise_not.out", "TO", prepare_bitwise_not};
 extern const Kernel kAtenBitwiseAnd = {"aten::bitwise_and.Tensor_out", "TTO", prepare_pair<kAnd>};
-extern const Kernel kAtenBitwiseAndScalar = {"aten::bitwise_and.Scalar_out", "TFO", prepare_pair<kAnd>};
+extern const Kernel kAtenBitwiseAndScalar = {"aten::bitwise_and.Scalar_out", "TFO",
+                                             prepare_pair<kAnd>};
 extern const Kernel kAtenBitwiseOr = {"aten::bitwise_or.Tensor_out", "TTO", prepare_pair<kOr>};
-extern const Kernel kAtenBitwiseOrScalar = {"aten::bitwise_or.Scalar_out", "TFO", prepare_pair<kOr>};
+extern const Kernel kAtenBitwiseOrScalar = {"aten::bitwise_or.Scalar_out", "TFO",
+                                            prepare_pair<kOr>};
 extern const Kernel kAtenBitwiseXor = {"aten::bitwise_xor.Tensor_out", "TTO", prepare_pair<kXor>};
-extern const Kernel kAtenBitwiseXorScalar = {"aten::bitwise_xor.Scalar_out", "TFO", prepare_pair<kXor>};
-extern const Kernel kAtenShiftLeft = {"aten::bitwise_left_shift.Tensor_out", "TTO", prepare_shift<kShiftLeft>};
-extern const Kernel kAtenShiftLeftScalar = {"aten::bitwise_left_shift.Tensor_Scalar_out", "TFO", prepare_shift<kShiftLeft>};
-extern const Kernel kAtenShiftRight = {"aten::bitwise_right_shift.Tensor_out", "TTO", prepare_shift<kShiftRight>};
-extern const Kernel kAtenShiftRightScalar = {"aten::bitwise_right_shift.Tensor_Scalar_out", "TFO", prepare_shift<kShiftRight>};
+extern const Kernel kAtenBitwiseXorScalar = {"aten::bitwise_xor.Scalar_out", "TFO",
+                                             prepare_pair<kXor>};
+extern const Kernel kAtenShiftLeft = {"aten::bitwise_left_shift.Tensor_out", "TTO",
+                                      prepare_shift<kShiftLeft>};
+extern const Kernel kAtenShiftLeftScalar = {"aten::bitwise_left_shift.Tensor_Scalar_out", "TFO",
+                                            prepare_shift<kShiftLeft>};
+extern const Kernel kAtenShiftRight = {"aten::bitwise_right_shift.Tensor_out", "TTO",
+                                       prepare_shift<kShiftRight>};
+extern const Kernel kAtenShiftRightScalar = {"aten::bitwise_right_shift.Tensor_Scalar_out", "TFO",
+                                             prepare_shift<kShiftRight>};
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float convolution of one or two spatial dimensions, grouped, dilated, transposed, in any memory order: what the dialect does not take.
+// Float convolution of one or two spatial dimensions, grouped, dilated, transposed, in any memory
+// order: what the dialect does not take.
 #include <initializer_list>
 
 #include "kernels/portable/kernels.h"
@@ -69,7 +70,8 @@ int64_t extent(int32_t in, int32_t kernel, int32_t stride, int32_t pad, int32_t 
   const int64_t span = int64_t{in} + 2 * pad - int64_t{dilation} * (kernel - 1) - 1;
   return span < 0 ? 0 : span / stride + 1;
 }
-int64_t transposed_extent(int32_t in, int32_t kernel, int32_t stride, int32_t pad, int32_t dilation, int32_t added) {
+int64_t transposed_extent(int32_t in, int32_t kernel, int32_t stride, int32_t pad, int32_t dilation,
+                          int32_t added) {
   return int64_t{in - 1} * stride - 2 * pad + int64_t{dilation} * (kernel - 1) + 1 + added;
 }
 
@@ -79,7 +81,8 @@ Status prepare_convolution(Call& call, Prepared* prepared) {
   const Tensor* bias = call.optional_tensor(2);
   for (const int i : {0, 1, 9}) {
     if (call.tensor(i).type != ScalarType::f32) return bad_argument(i, "must be float");
-    if (call.tensor(i).rank != x.rank || x.rank < 3 || x.rank > 4) return bad_argument(i, "must have rank 3 or 4");
+    if (call.tensor(i).rank != x.rank || x.rank < 3 || x.rank > 4)
+      return bad_argument(i, "must have rank 3 or 4");
   }
   const int spatial = x.rank - 2;
   Convolution c{static_cast<const float*>(x.data),
@@ -97,32 +100,43 @@ Status prepare_convolution(Call& call, Prepared* prepared) {
                 1,
                 1};
   int32_t added_h = 0, added_w = 0;
-  if (const char* why = read_window(call, 3, spatial, 1, kMostWindow, &c.stride_h, &c.stride_w)) return bad_argument(3, why);
-  if (const char* why = read_window(call, 4, spatial, 0, kMostWindow, &c.pad_h, &c.pad_w)) return bad_argument(4, why);
-  if (const char* why = read_window(call, 5, spatial, 1, kMostWindow, &c.dilation_h, &c.dilation_w)) return bad_argument(5, why);
+  if (const char* why = read_window(call, 3, spatial, 1, kMostWindow, &c.stride_h, &c.stride_w))
+    return bad_argument(3, why);
+  if (const char* why = read_window(call, 4, spatial, 0, kMostWindow, &c.pad_h, &c.pad_w))
+    return bad_argument(4, why);
+  if (const char* why = read_window(call, 5, spatial, 1, kMostWindow, &c.dilation_h, &c.dilation_w))
+    return bad_argument(5, why);
   const bool transposed = call.boolean(6);
   if (transposed)
-    if (const char* why = read_window(call, 7, spatial, 0, kMostWindow, &added_h, &added_w)) return bad_argument(7, why);
+    if (const char* why = read_window(call, 7, spatial, 0, kMostWindow, &added_h, &added_w))
+      return bad_argument(7, why);
   for (const int32_t size : {c.xi.h, c.xi.w, c.yi.h, c.yi.w, c.wi.h, c.wi.w})
-    if (size > kMostWindow) return bad_argument(0, "is larger than 32768 along a spatial dimension");
+    if (size > kMostWindow)
+      return bad_argument(0, "is larger than 32768 along a spatial dimension");
   const int64_t groups = call.integer(8);
-  if (groups < 1 || groups > INT32_MAX || c.xi.c % groups != 0 || c.yi.c % groups != 0) return bad_argument(8, "must divide the channels");
+  if (groups < 1 || groups > INT32_MAX || c.xi.c % groups != 0 || c.yi.c % groups != 0)
+    return bad_argument(8, "must divide the channels");
   c.groups = static_cast<int32_t>(groups);
   if (c.xi.n != c.yi.n) return bad_argument(9, "has another batch than the input");
-  const int32_t many = transposed ? c.xi.c : c.yi.c, few = (transposed ? c.yi.c : c.xi.c) / c.groups;
+  const int32_t many = transposed ? c.xi.c : c.yi.c,
+                few = (transposed ? c.yi.c : c.xi.c) / c.groups;
   if (c.wi.n != many || c.wi.c != few) return bad_argument(1, "does not fit the channels");
-  const int64_t h = transposed ? transposed_extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h, added_h)
-                               : extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h);
-  const int64_t width = transposed ? transposed_extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w, added_w)
-                                   : extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w);
+  const int64_t h =
+      transposed ? transposed_extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h, added_h)
+                 : extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h);
+  const int64_t width =
+      transposed ? transposed_extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w, added_w)
+                 : extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w);
   if (h != c.yi.h || width != c.yi.w) return bad_argument(9, "has the wrong height or width");
   if (y.numel == 0 || w.numel == 0) return bad_argument(9, "has no elements");
   if (bias) {
     if (bias->type != ScalarType::f32) return bad_argument(2, "must be float");
-    if (bias->numel != c.yi.c) return bad_argument(2, "must have one entry for each output channel");
+    if (bias->numel != c.yi.c)
+      return bad_argument(2, "must have one entry for each output channel");
     c.bias = static_cast<const float*>(bias->data);
   }
-  return transposed ? keep<Convolution, run_transposed>(call, prepared, c) : keep<Convolution, run_convolution>(call, prepared, c);
+  return transposed ? keep<Convolution, run_transposed>(call, prepared, c)
+                    : keep<Convolution, run_convolution>(call, prepared, c);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace deuteron::portable {
 struct Elementwise {
   const void* in[3];
   void* out;
-  const int32_t* numbers;  // the out's sizes, then strides of each input, then of the out; null if all are stored alike
+  const int32_t* numbers;  // the out's sizes, then strides of each input, then of the out; null if
+                           // all are stored alike
   int32_t numel;
   uint8_t rank;
   ScalarType types[3], out_type;
@@ -21,14 +22,15 @@ inline const char* why_not_broadcast(const Tensor& in, const Tensor& out) {
   if (in.rank > out.rank) return "has a higher rank than the out";
   for (int i = 0; i < in.rank; ++i) {
     const int32_t size = in.sizes[i];
-    if (size != 1 && size != out.sizes[out.rank - in.rank + i]) return "does not broadcast to the out's sizes";
+    if (size != 1 && size != out.sizes[out.rank - in.rank + i])
+      return "does not broadcast to the out's sizes";
   }
   return nullptr;
 }
 
 template <int N>
-Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], int out, double p0, double p1, void (*run)(const void*),
-                        const void* op = nullptr) {
+Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], int out, double p0,
+                        double p1, void (*run)(const void*), const void* op = nullptr) {
   const Tensor& y = call.tensor(out);
   Elementwise e{};
   e.out = y.data;
@@ -59,7 +61,8 @@ Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], 
       strides_of(x, strides);
       int32_t* to = numbers + (k + 1) * y.rank;
       const int added = y.rank - x.rank;
-      for (int i = 0; i < y.rank; ++i) to[i] = i < added || x.sizes[i - added] == 1 ? 0 : strides[i - added];
+      for (int i = 0; i < y.rank; ++i)
+        to[i] = i < added || x.sizes[i - added] == 1 ? 0 : strides[i - added];
     }
     strides_of(y, numbers + (N + 1) * y.rank);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest and the smallest element over dimensions, where they are, and whether any element is not 0.
+// The largest and the smallest element over dimensions, where they are, and whether any element is
+// not 0.
 #include "kernels/portable/kernels.h"
 #include "kernels/portable/reduce.h"
 
@@ -7,7 +8,8 @@ namespace deuteron {
 namespace {
 using namespace portable;
 
-// y: the value, unless parameter is 1: then its position. z: the position. NaN is the largest and the smallest; of equal ones the first.
+// y: the value, unless parameter is 1: then its position. z: the position. NaN is the largest and
+// the smallest; of equal ones the first.
 void run_extreme(const Reduction& r) {
   const bool real = is_real(r.type), position = r.parameter == 1;
   reduce(r, [&](int32_t y, int32_t z, auto each) {
@@ -42,14 +44,16 @@ void run_any(const Reduction& r) {
   });
 }
 
-Status keep_extreme(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int y_at, int z_at, bool smallest, bool position) {
+Status keep_extreme(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int y_at,
+                    int z_at, bool smallest, bool position) {
   const Tensor &x = call.tensor(0), &y = call.tensor(y_at);
   if (!is_known(x.type)) return bad_argument(0, "float16 is not supported");
   if (!position && x.type != y.type) return bad_argument(y_at, "must have the input's dtype");
   const int at = position ? y_at : z_at;
   if (at >= 0 && call.tensor(at).type != ScalarType::s64) return bad_argument(at, "must be int64");
   if (x.numel == 0 && y.numel != 0) return bad_argument(0, "has no elements");
-  return keep_reduction(call, prepared, dims, keep_dims, y_at, z_at, smallest, position, run_extreme);
+  return keep_reduction(call, prepared, dims, keep_dims, y_at, z_at, smallest, position,
+                        run_extreme);
 }
 
 // (x, dims, keep, out)
@@ -64,7 +68,8 @@ template <bool kSmallest>
 Status prepare_position(Call& call, Prepared* prepared) {
   uint32_t dims = all_dims(call.tensor(0));
   if (call.args[1]->kind == Kind::integer)
-    if (const char* why = read_dim(call, 1, call.tensor(0).rank, &dims)) return bad_argument(1, why);
+    if (const char* why = read_dim(call, 1, call.tensor(0).rank, &dims))
+      return bad_argument(1, why);
   return keep_extreme(call, prepared, dims, call.boolean(2), 3, -1, kSmallest, true);
 }
 // (x, dim, keep, values, positions)
@@ -87,7 +92,9 @@ Status keep_any(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, i
   return keep_reduction(call, prepared, dims, keep_dims, out, -1, false, 0, run_any);
 }
 // (x, out)
-Status prepare_any_of_all(Call& call, Prepared* prepared) { return keep_any(call, prepared, all_dims(call.tensor(0)), false, 1); }
+Status prepare_any_of_all(Call& call, Prepared* prepared) {
+  return keep_any(call, prepared, all_dims(call.tensor(0)), false, 1);
+}
 // (x, dim, keep, out)
 Status prepare_any(Call& call, Prepared* prepared) {
   uint32_t dims;

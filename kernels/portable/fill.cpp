@@ -14,7 +14,8 @@ struct Fill {
   double first, step;
 };
 void run_fill(const Fill& f) {
-  for (int32_t i = 0; i < f.numel; ++i) write_real(f.y, i, f.type, i == 0 ? f.first : f.first + static_cast<double>(i) * f.step);
+  for (int32_t i = 0; i < f.numel; ++i)
+    write_real(f.y, i, f.type, i == 0 ? f.first : f.first + static_cast<double>(i) * f.step);
 }
 
 const char* why_not_size(const Call& call, int argument, const Tensor& y) {
@@ -40,8 +41,8 @@ Status prepare_constant(Call& call, Prepared* prepared) {
   if (const char* why = why_not_size(call, 0, y)) return bad_argument(0, why);
   return keep<Fill, run_fill>(call, prepared, {y.data, y.numel, y.type, kOnes, 0});
 }
-// (size, memory format or dimension order?, out). Torch leaves open what the elements are; here they are zero, so that no result depends on
-// what the memory held before.
+// (size, memory format or dimension order?, out). Torch leaves open what the elements are; here
+// they are zero, so that no result depends on what the memory held before.
 Status prepare_empty(Call& call, Prepared* prepared) {
   const Tensor& y = call.tensor(2);
   if (const char* why = why_not_size(call, 0, y)) return bad_argument(0, why);
@@ -71,7 +72,8 @@ Status keep_arange(Call& call, Prepared* prepared, double start, double end, dou
   const Tensor& y = call.tensor(out);
   if (!is_known(y.type)) return bad_argument(out, "float16 is not supported");
   const double count = (end - start) / step;
-  if (y.rank != 1 || !(count <= y.numel) || !(count > y.numel - 1)) return bad_argument(out, "has the wrong number of elements");
+  if (y.rank != 1 || !(count <= y.numel) || !(count > y.numel - 1))
+    return bad_argument(out, "has the wrong number of elements");
   return keep<Fill, run_fill>(call, prepared, {y.data, y.numel, y.type, start, step});
 }
 // (start, end, step, out)
@@ -81,7 +83,9 @@ Status prepare_arange(Call& call, Prepared* prepared) {
   return keep_arange(call, prepared, call.real(0), call.real(1), step, 3);
 }
 // (end, out)
-Status prepare_arange_from_0(Call& call, Prepared* prepared) { return keep_arange(call, prepared, 0, call.real(0), 1, 1); }
+Status prepare_arange_from_0(Call& call, Prepared* prepared) {
+  return keep_arange(call, prepared, 0, call.real(0), 1, 1);
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every portable kernel, one symbol each: operators outside the cortex_m dialect, in plain C++, for any memory order.
+// Every portable kernel, one symbol each: operators outside the cortex_m dialect, in plain C++, for
+// any memory order.
 #pragma once
 #include "runtime/kernel.h"
 

@@ -20,7 +20,8 @@ struct Lines {
 
 // Fills all but out_size's meaning and the flag. Outs have the input's sizes but along `dim`.
 inline Status fill_lines(Call& call, int dim, int y_at, int z_at, Lines* l) {
-  const Tensor &x = call.tensor(0), &y = call.tensor(y_at), &z = call.tensor(z_at < 0 ? y_at : z_at);
+  const Tensor &x = call.tensor(0), &y = call.tensor(y_at),
+               &z = call.tensor(z_at < 0 ? y_at : z_at);
   for (const Tensor* t : {&y, &z}) {
     if (t->rank != x.rank) return bad_argument(t == &y ? y_at : z_at, "has the wrong rank");
     for (int i = 0; i < x.rank; ++i)
@@ -60,7 +61,8 @@ inline Status fill_lines(Call& call, int dim, int y_at, int z_at, Lines* l) {
 // visit(offset in x, in y, in z) for the beginning of each line.
 template <class Visit>
 void each_line(const Lines& l, Visit visit) {
-  const int32_t* const strides[] = {l.numbers + l.rank, l.numbers + 2 * l.rank, l.numbers + 3 * l.rank};
+  const int32_t* const strides[] = {l.numbers + l.rank, l.numbers + 2 * l.rank,
+                                    l.numbers + 3 * l.rank};
   walk<3>(l.rank, l.numbers, strides, [&](const int32_t* at) { visit(at[0], at[1], at[2]); });
 }
 

@@ -40,14 +40,16 @@ Status prepare_slice(Call& call, Prepared* prepared) {
   if (!same_type(x, y)) return bad_argument(5, kDtype);
   const int64_t size = x.sizes[dim], step = call.integer(4);
   if (step < 1 || step > INT32_MAX) return bad_argument(4, "must be at least 1");
-  int64_t start = call.args[2]->kind == Kind::none ? 0 : call.integer(2), end = call.args[3]->kind == Kind::none ? size : call.integer(3);
+  int64_t start = call.args[2]->kind == Kind::none ? 0 : call.integer(2),
+          end = call.args[3]->kind == Kind::none ? size : call.integer(3);
   if (start < 0) start += size;
   if (end < 0) end += size;
   start = clamp(start, 0, size);
   end = clamp(end, start, size);
   if (y.rank != x.rank) return bad_argument(5, kSizes);
   for (int i = 0; i < x.rank; ++i)
-    if (y.sizes[i] != (i == dim ? (end - start + step - 1) / step : x.sizes[i])) return bad_argument(5, kSizes);
+    if (y.sizes[i] != (i == dim ? (end - start + step - 1) / step : x.sizes[i]))
+      return bad_argument(5, kSizes);
   int32_t strides[kMaxRank];
   strides_of(x, strides);
   const int32_t first = y.numel == 0 ? 0 : static_cast<int32_t>(start) * strides[dim];
@@ -73,7 +75,8 @@ Status prepare_select(Call& call, Prepared* prepared) {
     if (y.sizes[i] != x.sizes[from]) return bad_argument(3, kSizes);
     strides[i] = x_strides[from];
   }
-  return keep_strided_copy(call, prepared, x, static_cast<int32_t>(index) * x_strides[dim], strides, y, false);
+  return keep_strided_copy(call, prepared, x, static_cast<int32_t>(index) * x_strides[dim], strides,
+                           y, false);
 }
 
 // (x, size, implicit, out): dimensions of one are repeated.
@@ -95,7 +98,8 @@ Status prepare_expand(Call& call, Prepared* prepared) {
 Status prepare_repeat(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(2);
   if (!same_type(x, y)) return bad_argument(2, kDtype);
-  if (call.list(1).count != y.rank || y.rank < x.rank) return bad_argument(1, "must have one entry for each dimension of the out");
+  if (call.list(1).count != y.rank || y.rank < x.rank)
+    return bad_argument(1, "must have one entry for each dimension of the out");
   int32_t* numbers = call.arena->make<int32_t>(size_t{6} * y.rank);
   if (!numbers) return out_of_memory();
   int32_t x_strides[kMaxRank], y_strides[kMaxRank];
@@ -105,7 +109,8 @@ Status prepare_repeat(Call& call, Prepared* prepared) {
   for (int i = 0; i < y.rank; ++i) {
     const int32_t size = i < added ? 1 : x.sizes[i - added];
     const int64_t times = call.list_integer(1, i);
-    if (times < 0 || times > INT32_MAX || times * size != y.sizes[i]) return bad_argument(2, kSizes);
+    if (times < 0 || times > INT32_MAX || times * size != y.sizes[i])
+      return bad_argument(2, kSizes);
     int32_t *of_size = numbers + 2 * i, *of_x = of_size + dimensions, *of_y = of_x + dimensions;
     of_size[0] = static_cast<int32_t>(times), of_size[1] = size;
     of_x[0] = 0, of_x[1] = i < added ? 0 : x_strides[i - added];
@@ -118,7 +123,8 @@ Status prepare_repeat(Call& call, Prepared* prepared) {
                 static_cast<uint8_t>(dimensions),
                 static_cast<uint8_t>(element_bytes(y.type))};
   if (y.numel > 0) join_dimensions(numbers, &c.rank);
-  if (c.rank > kMostDimensions && y.numel > 0) return bad_argument(1, "repeats too many dimensions");
+  if (c.rank > kMostDimensions && y.numel > 0)
+    return bad_argument(1, "repeats too many dimensions");
   return keep_copy(call, prepared, c);
 }
 
@@ -143,9 +149,14 @@ Status prepare_flip(Call& call, Prepared* prepared) {
 }
 
 // Splits or joins: the piece of `whole` that begins at `at` along dim is copied from or to `part`.
-bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& part, int dim, int32_t at, bool join) {
+bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& part, int dim,
+                int32_t at, bool join) {
   const uint32_t element = element_bytes(whole.type);
-  *c = {bytes_of(join ? part : whole), bytes_of(join ? whole : part), nullptr, part.numel == 0 ? 0 : -1, part.rank,
+  *c = {bytes_of(join ? part : whole),
+        bytes_of(join ? whole : part),
+        nullptr,
+        part.numel == 0 ? 0 : -1,
+        part.rank,
         static_cast<uint8_t>(element)};
   int32_t* numbers = call.arena->make<int32_t>(size_t{3} * part.rank);
   if (!numbers) return false;
@@ -162,9 +173,10 @@ bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& p
   return true;
 }
 
-// Checks that `parts` make up `whole` along dim, and keeps their copies. Parts of one empty dimension, as torch allows in cat, are skipped.
-Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whole_argument, const List& parts, int parts_argument, int dim,
-                   bool join) {
+// Checks that `parts` make up `whole` along dim, and keeps their copies. Parts of one empty
+// dimension, as torch allows in cat, are skipped.
+Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whole_argument,
+                   const List& parts, int parts_argument, int dim, bool join) {
   StridedCopy* copies = call.arena->make<StridedCopy>(static_cast<size_t>(parts.count));
   if (!copies) return out_of_memory();
   int64_t at = 0;
@@ -172,12 +184,14 @@ Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whol
   for (int32_t k = 0; k < parts.count; ++k) {
     const Tensor& part = *parts.items[k]->tensor;
     if (join && part.rank == 1 && part.numel == 0) continue;
-    if (!same_type(part, whole)) return bad_argument(parts_argument, "must all have the same dtype");
+    if (!same_type(part, whole))
+      return bad_argument(parts_argument, "must all have the same dtype");
     if (part.rank != whole.rank) return bad_argument(parts_argument, "must all have the same rank");
     for (int i = 0; i < whole.rank; ++i)
       if (i != dim && part.sizes[i] != whole.sizes[i]) return bad_argument(parts_argument, kSizes);
     if (at + part.sizes[dim] > whole.sizes[dim]) return bad_argument(whole_argument, kSizes);
-    if (!fill_piece(call, &copies[count++], whole, part, dim, static_cast<int32_t>(at), join)) return out_of_memory();
+    if (!fill_piece(call, &copies[count++], whole, part, dim, static_cast<int32_t>(at), join))
+      return out_of_memory();
     at += part.sizes[dim];
   }
   if (at != whole.sizes[dim]) return bad_argument(whole_argument, kSizes);
@@ -215,6 +229,7 @@ extern const Kernel kAtenExpandCopy = {"aten::expand_copy.out", "TLBO", prepare_
 extern const Kernel kAtenRepeat = {"aten::repeat.out", "TLO", prepare_repeat};
 extern const Kernel kAtenFlip = {"aten::flip.out", "TLO", prepare_flip};
 extern const Kernel kAtenCat = {"aten::cat.out", "VIO", prepare_cat};
-extern const Kernel kAtenSplitWithSizesCopy = {"aten::split_with_sizes_copy.out", "TLIW", prepare_split};
+extern const Kernel kAtenSplitWithSizesCopy = {"aten::split_with_sizes_copy.out", "TLIW",
+                                               prepare_split};
 
 }  // namespace deuteron

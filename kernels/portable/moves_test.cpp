@@ -10,10 +10,13 @@ namespace moves_test {
 using namespace test;
 
 // out[index] must be in[from(index)].
-void expect_moved(const std::vector<int8_t>& in, const Sizes& in_sizes, const std::vector<int8_t>& out, const Sizes& out_sizes,
+void expect_moved(const std::vector<int8_t>& in, const Sizes& in_sizes,
+                  const std::vector<int8_t>& out, const Sizes& out_sizes,
                   const std::function<Sizes(const Sizes&)>& from) {
   for (int32_t i = 0; i < count_of(out_sizes); ++i)
-    ASSERT_EQ(out[static_cast<size_t>(i)], in[static_cast<size_t>(flat(from(index_of(i, out_sizes)), in_sizes))]) << "element " << i;
+    ASSERT_EQ(out[static_cast<size_t>(i)],
+              in[static_cast<size_t>(flat(from(index_of(i, out_sizes)), in_sizes))])
+        << "element " << i;
 }
 
 TEST(PortableMoves, CloneBetweenAllMemoryOrders) {
@@ -25,7 +28,8 @@ TEST(PortableMoves, CloneBetweenAllMemoryOrders) {
     for (int round = 0; round < 2; ++round, to = {3, 1, 0, 2}) {
       OneCall p;
       const int32_t x = p.in(ScalarType::s8, sizes, from), y = p.out(ScalarType::s8, sizes, to);
-      p.call("dim_order_ops::_clone_dim_order", {x, p.boolean(false), p.ints({to[0], to[1], to[2], to[3]}), y});
+      p.call("dim_order_ops::_clone_dim_order",
+             {x, p.boolean(false), p.ints({to[0], to[1], to[2], to[3]}), y});
       p.set(0, data);
       p.run();
       ASSERT_EQ(p.get<int8_t>(), data);
@@ -60,11 +64,14 @@ TEST(PortableMoves, RepeatsOfAnyDimensions) {
       const int32_t times[] = {1 + k % 3, 1 + k / 3 % 3, 1 + k / 9};
       const Sizes out = {2 * times[0], 3 * times[1], 5 * times[2]};
       OneCall p;
-      const int32_t x = p.in(ScalarType::s8, sizes, order), y = p.out(ScalarType::s8, out, {order[2], order[0], order[1]});
+      const int32_t x = p.in(ScalarType::s8, sizes, order),
+                    y = p.out(ScalarType::s8, out, {order[2], order[0], order[1]});
       p.call("aten::repeat", {x, p.ints({times[0], times[1], times[2]}), y});
       p.set(0, data);
       p.run();
-      expect_moved(data, sizes, p.get<int8_t>(), out, [](const Sizes& o) { return Sizes{o[0] % 2, o[1] % 3, o[2] % 5}; });
+      expect_moved(data, sizes, p.get<int8_t>(), out, [](const Sizes& o) {
+        return Sizes{o[0] % 2, o[1] % 3, o[2] % 5};
+      });
     }
   } while (std::next_permutation(order.begin(), order.end()));
   OneCall nothing;
@@ -97,16 +104,24 @@ TEST(PortableMoves, Permute) {
 TEST(PortableMoves, Slice) {
   const Sizes sizes = {2, 7, 5};
   const auto data = random_bytes(70, 3);
-  for (const auto& [start, end, step, first, count] : std::vector<std::array<int64_t, 5>>{
-           {0, 7, 1, 0, 7}, {1, 6, 2, 1, 3}, {-3, INT64_MAX, 1, 4, 3}, {2, -1, 3, 2, 2}, {INT64_MIN, 4, 2, 0, 2}, {5, 5, 1, 0, 0}}) {
+  for (const auto& [start, end, step, first, count] :
+       std::vector<std::array<int64_t, 5>>{{0, 7, 1, 0, 7},
+                                           {1, 6, 2, 1, 3},
+                                           {-3, INT64_MAX, 1, 4, 3},
+                                           {2, -1, 3, 2, 2},
+                                           {INT64_MIN, 4, 2, 0, 2},
+                                           {5, 5, 1, 0, 0}}) {
     const Sizes out = {2, static_cast<int32_t>(count), 5};
     OneCall p;
     const int32_t x = p.in(ScalarType::s8, sizes, {2, 0, 1}), y = p.out(ScalarType::s8, out);
-    p.call("aten::slice_copy", "Tensor_out", {x, p.integer(-2), p.integer(start), p.integer(end), p.integer(step), y, y});
+    p.call("aten::slice_copy", "Tensor_out",
+           {x, p.integer(-2), p.integer(start), p.integer(end), p.integer(step), y, y});
     p.set(0, data);
     p.run();
     const int32_t begin = static_cast<int32_t>(first), by = static_cast<int32_t>(step);
-    expect_moved(data, sizes, p.get<int8_t>(), out, [&](const Sizes& o) { return Sizes{o[0], begin + o[1] * by, o[2]}; });
+    expect_moved(data, sizes, p.get<int8_t>(), out, [&](const Sizes& o) {
+      return Sizes{o[0], begin + o[1] * by, o[2]};
+    });
   }
 }
 
@@ -118,28 +133,36 @@ TEST(PortableMoves, SelectExpandRepeatFlip) {
   select.call("aten::select_copy", "int_out", {x, select.integer(2), select.integer(-2), y, y});
   select.set(0, data);
   select.run();
-  expect_moved(data, sizes, select.get<int8_t>(), {2, 1}, [](const Sizes& o) { return Sizes{o[0], o[1], 3}; });
+  expect_moved(data, sizes, select.get<int8_t>(), {2, 1}, [](const Sizes& o) {
+    return Sizes{o[0], o[1], 3};
+  });
 
   OneCall expand;
   x = expand.in(ScalarType::s8, sizes), y = expand.out(ScalarType::s8, {3, 2, 4, 5}, {0, 2, 3, 1});
   expand.call("aten::expand_copy", {x, expand.ints({3, -1, 4, 5}), expand.boolean(false), y});
   expand.set(0, data);
   expand.run();
-  expect_moved(data, sizes, expand.get<int8_t>(), {3, 2, 4, 5}, [](const Sizes& o) { return Sizes{o[1], 0, o[3]}; });
+  expect_moved(data, sizes, expand.get<int8_t>(), {3, 2, 4, 5}, [](const Sizes& o) {
+    return Sizes{o[1], 0, o[3]};
+  });
 
   OneCall repeat;
   x = repeat.in(ScalarType::s8, sizes, {0, 2, 1}), y = repeat.out(ScalarType::s8, {2, 4, 3, 5});
   repeat.call("aten::repeat", {x, repeat.ints({2, 2, 3, 1}), y});
   repeat.set(0, data);
   repeat.run();
-  expect_moved(data, sizes, repeat.get<int8_t>(), {2, 4, 3, 5}, [](const Sizes& o) { return Sizes{o[1] % 2, 0, o[3]}; });
+  expect_moved(data, sizes, repeat.get<int8_t>(), {2, 4, 3, 5}, [](const Sizes& o) {
+    return Sizes{o[1] % 2, 0, o[3]};
+  });
 
   OneCall flip;
   x = flip.in(ScalarType::s8, sizes, {1, 2, 0}), y = flip.out(ScalarType::s8, sizes);
   flip.call("aten::flip", {x, flip.ints({0, -1}), y});
   flip.set(0, data);
   flip.run();
-  expect_moved(data, sizes, flip.get<int8_t>(), sizes, [](const Sizes& o) { return Sizes{1 - o[0], o[1], 4 - o[2]}; });
+  expect_moved(data, sizes, flip.get<int8_t>(), sizes, [](const Sizes& o) {
+    return Sizes{1 - o[0], o[1], 4 - o[2]};
+  });
 }
 
 TEST(PortableMoves, CatAndSplitAreInverse) {
@@ -147,7 +170,8 @@ TEST(PortableMoves, CatAndSplitAreInverse) {
   const Sizes a = {2, 3, 4, 5}, b = {2, 1, 4, 5}, whole = {2, 4, 4, 5};
   const auto da = random_bytes(120, 5), db = random_bytes(40, 6);
   OneCall cat;
-  const int32_t x = cat.in(ScalarType::s8, a, nhwc), z = cat.in(ScalarType::s8, b), empty = cat.planned(ScalarType::s8, {0}, 0),
+  const int32_t x = cat.in(ScalarType::s8, a, nhwc), z = cat.in(ScalarType::s8, b),
+                empty = cat.planned(ScalarType::s8, {0}, 0),
                 y = cat.out(ScalarType::s8, whole, nhwc);
   cat.call("aten::cat", {cat.tensor_list({x, empty, z}), cat.integer(-3), y});
   cat.set(0, da);
@@ -158,12 +182,15 @@ TEST(PortableMoves, CatAndSplitAreInverse) {
     Sizes at = index_of(i, whole);
     const bool second = at[1] >= 3;
     if (second) at[1] -= 3;
-    ASSERT_EQ(joined[static_cast<size_t>(i)], second ? db[static_cast<size_t>(flat(at, b))] : da[static_cast<size_t>(flat(at, a))]);
+    ASSERT_EQ(joined[static_cast<size_t>(i)],
+              second ? db[static_cast<size_t>(flat(at, b))] : da[static_cast<size_t>(flat(at, a))]);
   }
   OneCall split;
-  const int32_t w = split.in(ScalarType::s8, whole, nhwc), p = split.out(ScalarType::s8, a), q = split.out(ScalarType::s8, b, nhwc);
+  const int32_t w = split.in(ScalarType::s8, whole, nhwc), p = split.out(ScalarType::s8, a),
+                q = split.out(ScalarType::s8, b, nhwc);
   split.call("aten::split_with_sizes_copy", "out",
-             {w, split.ints({3, 1}), split.integer(1), split.tensor_list({p, q}), split.tensor_list({p, q})});
+             {w, split.ints({3, 1}), split.integer(1), split.tensor_list({p, q}),
+              split.tensor_list({p, q})});
   split.set(0, joined);
   split.run();
   EXPECT_EQ(split.get<int8_t>(0), da);
@@ -172,14 +199,17 @@ TEST(PortableMoves, CatAndSplitAreInverse) {
 
 TEST(PortableMoves, IndexSelectClampsWrongIndexes) {
   OneCall p;
-  const int32_t x = p.in(ScalarType::s8, {2, 5, 3}, {2, 0, 1}), k = p.in(ScalarType::s64, {4}), y = p.out(ScalarType::s8, {2, 4, 3});
+  const int32_t x = p.in(ScalarType::s8, {2, 5, 3}, {2, 0, 1}), k = p.in(ScalarType::s64, {4}),
+                y = p.out(ScalarType::s8, {2, 4, 3});
   p.call("aten::index_select", {x, p.integer(1), k, y});
   const auto data = random_bytes(30, 7);
   p.set(0, data);
   p.set<int64_t>(1, {4, 0, 1000, -7});
   p.run();
   static const int32_t kFrom[] = {4, 0, 4, 0};
-  expect_moved(data, {2, 5, 3}, p.get<int8_t>(), {2, 4, 3}, [](const Sizes& o) { return Sizes{o[0], kFrom[o[1]], o[2]}; });
+  expect_moved(data, {2, 5, 3}, p.get<int8_t>(), {2, 4, 3}, [](const Sizes& o) {
+    return Sizes{o[0], kFrom[o[1]], o[2]};
+  });
 }
 
 // Every dimension, in every order of either memory.
@@ -195,13 +225,15 @@ TEST(PortableMoves, IndexSelectOfAnyDimension) {
     do {
       for (const Order& to : {Order{0, 1, 2, 3}, Order{0, 2, 3, 1}, Order{3, 1, 0, 2}}) {
         OneCall p;
-        const int32_t x = p.in(ScalarType::s8, sizes, from), k = p.in(ScalarType::s64, {7}), y = p.out(ScalarType::s8, out, to);
+        const int32_t x = p.in(ScalarType::s8, sizes, from), k = p.in(ScalarType::s64, {7}),
+                      y = p.out(ScalarType::s8, out, to);
         p.call("aten::index_select", {x, p.integer(dim), k, y});
         p.set(0, data);
         p.set(1, picks);
         p.run();
         expect_moved(data, sizes, p.get<int8_t>(), out, [&](Sizes o) {
-          o[static_cast<size_t>(dim)] = static_cast<int32_t>(picks[static_cast<size_t>(o[static_cast<size_t>(dim)])]);
+          o[static_cast<size_t>(dim)] =
+              static_cast<int32_t>(picks[static_cast<size_t>(o[static_cast<size_t>(dim)])]);
           return o;
         });
       }
@@ -214,7 +246,8 @@ TEST(PortableMoves, IndexPutOfRows) {
   for (const bool adds : {false, true}) {
     for (const Order& order : {Order{0, 1, 2}, Order{2, 0, 1}}) {
       OneCall p;
-      const int32_t x = p.in(ScalarType::s8, {2, 5, 3}, order), k = p.in(ScalarType::s64, {4}), v = p.in(ScalarType::s8, {2, 4, 3}),
+      const int32_t x = p.in(ScalarType::s8, {2, 5, 3}, order), k = p.in(ScalarType::s64, {4}),
+                    v = p.in(ScalarType::s8, {2, 4, 3}),
                     y = p.out(ScalarType::s8, {2, 5, 3}, order);
       p.call("aten::index_put", {x, p.optional_tensor_list({-1, k}), v, p.boolean(adds), y});
       std::vector<int8_t> data(30), values(24);
@@ -229,8 +262,11 @@ TEST(PortableMoves, IndexPutOfRows) {
       for (int32_t n = 0; n < 2; ++n)
         for (int32_t r = 0; r < 4; ++r)
           for (int32_t c = 0; c < 3; ++c) {
-            const int64_t row = places[static_cast<size_t>(r)] < 0 ? places[static_cast<size_t>(r)] + 5 : places[static_cast<size_t>(r)];
-            int8_t& to = expected[static_cast<size_t>(flat({n, static_cast<int32_t>(row), c}, {2, 5, 3}))];
+            const int64_t row = places[static_cast<size_t>(r)] < 0
+                                    ? places[static_cast<size_t>(r)] + 5
+                                    : places[static_cast<size_t>(r)];
+            int8_t& to =
+                expected[static_cast<size_t>(flat({n, static_cast<int32_t>(row), c}, {2, 5, 3}))];
             const int8_t value = values[static_cast<size_t>(flat({n, r, c}, {2, 4, 3}))];
             to = static_cast<int8_t>(adds ? to + value : value);
           }
@@ -242,21 +278,24 @@ TEST(PortableMoves, IndexPutOfRows) {
 TEST(PortableMoves, ViewsAndOnes) {
   const auto data = random_bytes(30, 8);
   OneCall view;
-  int32_t x = view.in(ScalarType::s8, {2, 3, 5}), y = view.out(ScalarType::s8, {6, 1, 5}, {1, 0, 2});
+  int32_t x = view.in(ScalarType::s8, {2, 3, 5}),
+          y = view.out(ScalarType::s8, {6, 1, 5}, {1, 0, 2});
   view.call("aten::view_copy", {x, view.ints({6, 1, 5}), y});
   view.set(0, data);
   view.run();
   EXPECT_EQ(view.get<int8_t>(), data);
 
   OneCall squeeze;
-  x = squeeze.in(ScalarType::s8, {2, 1, 3, 5}, {3, 1, 0, 2}), y = squeeze.out(ScalarType::s8, {2, 3, 5});
+  x = squeeze.in(ScalarType::s8, {2, 1, 3, 5}, {3, 1, 0, 2}),
+  y = squeeze.out(ScalarType::s8, {2, 3, 5});
   squeeze.call("aten::squeeze_copy", "dims_out", {x, squeeze.ints({1}), y, y});
   squeeze.set(0, data);
   squeeze.run();
   EXPECT_EQ(squeeze.get<int8_t>(), data);
 
   OneCall unsqueeze;
-  x = unsqueeze.in(ScalarType::s8, {2, 3, 5}, {2, 0, 1}), y = unsqueeze.out(ScalarType::s8, {2, 3, 5, 1});
+  x = unsqueeze.in(ScalarType::s8, {2, 3, 5}, {2, 0, 1}),
+  y = unsqueeze.out(ScalarType::s8, {2, 3, 5, 1});
   unsqueeze.call("aten::unsqueeze_copy", {x, unsqueeze.integer(-1), y});
   unsqueeze.set(0, data);
   unsqueeze.run();
@@ -307,7 +346,8 @@ TEST(PortableMoves, Refusals) {
             2);
   EXPECT_EQ(refused([&](OneCall& p) {
               const int32_t x = p.in(type, {5}), y = p.out(type, {5});
-              p.call("aten::slice_copy", "Tensor_out", {x, p.integer(0), p.integer(0), p.integer(5), p.integer(0), y, y});
+              p.call("aten::slice_copy", "Tensor_out",
+                     {x, p.integer(0), p.integer(0), p.integer(5), p.integer(0), y, y});
             }),
             4);
   EXPECT_EQ(refused([&](OneCall& p) {

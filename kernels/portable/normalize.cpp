@@ -44,7 +44,8 @@ Status prepare_layer_norm(Call& call, Prepared* prepared) {
   if (dims < 1 || dims > x.rank) return bad_argument(1, "must name the last dimensions");
   int32_t size = 1;
   for (int i = 0; i < dims; ++i) {
-    if (call.list_integer(1, i) != x.sizes[x.rank - dims + i]) return bad_argument(1, "must name the last dimensions");
+    if (call.list_integer(1, i) != x.sizes[x.rank - dims + i])
+      return bad_argument(1, "must name the last dimensions");
     size *= x.sizes[x.rank - dims + i];
   }
   if (size == 0) return bad_argument(0, "has no elements");
@@ -64,19 +65,22 @@ Status prepare_layer_norm(Call& call, Prepared* prepared) {
       (i == 2 ? l.weight : l.bias) = static_cast<const float*>(t->data);
     }
   for (const int i : {6, 7})
-    if (call.tensor(i).numel != l.rows) return bad_argument(i, "must have one entry for each normalised row");
+    if (call.tensor(i).numel != l.rows)
+      return bad_argument(i, "must have one entry for each normalised row");
   return keep<LayerNorm, run_layer_norm>(call, prepared, l);
 }
 
 struct BatchNorm {
   const float *x, *weight, *bias, *mean, *variance;
   float* y;
-  const int32_t* numbers;  // sizes, strides of x, strides of y, then 1 for the channel dimension and 0 for the others
+  const int32_t* numbers;  // sizes, strides of x, strides of y, then 1 for the channel dimension
+                           // and 0 for the others
   uint8_t rank;
   float epsilon;
 };
 void run_batch_norm(const BatchNorm& b) {
-  const int32_t* const strides[] = {b.numbers + b.rank, b.numbers + 2 * b.rank, b.numbers + 3 * b.rank};
+  const int32_t* const strides[] = {b.numbers + b.rank, b.numbers + 2 * b.rank,
+                                    b.numbers + 3 * b.rank};
   walk<3>(b.rank, b.numbers, strides, [&](const int32_t* at) {
     const int32_t c = at[2];
     const float inverse = 1.0f / std::sqrt(b.variance[c] + b.epsilon);
@@ -85,26 +89,33 @@ void run_batch_norm(const BatchNorm& b) {
   });
 }
 
-// (x, weight?, bias?, mean, variance, momentum, epsilon, out, saved mean, saved deviation): the saved ones are empty.
+// (x, weight?, bias?, mean, variance, momentum, epsilon, out, saved mean, saved deviation): the
+// saved ones are empty.
 Status prepare_batch_norm(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(7);
-  if (x.type != ScalarType::f32 || x.rank < 2) return bad_argument(0, "must be float, of rank 2 or more");
-  if (y.type != ScalarType::f32 || !same_sizes(x, y)) return bad_argument(7, "must be float, with the input's sizes");
+  if (x.type != ScalarType::f32 || x.rank < 2)
+    return bad_argument(0, "must be float, of rank 2 or more");
+  if (y.type != ScalarType::f32 || !same_sizes(x, y))
+    return bad_argument(7, "must be float, with the input's sizes");
   for (const int i : {1, 2, 3, 4})
     if (const Tensor* t = call.optional_tensor(i))
-      if (t->type != ScalarType::f32 || t->numel != x.sizes[1]) return bad_argument(i, "must be float, with one entry for each channel");
+      if (t->type != ScalarType::f32 || t->numel != x.sizes[1])
+        return bad_argument(i, "must be float, with one entry for each channel");
   for (const int i : {8, 9})
     if (call.tensor(i).numel != 0) return bad_argument(i, "must be empty");
-  const auto floats = [&](int i) { return call.optional_tensor(i) ? static_cast<const float*>(call.tensor(i).data) : nullptr; };
+  const auto floats = [&](int i) {
+    return call.optional_tensor(i) ? static_cast<const float*>(call.tensor(i).data) : nullptr;
+  };
   int32_t* numbers = call.arena->make<int32_t>(size_t{4} * x.rank);
   if (!numbers) return out_of_memory();
   for (int i = 0; i < x.rank; ++i) numbers[i] = x.sizes[i];
   strides_of(x, numbers + x.rank);
   strides_of(y, numbers + 2 * x.rank);
   for (int i = 0; i < x.rank; ++i) numbers[3 * x.rank + i] = i == 1;
-  return keep<BatchNorm, run_batch_norm>(call, prepared,
-                                         {floats(0), floats(1), floats(2), floats(3), floats(4), static_cast<float*>(y.data), numbers,
-                                          x.rank, static_cast<float>(call.real(6))});
+  return keep<BatchNorm, run_batch_norm>(
+      call, prepared,
+      {floats(0), floats(1), floats(2), floats(3), floats(4), static_cast<float*>(y.data), numbers,
+       x.rank, static_cast<float>(call.real(6))});
 }
 
 // One group of one image: mean and deviation over its channels and positions.
@@ -127,7 +138,8 @@ void run_group_norm(const GroupNorm& g) {
     for (int32_t c = 0; c < g.channels; ++c) {
       const int32_t channel = r % g.groups * g.channels + c;
       const float scale = g.weight ? g.weight[channel] : 1, shift = g.bias ? g.bias[channel] : 0;
-      for (int32_t i = c * g.positions; i < (c + 1) * g.positions; ++i) y[i] = (x[i] - mean) * inverse * scale + shift;
+      for (int32_t i = c * g.positions; i < (c + 1) * g.positions; ++i)
+        y[i] = (x[i] - mean) * inverse * scale + shift;
     }
     g.mean[r] = mean;
     g.inverse[r] = inverse;
@@ -162,18 +174,23 @@ Status prepare_group_norm(Call& call, Prepared* prepared) {
               static_cast<float>(call.real(7))};
   for (const int i : {1, 2})
     if (const Tensor* t = call.optional_tensor(i)) {
-      if (t->type != ScalarType::f32 || t->numel != c) return bad_argument(i, "must be float, with one entry for each channel");
+      if (t->type != ScalarType::f32 || t->numel != c)
+        return bad_argument(i, "must be float, with one entry for each channel");
       (i == 1 ? g.weight : g.bias) = static_cast<const float*>(t->data);
     }
   for (const int i : {9, 10})
-    if (call.tensor(i).numel != n * groups) return bad_argument(i, "must have one entry for each group");
+    if (call.tensor(i).numel != n * groups)
+      return bad_argument(i, "must have one entry for each group");
   return keep<GroupNorm, run_group_norm>(call, prepared, g);
 }
 
 }  // namespace
 
-extern const Kernel kAtenNativeLayerNorm = {"aten::native_layer_norm.out", "TLttFOOO", prepare_layer_norm};
-extern const Kernel kAtenBatchNorm = {"aten::_native_batch_norm_legit_no_training.out", "TttTTFFOOO", prepare_batch_norm};
-extern const Kernel kAtenNativeGroupNorm = {"aten::native_group_norm.out", "TttIIIIFOOO", prepare_group_norm};
+extern const Kernel kAtenNativeLayerNorm = {"aten::native_layer_norm.out", "TLttFOOO",
+                                            prepare_layer_norm};
+extern const Kernel kAtenBatchNorm = {"aten::_native_batch_norm_legit_no_training.out",
+                                      "TttTTFFOOO", prepare_batch_norm};
+extern const Kernel kAtenNativeGroupNorm = {"aten::native_group_norm.out", "TttIIIIFOOO",
+                                            prepare_group_norm};
 
 }  // namespace deuteron

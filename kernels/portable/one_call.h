@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a program of one call, run through the loader, with tensors given and read in logical order whatever their memory order.
+// For tests: a program of one call, run through the loader, with tensors given and read in logical
+// order whatever their memory order.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -68,7 +69,8 @@ class OneCall : public TestProgram {
     const auto& [sizes, order] = in_[static_cast<size_t>(i)];
     std::vector<T> stored(logical.size());
     for (size_t k = 0; k < logical.size(); ++k)
-      stored[static_cast<size_t>(memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order))] = logical[k];
+      stored[static_cast<size_t>(
+          memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order))] = logical[k];
     ASSERT_TRUE(loaded_->program.set_input(i, stored.data(), stored.size() * sizeof(T)).ok());
   }
   void run() {
@@ -81,11 +83,14 @@ class OneCall : public TestProgram {
     std::vector<T> logical(static_cast<size_t>(count_of(sizes)));
     if (!load().ok()) return logical;
     const T* stored = static_cast<const T*>(loaded_->program.output(i).data);
-    for (size_t k = 0; k < logical.size(); ++k) logical[k] = stored[memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order)];
+    for (size_t k = 0; k < logical.size(); ++k)
+      logical[k] = stored[memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order)];
     return logical;
   }
   // The argument that is refused, -1 if none is.
-  int refused() { return load().ok() ? -1 : load().code == Code::bad_argument ? load().argument : 1000; }
+  int refused() {
+    return load().ok() ? -1 : load().code == Code::bad_argument ? load().argument : 1000;
+  }
 
  private:
   void advance(int32_t bytes) { next_ += static_cast<uint32_t>((bytes + 15) / 16 * 16); }
@@ -97,7 +102,9 @@ class OneCall : public TestProgram {
 inline std::vector<float> random_floats(size_t n, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<float> v(n);
-  for (float& f : v) f = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 512;  // exact in float, so are sums of a few
+  for (float& f : v)
+    f = static_cast<float>(static_cast<int>(random() % 4001) - 2000) /
+        512;  // exact in float, so are sums of a few
   return v;
 }
 inline std::vector<int8_t> random_bytes(size_t n, uint32_t seed) {

@@ -8,7 +8,8 @@ namespace {
 struct Pairwise {
   const void* in[2];
   void* out;
-  const int32_t* numbers;  // the out's sizes, then strides of both inputs and of the out; null: element i of all lies at i
+  const int32_t* numbers;  // the out's sizes, then strides of both inputs and of the out; null:
+                           // element i of all lies at i
   int32_t numel;
   uint8_t rank;
   ScalarType types[2], out_type;
@@ -20,14 +21,17 @@ struct Pairwise {
 };
 
 void run_pairwise(const Pairwise& p) {
-  const bool floats = p.types[0] == ScalarType::f32 && p.types[1] == ScalarType::f32 && p.out_type == ScalarType::f32;
+  const bool floats = p.types[0] == ScalarType::f32 && p.types[1] == ScalarType::f32 &&
+                      p.out_type == ScalarType::f32;
   const auto visit = [&](const int32_t* at) {
     if (floats) {
       static_cast<float*>(p.out)[at[2]] =
-          p.real(static_cast<const float*>(p.in[0])[at[0]], static_cast<const float*>(p.in[1])[at[1]], p.alpha);
+          p.real(static_cast<const float*>(p.in[0])[at[0]],
+                 static_cast<const float*>(p.in[1])[at[1]], p.alpha);
     } else if (p.integer) {
       write_integer(p.out, at[2], p.out_type,
-                    p.integer(read_integer(p.in[0], at[0], p.types[0]), read_integer(p.in[1], at[1], p.types[1]), p.whole_alpha));
+                    p.integer(read_integer(p.in[0], at[0], p.types[0]),
+                              read_integer(p.in[1], at[1], p.types[1]), p.whole_alpha));
     } else {
       const float a = static_cast<float>(read_real(p.in[0], at[0], p.types[0])),
                   b = static_cast<float>(read_real(p.in[1], at[1], p.types[1]));
@@ -41,16 +45,21 @@ void run_pairwise(const Pairwise& p) {
     }
     return;
   }
-  const int32_t* const strides[] = {p.numbers + p.rank, p.numbers + 2 * p.rank, p.numbers + 3 * p.rank};
+  const int32_t* const strides[] = {p.numbers + p.rank, p.numbers + 2 * p.rank,
+                                    p.numbers + 3 * p.rank};
   walk<3>(p.rank, p.numbers, strides, visit);
 }
 
 // A number as an integer, which it is: the callers have refused a real one beside integers.
-int64_t whole_number(const Value& v) { return v.kind == Kind::boolean ? v.boolean : v.kind == Kind::integer ? v.integer : 0; }
+int64_t whole_number(const Value& v) {
+  return v.kind == Kind::boolean ? v.boolean : v.kind == Kind::integer ? v.integer : 0;
+}
 
 ScalarType type_of(const Value& v) {
   if (v.kind == Kind::tensor) return v.tensor->type;
-  return v.kind == Kind::real ? ScalarType::f32 : v.kind == Kind::boolean ? ScalarType::b8 : ScalarType::s64;
+  return v.kind == Kind::real      ? ScalarType::f32
+         : v.kind == Kind::boolean ? ScalarType::b8
+                                   : ScalarType::s64;
 }
 
 // Whether the out can take what the operands give.
@@ -71,8 +80,8 @@ void broadcast_strides(const Value& v, const Tensor& y, int32_t* to) {
     if (x.sizes[i] != 1) to[y.rank - x.rank + i] = strides[i];
 }
 
-Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operands)[2], const int (&arguments)[2], int alpha, int out,
-                     const PairOp& op) {
+Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operands)[2],
+                     const int (&arguments)[2], int alpha, int out, const PairOp& op) {
   const Tensor& y = call.tensor(out);
   Pairwise p{};
   p.out = y.data;
@@ -84,7 +93,8 @@ Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operan
   for (int k = 0; k < 2; ++k) {
     const Value& v = *operands[k];
     p.types[k] = type_of(v);
-    if (p.types[k] == ScalarType::f64 || !is_known(p.types[k])) return bad_argument(arguments[k], "has a dtype that is not supported");
+    if (p.types[k] == ScalarType::f64 || !is_known(p.types[k]))
+      return bad_argument(arguments[k], "has a dtype that is not supported");
     real = real || is_real(p.types[k]);
     if (v.kind != Kind::tensor) {
       number = k;
@@ -95,9 +105,12 @@ Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operan
     p.in[k] = v.tensor->data;
     alike = alike && same_layout(*v.tensor, y);
   }
-  if (y.type == ScalarType::f64 || !is_known(y.type)) return bad_argument(out, "has a dtype that is not supported");
-  if (alpha >= 0 && call.args[alpha]->kind == Kind::real && !real) return bad_argument(alpha, "must be a whole number for integers");
-  if (real && op.rule == PairRule::bits) return bad_argument(arguments[is_real(p.types[0]) ? 0 : 1], "must be integers or bools");
+  if (y.type == ScalarType::f64 || !is_known(y.type))
+    return bad_argument(out, "has a dtype that is not supported");
+  if (alpha >= 0 && call.args[alpha]->kind == Kind::real && !real)
+    return bad_argument(alpha, "must be a whole number for integers");
+  if (real && op.rule == PairRule::bits)
+    return bad_argument(arguments[is_real(p.types[0]) ? 0 : 1], "must be integers or bools");
   if (const char* why = why_not_out(p, op.rule, real)) return bad_argument(out, why);
   if (y.numel == 0) return keep_nothing(prepared);
   (real ? p.integer = nullptr : p.integer = op.integer);
@@ -128,11 +141,13 @@ Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operan
 
 }  // namespace
 
-Status keep_pairwise(Call& call, Prepared* prepared, int a, int b, int alpha, int out, const PairOp& op) {
+Status keep_pairwise(Call& call, Prepared* prepared, int a, int b, int alpha, int out,
+                     const PairOp& op) {
   return keep_operands(call, prepared, {call.args[a], call.args[b]}, {a, b}, alpha, out, op);
 }
 
-Status keep_with_number(Call& call, Prepared* prepared, int a, int64_t b, int out, const PairOp& op) {
+Status keep_with_number(Call& call, Prepared* prepared, int a, int64_t b, int out,
+                        const PairOp& op) {
   Value number;
   number.kind = Kind::integer;
   number.integer = b;

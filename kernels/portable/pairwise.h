@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two operands, tensors of any dtype and memory order or a number, element by element with broadcasting: one loop for all operators, which
-// differ in a function alone. Two integers are computed as int64, all else as float.
+// Two operands, tensors of any dtype and memory order or a number, element by element with
+// broadcasting: one loop for all operators, which differ in a function alone. Two integers are
+// computed as int64, all else as float.
 #pragma once
 #include "kernels/portable/elementwise.h"
 
@@ -23,15 +24,22 @@ struct PairOp {
   PairRule rule;
 };
 
-// Arguments `a` and `b` are tensors or numbers (at most one of them a number), `alpha` is the number of an argument or -1.
-Status keep_pairwise(Call& call, Prepared* prepared, int a, int b, int alpha, int out, const PairOp& op);
+// Arguments `a` and `b` are tensors or numbers (at most one of them a number), `alpha` is the
+// number of an argument or -1.
+Status keep_pairwise(Call& call, Prepared* prepared, int a, int b, int alpha, int out,
+                     const PairOp& op);
 
 // The same with the number `b` as second operand, for operators of one tensor.
-Status keep_with_number(Call& call, Prepared* prepared, int a, int64_t b, int out, const PairOp& op);
+Status keep_with_number(Call& call, Prepared* prepared, int a, int64_t b, int out,
+                        const PairOp& op);
 
 // Wrapping, as the processor does it.
-inline int64_t wrap_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-inline int64_t wrap_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+inline int64_t wrap_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+inline int64_t wrap_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 
 // (a, b, out)
 template <const PairOp& op>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of two operands against torch 2.13's values and definitions, on tensors of several dtypes and memory orders and on numbers.
+// Operators of two operands against torch 2.13's values and definitions, on tensors of several
+// dtypes and memory orders and on numbers.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,10 +11,13 @@ namespace deuteron {
 namespace pairwise_test {
 using namespace test;
 
-constexpr ScalarType F = ScalarType::f32, I = ScalarType::s32, L = ScalarType::s64, B = ScalarType::b8;
+constexpr ScalarType F = ScalarType::f32, I = ScalarType::s32, L = ScalarType::s64,
+                     B = ScalarType::b8;
 
-const std::vector<float> kA = {7, -7, 7, -7, 5.5f, -5.5f, 0.3f, -6}, kB = {2, 2, -2, -2, -1.5f, 1.5f, 0.1f, 3};
-const std::vector<int32_t> kWholeA = {7, -7, 7, -7, 6, -6, 0, -9}, kWholeB = {2, 2, -2, -2, -3, 3, 5, -4};
+const std::vector<float> kA = {7, -7, 7, -7, 5.5f, -5.5f, 0.3f, -6},
+                         kB = {2, 2, -2, -2, -1.5f, 1.5f, 0.1f, 3};
+const std::vector<int32_t> kWholeA = {7, -7, 7, -7, 6, -6, 0, -9},
+                           kWholeB = {2, 2, -2, -2, -3, 3, 5, -4};
 
 struct Row {
   const char *name, *overload, *mode;
@@ -21,12 +25,25 @@ struct Row {
   std::vector<int32_t> integers;  // none: float out
 };
 const Row kRows[] = {
-    {"remainder", "Tensor_out", "", {1, 1, -1, -1, -0.5f, 0.5f, 7.4505806e-09f, 0}, {1, 1, -1, -1, 0, 0, 0, -1}},
-    {"fmod", "Tensor_out", "", {1, -1, 1, -1, 1, -1, 7.4505806e-09f, 0}, {1, -1, 1, -1, 0, 0, 0, -1}},
+    {"remainder",
+     "Tensor_out",
+     "",
+     {1, 1, -1, -1, -0.5f, 0.5f, 7.4505806e-09f, 0},
+     {1, 1, -1, -1, 0, 0, 0, -1}},
+    {"fmod",
+     "Tensor_out",
+     "",
+     {1, -1, 1, -1, 1, -1, 7.4505806e-09f, 0},
+     {1, -1, 1, -1, 0, 0, 0, -1}},
     {"floor_divide", "out", "", {3, -4, -4, 3, -4, -4, 3, -2}, {3, -4, -4, 3, -2, -2, 0, 2}},
     {"div", "out_mode", "trunc", {3, -3, -3, 3, -3, -3, 3, -2}, {3, -3, -3, 3, -2, -2, 0, 2}},
     {"div", "out_mode", "floor", {3, -4, -4, 3, -4, -4, 3, -2}, {3, -4, -4, 3, -2, -2, 0, 2}},
-    {"atan2", "out", "", {1.29249668f, -1.29249668f, 1.84909594f, -1.84909594f, 1.83704841f, -1.30454421f, 1.24904573f, -1.10714877f}, {}},
+    {"atan2",
+     "out",
+     "",
+     {1.29249668f, -1.29249668f, 1.84909594f, -1.84909594f, 1.83704841f, -1.30454421f, 1.24904573f,
+      -1.10714877f},
+     {}},
     {"pow",
      "Tensor_Tensor_out",
      "",
@@ -54,11 +71,14 @@ TEST(PortablePairwise, ValuesOfTorch) {
     const auto got = p.get<float>();
     for (size_t i = 0; i < 8; ++i) {
       if (std::isnan(row.reals[i])) EXPECT_TRUE(std::isnan(got[i])) << row.name << " element " << i;
-      else EXPECT_NEAR(got[i], row.reals[i], 4e-7 * std::max(1.0f, std::fabs(row.reals[i]))) << row.name << " element " << i;
+      else
+        EXPECT_NEAR(got[i], row.reals[i], 4e-7 * std::max(1.0f, std::fabs(row.reals[i])))
+            << row.name << " element " << i;
     }
     if (row.integers.empty()) continue;
     OneCall q;
-    const int32_t u = q.in(I, {2, 4}, {1, 0}), v = q.in(I, {2, 4}, {1, 0}), w = q.out(I, {2, 4}, {1, 0});
+    const int32_t u = q.in(I, {2, 4}, {1, 0}), v = q.in(I, {2, 4}, {1, 0}),
+                  w = q.out(I, {2, 4}, {1, 0});
     call_pair(q, row, u, v, w);
     q.set(0, kWholeA);
     q.set(1, kWholeB);
@@ -84,7 +104,8 @@ TEST(PortablePairwise, IntegersThatCannotBeDivided) {
 TEST(PortablePairwise, BroadcastsOneAgainstTheOther) {
   const Sizes out = {2, 3, 4};
   OneCall p;
-  const int32_t a = p.in(F, {3, 1}, {1, 0}), b = p.in(F, {2, 1, 4}, {2, 0, 1}), y = p.out(F, out, {1, 2, 0});
+  const int32_t a = p.in(F, {3, 1}, {1, 0}), b = p.in(F, {2, 1, 4}, {2, 0, 1}),
+                y = p.out(F, out, {1, 2, 0});
   p.call("aten::maximum", {a, b, y});
   const auto da = random_floats(3, 1), db = random_floats(8, 2);
   p.set(0, da);
@@ -93,7 +114,8 @@ TEST(PortablePairwise, BroadcastsOneAgainstTheOther) {
   const auto got = p.get<float>();
   for (int32_t i = 0; i < 24; ++i) {
     const Sizes at = index_of(i, out);
-    EXPECT_EQ(got[static_cast<size_t>(i)], std::max(da[static_cast<size_t>(at[1])], db[static_cast<size_t>(at[0] * 4 + at[2])]));
+    EXPECT_EQ(got[static_cast<size_t>(i)],
+              std::max(da[static_cast<size_t>(at[1])], db[static_cast<size_t>(at[0] * 4 + at[2])]));
   }
 }
 
@@ -251,7 +273,8 @@ TEST(PortablePairwise, LogicAndBits) {
     std::vector<int8_t> bits;
   };
   for (const Case& c :
-       {Case{"and", {0, 0, 0, 1}, {0b0001, 4}}, Case{"or", {0, 1, 1, 1}, {0b0111, -1}}, Case{"xor", {0, 1, 1, 0}, {0b0110, -5}}}) {
+       {Case{"and", {0, 0, 0, 1}, {0b0001, 4}}, Case{"or", {0, 1, 1, 1}, {0b0111, -1}},
+        Case{"xor", {0, 1, 1, 0}, {0b0110, -5}}}) {
     OneCall p;
     const int32_t a = p.in(F, {4}), b = p.in(B, {4}), y = p.out(B, {4});
     p.call(std::string("aten::logical_") + c.name, {a, b, y});
@@ -260,7 +283,8 @@ TEST(PortablePairwise, LogicAndBits) {
     p.run();
     EXPECT_EQ(p.get<uint8_t>(), c.logical) << c.name;
     OneCall q;
-    const int32_t u = q.in(ScalarType::s8, {2}), v = q.in(ScalarType::s8, {2}), w = q.out(ScalarType::s8, {2});
+    const int32_t u = q.in(ScalarType::s8, {2}), v = q.in(ScalarType::s8, {2}),
+                  w = q.out(ScalarType::s8, {2});
     q.call(std::string("aten::bitwise_") + c.name, "Tensor_out", {u, v, w, w});
     q.set<int8_t>(0, {0b0011, -4});
     q.set<int8_t>(1, {0b0101, 7});
@@ -275,26 +299,31 @@ TEST(PortablePairwise, LogicAndBits) {
   }
   const auto unary = [](const char* name, ScalarType type, const std::vector<uint8_t>& in) {
     OneCall p;
-    const int32_t x = p.in(type, {static_cast<int32_t>(in.size())}), y = p.out(type, {static_cast<int32_t>(in.size())});
+    const int32_t x = p.in(type, {static_cast<int32_t>(in.size())}),
+                  y = p.out(type, {static_cast<int32_t>(in.size())});
     p.call(name, {x, y});
     p.set(0, in);
     p.run();
     return p.get<uint8_t>();
   };
   EXPECT_EQ(unary("aten::bitwise_not", B, {0, 1}), (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(unary("aten::bitwise_not", ScalarType::u8, {0, 1, 0xF0}), (std::vector<uint8_t>{0xFF, 0xFE, 0x0F}));
+  EXPECT_EQ(unary("aten::bitwise_not", ScalarType::u8, {0, 1, 0xF0}),
+            (std::vector<uint8_t>{0xFF, 0xFE, 0x0F}));
   EXPECT_EQ(unary("aten::logical_not", B, {0, 1}), (std::vector<uint8_t>{1, 0}));
 }
 
 TEST(PortablePairwise, ShiftsBeyondTheWidth) {
   for (const bool left : {true, false}) {
     OneCall p;
-    const int32_t a = p.in(ScalarType::s8, {5}), b = p.in(ScalarType::s8, {5}), y = p.out(ScalarType::s8, {5});
-    p.call(left ? "aten::bitwise_left_shift" : "aten::bitwise_right_shift", "Tensor_out", {a, b, y, y});
+    const int32_t a = p.in(ScalarType::s8, {5}), b = p.in(ScalarType::s8, {5}),
+                  y = p.out(ScalarType::s8, {5});
+    p.call(left ? "aten::bitwise_left_shift" : "aten::bitwise_right_shift", "Tensor_out",
+           {a, b, y, y});
     p.set<int8_t>(0, {3, -3, -3, 5, -5});
     p.set<int8_t>(1, {2, 1, 100, -1, -1});
     p.run();
-    EXPECT_EQ(p.get<int8_t>(), left ? (std::vector<int8_t>{12, -6, 0, 0, 0}) : (std::vector<int8_t>{0, -2, -1, 0, -1}));
+    EXPECT_EQ(p.get<int8_t>(), left ? (std::vector<int8_t>{12, -6, 0, 0, 0})
+                                    : (std::vector<int8_t>{0, -2, -1, 0, -1}));
   }
 }
 
@@ -323,7 +352,8 @@ TEST(PortablePairwise, MaskedFill) {
 }
 
 TEST(PortablePairwise, Refuses) {
-  const auto refused = [](const char* name, const char* overload, ScalarType a, ScalarType b, ScalarType y, const Sizes& out = {2, 3}) {
+  const auto refused = [](const char* name, const char* overload, ScalarType a, ScalarType b,
+                          ScalarType y, const Sizes& out = {2, 3}) {
     OneCall p;
     const int32_t u = p.in(a, {2, 3}), v = p.in(b, {3}), w = p.out(y, out);
     p.call(name, overload, {u, v, w, w});
@@ -343,7 +373,8 @@ TEST(PortablePairwise, Refuses) {
   EXPECT_EQ(refused("aten::bitwise_and", "Tensor_out", I, F, I), 1);
   EXPECT_EQ(refused("aten::bitwise_left_shift", "Tensor_out", B, B, B), 2);
   EXPECT_EQ(refused("aten::atan2", "out", I, I, I), 2);
-  const auto number = [](const char* name, ScalarType x, ScalarType y, const std::function<std::vector<int32_t>(OneCall&)>& more,
+  const auto number = [](const char* name, ScalarType x, ScalarType y,
+                         const std::function<std::vector<int32_t>(OneCall&)>& more,
                          const char* overload = "Scalar_out") {
     OneCall p;
     const int32_t u = p.in(x, {3}), w = p.out(y, {3});
@@ -353,10 +384,22 @@ TEST(PortablePairwise, Refuses) {
     p.call(name, overload, args);
     return p.refused();
   };
-  EXPECT_EQ(number("aten::add", I, I, [](OneCall& p) { return std::vector<int32_t>{p.integer(1), p.real(0.5)}; }), 2);
-  EXPECT_EQ(number("aten::add", I, I, [](OneCall& p) { return std::vector<int32_t>{p.real(1), p.integer(1)}; }), 3);
-  EXPECT_EQ(number("aten::remainder", I, I, [](OneCall& p) { return std::vector<int32_t>{p.integer(0)}; }), 1);
-  EXPECT_EQ(number("aten::remainder", F, F, [](OneCall& p) { return std::vector<int32_t>{p.integer(0)}; }), -1);
+  EXPECT_EQ(number("aten::add", I, I,
+                   [](OneCall& p) {
+                     return std::vector<int32_t>{p.integer(1), p.real(0.5)};
+                   }),
+            2);
+  EXPECT_EQ(number("aten::add", I, I,
+                   [](OneCall& p) {
+                     return std::vector<int32_t>{p.real(1), p.integer(1)};
+                   }),
+            3);
+  EXPECT_EQ(number("aten::remainder", I, I,
+                   [](OneCall& p) { return std::vector<int32_t>{p.integer(0)}; }),
+            1);
+  EXPECT_EQ(number("aten::remainder", F, F,
+                   [](OneCall& p) { return std::vector<int32_t>{p.integer(0)}; }),
+            -1);
   EXPECT_EQ(number(
                 "aten::div", F, F,
                 [](OneCall& p) {
@@ -364,7 +407,9 @@ TEST(PortablePairwise, Refuses) {
                 },
                 "Scalar_mode_out"),
             2);
-  EXPECT_EQ(number("aten::bitwise_or", I, I, [](OneCall& p) { return std::vector<int32_t>{p.real(2)}; }), 1);
+  EXPECT_EQ(
+      number("aten::bitwise_or", I, I, [](OneCall& p) { return std::vector<int32_t>{p.real(2)}; }),
+      1);
   OneCall p;
   const int32_t x = p.in(I, {2}), m = p.in(B, {2}), y = p.out(I, {2});
   p.call("aten::masked_fill", "Scalar_out", {x, m, p.real(0.5), y, y});

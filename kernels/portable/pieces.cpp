@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors put together from others, taken apart, and cut into views: stack, split, unbind, transpose, pixel shuffle, windows, diagonal.
+// Tensors put together from others, taken apart, and cut into views: stack, split, unbind,
+// transpose, pixel shuffle, windows, diagonal.
 #include "kernels/portable/kernels.h"
 #include "kernels/portable/strided.h"
 
@@ -11,9 +12,11 @@ constexpr const char kDtype[] = "must have the input's dtype";
 constexpr const char kSizes[] = "has the wrong sizes";
 constexpr const char kNoDim[] = "is not a dimension of the input";
 
-// A copy over `rank` sizes with strides of both sides, whose offsets the caller has proved to lie inside.
-bool make_copy(Call& call, StridedCopy* c, const Tensor& in, int64_t in_first, const int32_t* in_strides, const Tensor& out,
-               int64_t out_first, const int32_t* out_strides, int rank, const int32_t* sizes) {
+// A copy over `rank` sizes with strides of both sides, whose offsets the caller has proved to lie
+// inside.
+bool make_copy(Call& call, StridedCopy* c, const Tensor& in, int64_t in_first,
+               const int32_t* in_strides, const Tensor& out, int64_t out_first,
+               const int32_t* out_strides, int rank, const int32_t* sizes) {
   const uint32_t element = element_bytes(in.type);
   bool empty = false;
   for (int i = 0; i < rank; ++i) empty = empty || sizes[i] == 0;
@@ -43,8 +46,10 @@ void strides_without(const Tensor& t, int dim, int32_t* strides, int32_t* sizes)
 }
 
 // Element k of `whole` along `dim` is part k, or the parts are made from it.
-Status keep_slabs(Call& call, Prepared* prepared, const Tensor& whole, int dim, const List& parts, int parts_at, bool join) {
-  if (parts.count != whole.sizes[dim]) return bad_argument(parts_at, "must have one tensor for each position");
+Status keep_slabs(Call& call, Prepared* prepared, const Tensor& whole, int dim, const List& parts,
+                  int parts_at, bool join) {
+  if (parts.count != whole.sizes[dim])
+    return bad_argument(parts_at, "must have one tensor for each position");
   StridedCopy* copies = call.arena->make<StridedCopy>(static_cast<size_t>(parts.count));
   if (!copies) return out_of_memory();
   int32_t whole_strides[kMaxRank], sizes[kMaxRank], all[kMaxRank];
@@ -59,8 +64,10 @@ Status keep_slabs(Call& call, Prepared* prepared, const Tensor& whole, int dim, 
     int32_t part_strides[kMaxRank];
     strides_of(part, part_strides);
     const int64_t first = int64_t{k} * all[dim];
-    if (!(join ? make_copy(call, &copies[k], part, 0, part_strides, whole, first, whole_strides, part.rank, sizes)
-               : make_copy(call, &copies[k], whole, first, whole_strides, part, 0, part_strides, part.rank, sizes)))
+    if (!(join ? make_copy(call, &copies[k], part, 0, part_strides, whole, first, whole_strides,
+                           part.rank, sizes)
+               : make_copy(call, &copies[k], whole, first, whole_strides, part, 0, part_strides,
+                           part.rank, sizes)))
       return out_of_memory();
   }
   return keep_copies(call, prepared, copies, parts.count);
@@ -100,10 +107,13 @@ Status prepare_split(Call& call, Prepared* prepared) {
     if (y.rank != x.rank) return bad_argument(3, kSizes);
     const int64_t left = x.sizes[dim] - at;
     for (int i = 0; i < x.rank; ++i)
-      if (y.sizes[i] != (i == dim ? (left < size ? left : size) : x.sizes[i])) return bad_argument(3, kSizes);
+      if (y.sizes[i] != (i == dim ? (left < size ? left : size) : x.sizes[i]))
+        return bad_argument(3, kSizes);
     int32_t y_strides[kMaxRank];
     strides_of(y, y_strides);
-    if (!make_copy(call, &copies[k], x, at * strides[dim], strides, y, 0, y_strides, x.rank, y.sizes)) return out_of_memory();
+    if (!make_copy(call, &copies[k], x, at * strides[dim], strides, y, 0, y_strides, x.rank,
+                   y.sizes))
+      return out_of_memory();
     at += y.sizes[dim];
   }
   if (at != x.sizes[dim]) return bad_argument(3, "must have one tensor for each part");
@@ -112,7 +122,8 @@ Status prepare_split(Call& call, Prepared* prepared) {
 
 // Copies all of x, taken with other strides from `first`, to y.
 Status keep_view(Call& call, Prepared* prepared, int out, int64_t first, const int32_t* strides) {
-  return keep_strided_copy(call, prepared, call.tensor(0), static_cast<int32_t>(first), strides, call.tensor(out), false);
+  return keep_strided_copy(call, prepared, call.tensor(0), static_cast<int32_t>(first), strides,
+                           call.tensor(out), false);
 }
 
 Status keep_transposed(Call& call, Prepared* prepared, int a, int b, int out) {
@@ -130,7 +141,8 @@ Status keep_transposed(Call& call, Prepared* prepared, int a, int b, int out) {
 }
 // (x, dim, dim, out)
 Status prepare_transpose(Call& call, Prepared* prepared) {
-  const int rank = call.tensor(0).rank, a = dimension(call.integer(1), rank), b = dimension(call.integer(2), rank);
+  const int rank = call.tensor(0).rank, a = dimension(call.integer(1), rank),
+            b = dimension(call.integer(2), rank);
   if (a < 0) return bad_argument(1, kNoDim);
   if (b < 0) return bad_argument(2, kNoDim);
   return keep_transposed(call, prepared, a, b, 3);
@@ -155,7 +167,8 @@ Status prepare_unfold(Call& call, Prepared* prepared) {
   int32_t strides[kMaxRank + 1];
   strides_of(x, strides);
   for (int i = 0; i < x.rank; ++i)
-    if (y.sizes[i] != (i == dim ? (x.sizes[dim] - size) / step + 1 : x.sizes[i])) return bad_argument(4, kSizes);
+    if (y.sizes[i] != (i == dim ? (x.sizes[dim] - size) / step + 1 : x.sizes[i]))
+      return bad_argument(4, kSizes);
   strides[x.rank] = strides[dim];
   strides[dim] = y.sizes[dim] > 1 ? static_cast<int32_t>(step) * strides[dim] : 0;
   return keep_view(call, prepared, 4, 0, strides);
@@ -171,7 +184,8 @@ Status prepare_diagonal(Call& call, Prepared* prepared) {
   if (!lies_in(offset, -x.sizes[a], x.sizes[b])) return bad_argument(1, "is out of range");
   if (!same_type(x, y)) return bad_argument(4, kDtype);
   if (y.rank != x.rank - 1) return bad_argument(4, kSizes);
-  const int64_t rows = x.sizes[a] - (offset < 0 ? -offset : 0), columns = x.sizes[b] - (offset > 0 ? offset : 0);
+  const int64_t rows = x.sizes[a] - (offset < 0 ? -offset : 0),
+                columns = x.sizes[b] - (offset > 0 ? offset : 0);
   int32_t all[kMaxRank], strides[kMaxRank];
   strides_of(x, all);
   int k = 0;
@@ -182,7 +196,11 @@ Status prepare_diagonal(Call& call, Prepared* prepared) {
   }
   if (y.sizes[k] != (rows < columns ? rows : columns)) return bad_argument(4, kSizes);
   strides[k] = y.sizes[k] > 1 ? all[a] + all[b] : 0;
-  return keep_view(call, prepared, 4, y.numel == 0 ? 0 : offset < 0 ? -offset * all[a] : offset * all[b], strides);
+  return keep_view(call, prepared, 4,
+                   y.numel == 0 ? 0
+                   : offset < 0 ? -offset * all[a]
+                                : offset * all[b],
+                   strides);
 }
 
 // Between [.., c * r * r, h, w] and [.., c, h * r, w * r], as one copy over [.., c, r, r, h, w].
@@ -197,29 +215,42 @@ Status keep_pixels(Call& call, Prepared* prepared, bool shuffle) {
   const int c = x.rank - 3;  // channels; then h, w
   for (int i = 0; i < c; ++i)
     if (x.sizes[i] != y.sizes[i]) return bad_argument(2, kSizes);
-  if (deep.sizes[c] != wide.sizes[c] * r * r || wide.sizes[c + 1] != deep.sizes[c + 1] * r || wide.sizes[c + 2] != deep.sizes[c + 2] * r)
+  if (deep.sizes[c] != wide.sizes[c] * r * r || wide.sizes[c + 1] != deep.sizes[c + 1] * r ||
+      wide.sizes[c + 2] != deep.sizes[c + 2] * r)
     return bad_argument(2, kSizes);
   if (x.numel == 0) return keep_nothing(prepared);
-  int32_t deep_all[kMaxRank], wide_all[kMaxRank], deep_strides[kMaxRank], wide_strides[kMaxRank], sizes[kMaxRank];
+  int32_t deep_all[kMaxRank], wide_all[kMaxRank], deep_strides[kMaxRank], wide_strides[kMaxRank],
+      sizes[kMaxRank];
   strides_of(deep, deep_all);
   strides_of(wide, wide_all);
   const int32_t n = static_cast<int32_t>(r);
-  for (int i = 0; i < c; ++i) sizes[i] = x.sizes[i], deep_strides[i] = deep_all[i], wide_strides[i] = wide_all[i];
+  for (int i = 0; i < c; ++i)
+    sizes[i] = x.sizes[i], deep_strides[i] = deep_all[i], wide_strides[i] = wide_all[i];
   const int32_t inner[] = {wide.sizes[c], n, n, deep.sizes[c + 1], deep.sizes[c + 2]};
-  const int32_t deep_inner[] = {deep_all[c] * n * n, deep_all[c] * n, deep_all[c], deep_all[c + 1], deep_all[c + 2]};
-  const int32_t wide_inner[] = {wide_all[c], wide_all[c + 1], wide_all[c + 2], wide_all[c + 1] * n, wide_all[c + 2] * n};
-  for (int k = 0; k < 5; ++k) sizes[c + k] = inner[k], deep_strides[c + k] = deep_inner[k], wide_strides[c + k] = wide_inner[k];
+  const int32_t deep_inner[] = {deep_all[c] * n * n, deep_all[c] * n, deep_all[c], deep_all[c + 1],
+                                deep_all[c + 2]};
+  const int32_t wide_inner[] = {wide_all[c], wide_all[c + 1], wide_all[c + 2], wide_all[c + 1] * n,
+                                wide_all[c + 2] * n};
+  for (int k = 0; k < 5; ++k)
+    sizes[c + k] = inner[k], deep_strides[c + k] = deep_inner[k],
+              wide_strides[c + k] = wide_inner[k];
   StridedCopy copy;
-  if (!make_copy(call, &copy, x, 0, shuffle ? deep_strides : wide_strides, y, 0, shuffle ? wide_strides : deep_strides, c + 5, sizes))
+  if (!make_copy(call, &copy, x, 0, shuffle ? deep_strides : wide_strides, y, 0,
+                 shuffle ? wide_strides : deep_strides, c + 5, sizes))
     return out_of_memory();
   return keep_copy(call, prepared, copy);
 }
 // (x, factor, out)
-Status prepare_pixel_shuffle(Call& call, Prepared* prepared) { return keep_pixels(call, prepared, true); }
-Status prepare_pixel_unshuffle(Call& call, Prepared* prepared) { return keep_pixels(call, prepared, false); }
+Status prepare_pixel_shuffle(Call& call, Prepared* prepared) {
+  return keep_pixels(call, prepared, true);
+}
+Status prepare_pixel_unshuffle(Call& call, Prepared* prepared) {
+  return keep_pixels(call, prepared, false);
+}
 
 // Copies all of x to y, then `source` to the part of y that begins at `first`.
-Status keep_patched(Call& call, Prepared* prepared, int out, const Tensor& source, int64_t first, const int32_t* strides) {
+Status keep_patched(Call& call, Prepared* prepared, int out, const Tensor& source, int64_t first,
+                    const int32_t* strides) {
   const Tensor &x = call.tensor(0), &y = call.tensor(out);
   StridedCopy* copies = call.arena->make<StridedCopy>(2);
   if (!copies) return out_of_memory();
@@ -228,7 +259,8 @@ Status keep_patched(Call& call, Prepared* prepared, int out, const Tensor& sourc
   strides_of(y, y_strides);
   strides_of(source, source_strides);
   if (!make_copy(call, &copies[0], x, 0, x_strides, y, 0, y_strides, y.rank, y.sizes) ||
-      !make_copy(call, &copies[1], source, 0, source_strides, y, first, strides, source.rank, source.sizes))
+      !make_copy(call, &copies[1], source, 0, source_strides, y, first, strides, source.rank,
+                 source.sizes))
     return out_of_memory();
   return keep_copies(call, prepared, copies, 2);
 }
@@ -237,10 +269,12 @@ Status prepare_select_scatter(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &source = call.tensor(1), &y = call.tensor(4);
   const int dim = dimension(call.integer(2), x.rank);
   if (dim < 0 || x.rank == 0) return bad_argument(2, kNoDim);
-  if (!same_type(x, y) || !same_sizes(x, y)) return bad_argument(4, "must have the input's dtype and sizes");
+  if (!same_type(x, y) || !same_sizes(x, y))
+    return bad_argument(4, "must have the input's dtype and sizes");
   if (!same_type(x, source)) return bad_argument(1, kDtype);
   int64_t index = call.integer(3);
-  if (!lies_in(index, -x.sizes[dim], x.sizes[dim] - 1)) return bad_argument(3, "lies outside the dimension");
+  if (!lies_in(index, -x.sizes[dim], x.sizes[dim] - 1))
+    return bad_argument(3, "lies outside the dimension");
   if (index < 0) index += x.sizes[dim];
   int32_t strides[kMaxRank], sizes[kMaxRank], all[kMaxRank];
   strides_without(y, dim, strides, sizes);
@@ -256,16 +290,19 @@ Status prepare_slice_scatter(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &source = call.tensor(1), &y = call.tensor(6);
   const int dim = dimension(call.integer(2), x.rank);
   if (dim < 0 || x.rank == 0) return bad_argument(2, kNoDim);
-  if (!same_type(x, y) || !same_sizes(x, y)) return bad_argument(6, "must have the input's dtype and sizes");
+  if (!same_type(x, y) || !same_sizes(x, y))
+    return bad_argument(6, "must have the input's dtype and sizes");
   if (!same_type(x, source)) return bad_argument(1, kDtype);
   const int64_t size = x.sizes[dim], step = call.integer(5);
   if (!lies_in(step, 1, INT32_MAX)) return bad_argument(5, "must be at least 1");
-  int64_t start = call.args[3]->kind == Kind::none ? 0 : call.integer(3), end = call.args[4]->kind == Kind::none ? size : call.integer(4);
+  int64_t start = call.args[3]->kind == Kind::none ? 0 : call.integer(3),
+          end = call.args[4]->kind == Kind::none ? size : call.integer(4);
   start = within(start < 0 ? start + size : start, 0, size);
   end = within(end < 0 ? end + size : end, start, size);
   if (source.rank != x.rank) return bad_argument(1, "has the wrong rank");
   for (int i = 0; i < x.rank; ++i)
-    if (source.sizes[i] != (i == dim ? (end - start + step - 1) / step : x.sizes[i])) return bad_argument(1, kSizes);
+    if (source.sizes[i] != (i == dim ? (end - start + step - 1) / step : x.sizes[i]))
+      return bad_argument(1, kSizes);
   int32_t strides[kMaxRank];
   strides_of(y, strides);
   const int64_t first = start * strides[dim];
@@ -278,13 +315,17 @@ Status prepare_slice_scatter(Call& call, Prepared* prepared) {
 extern const Kernel kAtenStack = {"aten::stack.out", "VIO", prepare_stack};
 extern const Kernel kAtenUnbindCopy = {"aten::unbind_copy.int_out", "TIW", prepare_unbind};
 extern const Kernel kAtenSplitCopy = {"aten::split_copy.Tensor_out", "TIIW", prepare_split};
-extern const Kernel kAtenTransposeCopy = {"aten::transpose_copy.int_out", "TIIO", prepare_transpose};
+extern const Kernel kAtenTransposeCopy = {"aten::transpose_copy.int_out", "TIIO",
+                                          prepare_transpose};
 extern const Kernel kAtenTCopy = {"aten::t_copy.out", "TO", prepare_t};
 extern const Kernel kAtenUnfoldCopy = {"aten::unfold_copy.out", "TIIIO", prepare_unfold};
 extern const Kernel kAtenDiagonalCopy = {"aten::diagonal_copy.out", "TIIIO", prepare_diagonal};
 extern const Kernel kAtenPixelShuffle = {"aten::pixel_shuffle.out", "TIO", prepare_pixel_shuffle};
-extern const Kernel kAtenPixelUnshuffle = {"aten::pixel_unshuffle.out", "TIO", prepare_pixel_unshuffle};
-extern const Kernel kAtenSelectScatter = {"aten::select_scatter.out", "TTIIO", prepare_select_scatter};
-extern const Kernel kAtenSliceScatter = {"aten::slice_scatter.out", "TTIiiIO", prepare_slice_scatter};
+extern const Kernel kAtenPixelUnshuffle = {"aten::pixel_unshuffle.out", "TIO",
+                                           prepare_pixel_unshuffle};
+extern const Kernel kAtenSelectScatter = {"aten::select_scatter.out", "TTIIO",
+                                          prepare_select_scatter};
+extern const Kernel kAtenSliceScatter = {"aten::slice_scatter.out", "TTIiiIO",
+                                         prepare_slice_scatter};
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What picks, places, pads and rearranges elements, against values of torch 2.13: the input is 0, 1, 2, ... throughout.
+// What picks, places, pads and rearranges elements, against values of torch 2.13: the input is 0,
+// 1, 2, ... throughout.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -70,8 +71,9 @@ TEST(PortablePlacing, ValuesOfTorch) {
        {1, 8, 2, 3},
        [](OneCall& p) { return Ints{p.integer(2)}; },
        {1, 2, 4, 6},
-       {0,  6,  1,  7,  2,  8,  12, 18, 13, 19, 14, 20, 3,  9,  4,  10, 5,  11, 15, 21, 16, 22, 17, 23,
-        24, 30, 25, 31, 26, 32, 36, 42, 37, 43, 38, 44, 27, 33, 28, 34, 29, 35, 39, 45, 40, 46, 41, 47}},
+       {0,  6,  1,  7,  2,  8,  12, 18, 13, 19, 14, 20, 3,  9,  4,  10,
+        5,  11, 15, 21, 16, 22, 17, 23, 24, 30, 25, 31, 26, 32, 36, 42,
+        37, 43, 38, 44, 27, 33, 28, 34, 29, 35, 39, 45, 40, 46, 41, 47}},
       {"diagonal_copy",
        "out",
        kSizes,
@@ -95,7 +97,8 @@ TEST(PortablePlacing, ValuesOfTorch) {
          return Ints{p.integer(1), p.integer(2), p.integer(1)};
        },
        {2, 2, 4, 2},
-       {0, 4, 1, 5, 2, 6, 3, 7, 4, 8, 5, 9, 6, 10, 7, 11, 12, 16, 13, 17, 14, 18, 15, 19, 16, 20, 17, 21, 18, 22, 19, 23}},
+       {0,  4,  1,  5,  2,  6,  3,  7,  4,  8,  5,  9,  6,  10, 7,  11,
+        12, 16, 13, 17, 14, 18, 15, 19, 16, 20, 17, 21, 18, 22, 19, 23}},
       {"transpose_copy",
        "int_out",
        {2, 3},
@@ -105,7 +108,12 @@ TEST(PortablePlacing, ValuesOfTorch) {
        {3, 2},
        {0, 3, 1, 4, 2, 5}},
       {"t_copy", "out", {2, 3}, [](OneCall&) { return Ints{}; }, {3, 2}, {0, 3, 1, 4, 2, 5}},
-      {"squeeze_copy", "dim_out", {2, 1, 3}, [](OneCall& p) { return Ints{p.integer(1)}; }, {2, 3}, {0, 1, 2, 3, 4, 5}},
+      {"squeeze_copy",
+       "dim_out",
+       {2, 1, 3},
+       [](OneCall& p) { return Ints{p.integer(1)}; },
+       {2, 3},
+       {0, 1, 2, 3, 4, 5}},
       {"alias_copy", "out", {2, 3}, [](OneCall&) { return Ints{}; }, {2, 3}, {0, 1, 2, 3, 4, 5}},
       {"full_like",
        "out",
@@ -120,7 +128,8 @@ TEST(PortablePlacing, ValuesOfTorch) {
   for (const Case& c : cases)
     for (const bool turned : {false, true}) {
       Order from = dense(c.in.size()), to = dense(c.out.size());
-      if (turned) std::rotate(from.begin(), from.begin() + 1, from.end()), std::reverse(to.begin(), to.end());
+      if (turned)
+        std::rotate(from.begin(), from.begin() + 1, from.end()), std::reverse(to.begin(), to.end());
       OneCall p;
       const int32_t x = p.in(I, c.in, from), y = p.out(I, c.out, to);
       Ints args = c.arguments(p);
@@ -138,26 +147,33 @@ const std::vector<int64_t> kIndex = {2, 0, 1, 0, 1, 1, 2, 0};
 TEST(PortablePlacing, GatherAndScatter) {
   for (const Order& order : {Order{0, 1, 2}, Order{2, 0, 1}}) {
     OneCall p;
-    const int32_t x = p.in(I, kSizes, order), index = p.in(L, {2, 1, 4}, {2, 1, 0}), y = p.out(I, {2, 1, 4});
+    const int32_t x = p.in(I, kSizes, order), index = p.in(L, {2, 1, 4}, {2, 1, 0}),
+                  y = p.out(I, {2, 1, 4});
     p.call("aten::gather", {x, p.integer(1), index, p.boolean(false), y});
     p.set(0, count_up(24));
     p.set(1, kIndex);
     p.run();
     EXPECT_EQ(p.get<int32_t>(), (Ints{8, 1, 6, 3, 16, 17, 22, 15}));
     const std::vector<std::pair<const char*, Ints>> wants = {
-        {"src_out", {0, -1, 2, -1, 4, 5, -2, 7, -3, 9, 10, 11, 12, 13, 14, -1, -2, -2, 18, 19, 20, 21, -3, 23}},
-        {"value_out", {0, -5, 2, -5, 4, 5, -5, 7, -5, 9, 10, 11, 12, 13, 14, -5, -5, -5, 18, 19, 20, 21, -5, 23}},
-        {"out", {0, 101, 2, 103, 4, 5, 206, 7, 308, 9, 10, 11, 12, 13, 14, 115, 216, 217, 18, 19, 20, 21, 322, 23}}};
+        {"src_out", {0,  -1, 2,  -1, 4,  5,  -2, 7,  -3, 9,  10, 11,
+                     12, 13, 14, -1, -2, -2, 18, 19, 20, 21, -3, 23}},
+        {"value_out", {0,  -5, 2,  -5, 4,  5,  -5, 7,  -5, 9,  10, 11,
+                       12, 13, 14, -5, -5, -5, 18, 19, 20, 21, -5, 23}},
+        {"out", {0,  101, 2,  103, 4,   5,   206, 7,  308, 9,  10,  11,
+                 12, 13,  14, 115, 216, 217, 18,  19, 20,  21, 322, 23}}};
     for (const auto& [overload, want] : wants) {
-      const bool adds = std::string(overload) == "out", number = std::string(overload) == "value_out";
+      const bool adds = std::string(overload) == "out",
+                 number = std::string(overload) == "value_out";
       OneCall q;
-      const int32_t u = q.in(I, kSizes, order), at = q.in(L, {2, 1, 4}), source = q.in(I, {2, 1, 4}, {2, 0, 1}),
-                    v = q.out(I, kSizes, {1, 2, 0});
-      q.call(adds ? "aten::scatter_add" : "aten::scatter", overload, {u, q.integer(-2), at, number ? q.integer(-5) : source, v, v});
+      const int32_t u = q.in(I, kSizes, order), at = q.in(L, {2, 1, 4}),
+                    source = q.in(I, {2, 1, 4}, {2, 0, 1}), v = q.out(I, kSizes, {1, 2, 0});
+      q.call(adds ? "aten::scatter_add" : "aten::scatter", overload,
+             {u, q.integer(-2), at, number ? q.integer(-5) : source, v, v});
       q.set(0, count_up(24));
       q.set(1, kIndex);
       Ints values(8);
-      for (size_t i = 0; i < 8; ++i) values[i] = static_cast<int32_t>(adds ? 100 * (kIndex[i] + 1) : -kIndex[i] - 1);
+      for (size_t i = 0; i < 8; ++i)
+        values[i] = static_cast<int32_t>(adds ? 100 * (kIndex[i] + 1) : -kIndex[i] - 1);
       q.set(2, values);
       q.run();
       EXPECT_EQ(q.get<int32_t>(), want) << overload;
@@ -169,7 +185,8 @@ TEST(PortablePlacing, IndexByTensors) {
   for (const Order& order : {Order{0, 1, 2}, Order{2, 0, 1}}) {
     const auto of = [&](const std::function<Ints(int32_t a, int32_t b)>& list, const Sizes& out) {
       OneCall p;
-      const int32_t x = p.in(I, kSizes, order), a = p.in(L, {3}), b = p.in(I, {2, 1}, {1, 0}), y = p.out(I, out);
+      const int32_t x = p.in(I, kSizes, order), a = p.in(L, {3}), b = p.in(I, {2, 1}, {1, 0}),
+                    y = p.out(I, out);
       p.call("aten::index", "Tensor_out", {x, p.optional_tensor_list(list(a, b)), y, y});
       p.set(0, count_up(24));
       p.set<int64_t>(1, {1, 0, -1});
@@ -183,28 +200,37 @@ TEST(PortablePlacing, IndexByTensors) {
                   },
                   {2, 3, 3}),
               (Ints{14, 18, 22, 2, 6, 10, 14, 18, 22, 12, 16, 20, 0, 4, 8, 12, 16, 20}));
-    EXPECT_EQ(of([](int32_t a, int32_t b) { return Ints{-1, b, a}; }, {2, 2, 3}), (Ints{9, 8, 11, 1, 0, 3, 21, 20, 23, 13, 12, 15}));
+    EXPECT_EQ(of(
+                  [](int32_t a, int32_t b) {
+                    return Ints{-1, b, a};
+                  },
+                  {2, 2, 3}),
+              (Ints{9, 8, 11, 1, 0, 3, 21, 20, 23, 13, 12, 15}));
     EXPECT_EQ(of(
                   [](int32_t a, int32_t) {
                     return Ints{-1, a};
                   },
                   {2, 3, 4}),
-              (Ints{4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 12, 13, 14, 15, 20, 21, 22, 23}));
+              (Ints{4,  5,  6,  7,  0,  1,  2,  3,  8,  9,  10, 11,
+                    16, 17, 18, 19, 12, 13, 14, 15, 20, 21, 22, 23}));
   }
   OneCall p;
-  const int32_t x = p.in(I, kSizes), a = p.in(L, {3}), b = p.in(L, {3}), values = p.in(I, {3, 1}), y = p.out(I, kSizes, {1, 0, 2});
+  const int32_t x = p.in(I, kSizes), a = p.in(L, {3}), b = p.in(L, {3}), values = p.in(I, {3, 1}),
+                y = p.out(I, kSizes, {1, 0, 2});
   p.call("aten::index_put", {x, p.optional_tensor_list({a, b}), values, p.boolean(true), y});
   p.set(0, count_up(24));
   p.set<int64_t>(1, {0, 1, 0});
   p.set<int64_t>(2, {2, 0, 2});
   p.set<int32_t>(3, {100, 200, 300});
   p.run();
-  EXPECT_EQ(p.get<int32_t>(), (Ints{0, 1, 2, 3, 4, 5, 6, 7, 408, 409, 410, 411, 212, 213, 214, 215, 16, 17, 18, 19, 20, 21, 22, 23}));
+  EXPECT_EQ(p.get<int32_t>(), (Ints{0,   1,   2,   3,   4,  5,  6,  7,  408, 409, 410, 411,
+                                    212, 213, 214, 215, 16, 17, 18, 19, 20,  21,  22,  23}));
 }
 
 TEST(PortablePlacing, Embedding) {
   OneCall p;
-  const int32_t w = p.in(I, {5, 3}, {1, 0}), index = p.in(L, {2, 2}, {1, 0}), y = p.out(I, {2, 2, 3}, {2, 0, 1});
+  const int32_t w = p.in(I, {5, 3}, {1, 0}), index = p.in(L, {2, 2}, {1, 0}),
+                y = p.out(I, {2, 2, 3}, {2, 0, 1});
   p.call("aten::embedding", {w, index, p.integer(-1), p.boolean(false), p.boolean(false), y});
   p.set(0, count_up(15));
   p.set<int64_t>(1, {4, 0, 2, 4});
@@ -235,14 +261,16 @@ TEST(PortablePlacing, WrongIndexesStayInside) {
 
 TEST(PortablePlacing, PiecesTogetherAndApart) {
   OneCall p;
-  const int32_t a = p.in(I, {2, 3}), b = p.in(I, {2, 3}, {1, 0}), y = p.out(I, {2, 2, 3}, {2, 1, 0});
+  const int32_t a = p.in(I, {2, 3}), b = p.in(I, {2, 3}, {1, 0}),
+                y = p.out(I, {2, 2, 3}, {2, 1, 0});
   p.call("aten::stack", {p.tensor_list({a, b}), p.integer(1), y});
   p.set(0, count_up(6));
   p.set(1, Ints{10, 11, 12, 13, 14, 15});
   p.run();
   EXPECT_EQ(p.get<int32_t>(), (Ints{0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15}));
   OneCall q;
-  const int32_t x = q.in(I, {2, 5}, {1, 0}), s = q.out(I, {2, 2}), t = q.out(I, {2, 2}, {1, 0}), u = q.out(I, {2, 1});
+  const int32_t x = q.in(I, {2, 5}, {1, 0}), s = q.out(I, {2, 2}), t = q.out(I, {2, 2}, {1, 0}),
+                u = q.out(I, {2, 1});
   const int32_t outs = q.tensor_list({s, t, u});
   q.call("aten::split_copy", "Tensor_out", {x, q.integer(2), q.integer(-1), outs, outs});
   q.set(0, count_up(10));
@@ -252,7 +280,8 @@ TEST(PortablePlacing, PiecesTogetherAndApart) {
   EXPECT_EQ(q.get<int32_t>(2), (Ints{4, 9}));
   OneCall r;
   const int32_t x2 = r.in(I, {2, 5}, {1, 0}), source = r.in(I, {2, 2}), z = r.out(I, {2, 5});
-  r.call("aten::slice_scatter", {x2, source, r.integer(1), r.integer(1), r.integer(-1), r.integer(2), z});
+  r.call("aten::slice_scatter",
+         {x2, source, r.integer(1), r.integer(1), r.integer(-1), r.integer(2), z});
   r.set(0, count_up(10));
   r.set(1, Ints{-1, -2, -3, -4});
   r.run();
@@ -260,7 +289,8 @@ TEST(PortablePlacing, PiecesTogetherAndApart) {
 }
 
 TEST(PortablePlacing, Refuses) {
-  const auto refused = [](const char* name, const char* overload, const Arguments& arguments, const Sizes& out, ScalarType type = I) {
+  const auto refused = [](const char* name, const char* overload, const Arguments& arguments,
+                          const Sizes& out, ScalarType type = I) {
     OneCall p;
     const int32_t x = p.in(I, kSizes), y = p.out(type, out);
     Ints args = arguments(p);
@@ -269,8 +299,12 @@ TEST(PortablePlacing, Refuses) {
     p.call(std::string("aten::") + name, overload, args);
     return p.refused();
   };
-  const auto pads = [](std::vector<int64_t> n) { return [n](OneCall& p) { return Ints{p.ints(n), p.integer(0)}; }; };
-  const auto mirror = [](std::vector<int64_t> n) { return [n](OneCall& p) { return Ints{p.ints(n)}; }; };
+  const auto pads = [](std::vector<int64_t> n) {
+    return [n](OneCall& p) { return Ints{p.ints(n), p.integer(0)}; };
+  };
+  const auto mirror = [](std::vector<int64_t> n) {
+    return [n](OneCall& p) { return Ints{p.ints(n)}; };
+  };
   EXPECT_EQ(refused("constant_pad_nd", "out", pads({1, 1}), {2, 3, 6}), -1);
   EXPECT_EQ(refused("constant_pad_nd", "out", pads({1}), {2, 3, 6}), 1);
   EXPECT_EQ(refused("constant_pad_nd", "out", pads({-6, 6}), kSizes), 1);
@@ -285,7 +319,8 @@ TEST(PortablePlacing, Refuses) {
                 },
                 kSizes),
             2);
-  EXPECT_EQ(refused("pixel_shuffle", "out", [](OneCall& p) { return Ints{p.integer(2)}; }, {1, 6, 8}), 2);
+  EXPECT_EQ(
+      refused("pixel_shuffle", "out", [](OneCall& p) { return Ints{p.integer(2)}; }, {1, 6, 8}), 2);
   EXPECT_EQ(refused(
                 "t_copy", "out", [](OneCall&) { return Ints{}; }, kSizes),
             0);
@@ -296,13 +331,22 @@ TEST(PortablePlacing, Refuses) {
                 },
                 kSizes),
             1);
+  EXPECT_EQ(
+      refused(
+          "index", "Tensor_out",
+          [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(ScalarType::b8, {2})})}; },
+          kSizes),
+      1);
   EXPECT_EQ(refused(
-                "index", "Tensor_out", [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(ScalarType::b8, {2})})}; }, kSizes),
-            1);
-  EXPECT_EQ(refused(
-                "index", "Tensor_out", [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(L, {2})})}; }, kSizes, L),
+                "index", "Tensor_out",
+                [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(L, {2})})}; }, kSizes, L),
             2);
-  EXPECT_EQ(refused("gather", "out", [](OneCall& p) { return Ints{p.integer(1), p.in(L, {3, 1, 4}), p.boolean(false)}; }, {3, 1, 4}), 2);
+  EXPECT_EQ(refused("gather", "out",
+                    [](OneCall& p) {
+                      return Ints{p.integer(1), p.in(L, {3, 1, 4}), p.boolean(false)};
+                    },
+                    {3, 1, 4}),
+            2);
 }
 
 }  // namespace placing_test

@@ -18,7 +18,9 @@ void run_cumsum(const Lines& l) {
         real += static_cast<float>(read_real(l.x, x + i * l.x_stride, l.type));
         write_real(l.y, y + i * l.y_stride, l.out_type, static_cast<double>(real));
       } else {
-        whole = static_cast<int64_t>(static_cast<uint64_t>(whole) + static_cast<uint64_t>(read_integer(l.x, x + i * l.x_stride, l.type)));
+        whole = static_cast<int64_t>(
+            static_cast<uint64_t>(whole) +
+            static_cast<uint64_t>(read_integer(l.x, x + i * l.x_stride, l.type)));
         write_integer(l.y, y + i * l.y_stride, l.out_type, whole);
       }
     }
@@ -30,7 +32,8 @@ Status prepare_cumsum(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(3);
   const int dim = dimension(call.integer(1), x.rank);
   if (dim < 0) return bad_argument(1, "is not a dimension of the input");
-  if (!is_known(x.type) || x.type == ScalarType::f64) return bad_argument(0, "has a dtype that is not supported");
+  if (!is_known(x.type) || x.type == ScalarType::f64)
+    return bad_argument(0, "has a dtype that is not supported");
   if (!is_known(y.type) || y.type == ScalarType::f64 || y.type == ScalarType::b8)
     return bad_argument(3, "has a dtype that is not supported");
   if (is_real(x.type) && !is_real(y.type)) return bad_argument(3, "must be float, as the input is");
@@ -41,7 +44,8 @@ Status prepare_cumsum(Call& call, Prepared* prepared) {
   return s.ok() ? keep<Lines, run_cumsum>(call, prepared, l) : s;
 }
 
-// Whether element i of a line comes before element k: NaN is larger than all, of equal ones the first comes first.
+// Whether element i of a line comes before element k: NaN is larger than all, of equal ones the
+// first comes first.
 bool before(const Lines& l, int32_t x, int32_t i, int32_t k) {
   const int32_t a = x + i * l.x_stride, b = x + k * l.x_stride;
   if (is_real(l.type)) {
@@ -56,14 +60,18 @@ bool before(const Lines& l, int32_t x, int32_t i, int32_t k) {
   return i < k;
 }
 
-// The first few of a line by their positions, in the place of the result: a heap with the last of them at its root. So many elements take
-// n log k comparisons and no memory.
+// The first few of a line by their positions, in the place of the result: a heap with the last of
+// them at its root. So many elements take n log k comparisons and no memory.
 struct FirstOfLine {
   const Lines& l;
   int32_t x, z;
 
-  int32_t at(int32_t n) const { return static_cast<int32_t>(read_integer(l.z, z + n * l.z_stride, ScalarType::s64)); }
-  void put(int32_t n, int32_t i) const { write_integer(l.z, z + n * l.z_stride, ScalarType::s64, i); }
+  int32_t at(int32_t n) const {
+    return static_cast<int32_t>(read_integer(l.z, z + n * l.z_stride, ScalarType::s64));
+  }
+  void put(int32_t n, int32_t i) const {
+    write_integer(l.z, z + n * l.z_stride, ScalarType::s64, i);
+  }
 
   // Element i goes to place n of a heap of `count`, or below it, under those that come after it.
   void sink(int32_t i, int32_t n, int32_t count) const {
@@ -95,9 +103,11 @@ void run_topk(const Lines& l) {
     first.choose();
     const auto bytes = static_cast<ptrdiff_t>(element_bytes(l.type));
     for (int32_t n = 0; n < l.out_size; ++n)
-      __builtin_memcpy(static_cast<uint8_t*>(l.y) + static_cast<ptrdiff_t>(y + n * l.y_stride) * bytes,
-                       static_cast<const uint8_t*>(l.x) + static_cast<ptrdiff_t>(x + first.at(n) * l.x_stride) * bytes,
-                       static_cast<size_t>(bytes));
+      __builtin_memcpy(
+          static_cast<uint8_t*>(l.y) + static_cast<ptrdiff_t>(y + n * l.y_stride) * bytes,
+          static_cast<const uint8_t*>(l.x) +
+              static_cast<ptrdiff_t>(x + first.at(n) * l.x_stride) * bytes,
+          static_cast<size_t>(bytes));
   });
 }
 
@@ -108,7 +118,8 @@ Status prepare_topk(Call& call, Prepared* prepared) {
   if (dim < 0) return bad_argument(2, "is not a dimension of the input");
   const int64_t size = x.rank == 0 ? 1 : x.sizes[dim];
   if (!lies_in(call.integer(1), 0, size)) return bad_argument(1, "is more than the dimension has");
-  if (!is_known(x.type) || x.type == ScalarType::f64) return bad_argument(0, "has a dtype that is not supported");
+  if (!is_known(x.type) || x.type == ScalarType::f64)
+    return bad_argument(0, "has a dtype that is not supported");
   if (!same_type(x, y)) return bad_argument(5, "must have the input's dtype");
   if (call.tensor(6).type != ScalarType::s64) return bad_argument(6, "must be int64");
   Lines l;
@@ -139,7 +150,8 @@ Status prepare_glu(Call& call, Prepared* prepared) {
   Lines l;
   const Status s = fill_lines(call, dim, 2, -1, &l);
   if (!s.ok()) return s;
-  if (l.size != 2 * int64_t{l.out_size}) return bad_argument(2, "must have half the input's size along the dimension");
+  if (l.size != 2 * int64_t{l.out_size})
+    return bad_argument(2, "must have half the input's size along the dimension");
   if (y.numel == 0) return keep_nothing(prepared);
   return keep<Lines, run_glu>(call, prepared, l);
 }

@@ -40,7 +40,8 @@ struct KeptReduction {
 };
 void run_kept(const KeptReduction& k) { k.run(k.r); }
 
-const char* why_not_reduced(const Tensor& x, const Tensor& y, uint32_t dims, bool keep_dims, int kept) {
+const char* why_not_reduced(const Tensor& x, const Tensor& y, uint32_t dims, bool keep_dims,
+                            int kept) {
   if (y.rank != (keep_dims ? x.rank : kept)) return "has the wrong rank";
   for (int i = 0, k = 0; i < x.rank; ++i) {
     const bool gone = dims >> i & 1;
@@ -52,17 +53,20 @@ const char* why_not_reduced(const Tensor& x, const Tensor& y, uint32_t dims, boo
 
 }  // namespace
 
-Status keep_reduction(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int y_at, int z_at, bool smallest, double parameter,
-                      void (*run)(const Reduction&)) {
-  const Tensor &x = call.tensor(0), &y = call.tensor(y_at), &z = call.tensor(z_at < 0 ? y_at : z_at);
+Status keep_reduction(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int y_at,
+                      int z_at, bool smallest, double parameter, void (*run)(const Reduction&)) {
+  const Tensor &x = call.tensor(0), &y = call.tensor(y_at),
+               &z = call.tensor(z_at < 0 ? y_at : z_at);
   Reduction r{};
   int32_t x_strides[kMaxRank], y_strides[kMaxRank], z_strides[kMaxRank];
   strides_of(x, x_strides);
   strides_of(y, y_strides);
   strides_of(z, z_strides);
   for (int i = 0; i < x.rank; ++i) (dims >> i & 1) ? ++r.reduced : ++r.kept;
-  if (const char* why = why_not_reduced(x, y, dims, keep_dims, r.kept)) return bad_argument(y_at, why);
-  if (const char* why = why_not_reduced(x, z, dims, keep_dims, r.kept)) return bad_argument(z_at, why);
+  if (const char* why = why_not_reduced(x, y, dims, keep_dims, r.kept))
+    return bad_argument(y_at, why);
+  if (const char* why = why_not_reduced(x, z, dims, keep_dims, r.kept))
+    return bad_argument(z_at, why);
   int32_t* numbers = call.arena->make<int32_t>(size_t{4} * r.kept + size_t{2} * r.reduced);
   if (!numbers) return out_of_memory();
   r.count = 1;
@@ -71,7 +75,9 @@ Status keep_reduction(Call& call, Prepared* prepared, uint32_t dims, bool keep_d
     if (dims >> i & 1) {
       numbers[4 * r.kept + reduced] = x.sizes[i];
       numbers[4 * r.kept + r.reduced + reduced++] = x_strides[i];
-      r.count = x.numel == 0 && x.sizes[i] != 0 ? r.count : r.count * x.sizes[i];  // beside a 0 the others may be anything
+      r.count = x.numel == 0 && x.sizes[i] != 0
+                    ? r.count
+                    : r.count * x.sizes[i];  // beside a 0 the others may be anything
       continue;
     }
     const int to = keep_dims ? i : kept;
@@ -134,20 +140,24 @@ void run_variance(const Reduction& r) {
     const float mean = sum / static_cast<float>(r.count);
     float squares = 0;
     each([&](int32_t i) { squares += (x[i] - mean) * (x[i] - mean); });
-    static_cast<float*>(r.y)[y] = static_cast<float>(static_cast<double>(squares) / (static_cast<double>(r.count) - r.parameter));
+    static_cast<float*>(r.y)[y] = static_cast<float>(static_cast<double>(squares) /
+                                                     (static_cast<double>(r.count) - r.parameter));
     if (r.z) static_cast<float*>(r.z)[z] = mean;
   });
 }
 
-Status keep_fold(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int out, void (*run)(const Reduction&)) {
+Status keep_fold(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int out,
+                 void (*run)(const Reduction&)) {
   const ScalarType from = call.tensor(0).type, to = call.tensor(out).type;
-  if (!is_known(from) || from == ScalarType::f64) return bad_argument(0, "has a dtype that is not supported");
-  if (!is_known(to) || to == ScalarType::f64 || to == ScalarType::b8) return bad_argument(out, "has a dtype that is not supported");
+  if (!is_known(from) || from == ScalarType::f64)
+    return bad_argument(0, "has a dtype that is not supported");
+  if (!is_known(to) || to == ScalarType::f64 || to == ScalarType::b8)
+    return bad_argument(out, "has a dtype that is not supported");
   if (is_real(from) && !is_real(to)) return bad_argument(out, "must be float, as the input is");
   return keep_reduction(call, prepared, dims, keep_dims, out, -1, false, 0, run);
 }
-Status keep_floats(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int out, int second, double parameter,
-                   void (*run)(const Reduction&)) {
+Status keep_floats(Call& call, Prepared* prepared, uint32_t dims, bool keep_dims, int out,
+                   int second, double parameter, void (*run)(const Reduction&)) {
   if (call.tensor(0).type != ScalarType::f32) return bad_argument(0, "must be float");
   for (const int i : {out, second})
     if (i >= 0 && call.tensor(i).type != ScalarType::f32) return bad_argument(i, "must be float");
@@ -182,7 +192,8 @@ Status prepare_product(Call& call, Prepared* prepared) {
 Status prepare_variance_unbiased(Call& call, Prepared* prepared) {
   uint32_t dims;
   if (const char* why = read_dims(call, 1, call.tensor(0).rank, &dims)) return bad_argument(1, why);
-  return keep_floats(call, prepared, dims, call.boolean(3), 4, -1, call.boolean(2) ? 1 : 0, run_variance);
+  return keep_floats(call, prepared, dims, call.boolean(3), 4, -1, call.boolean(2) ? 1 : 0,
+                     run_variance);
 }
 // (x, dims?, correction?, keep, out[, mean])
 template <bool kMean>
@@ -190,7 +201,8 @@ Status prepare_variance(Call& call, Prepared* prepared) {
   uint32_t dims;
   if (const char* why = read_dims(call, 1, call.tensor(0).rank, &dims)) return bad_argument(1, why);
   const double correction = call.args[2]->kind == Kind::none ? 1 : call.real(2);
-  return keep_floats(call, prepared, dims, call.boolean(3), 4, kMean ? 5 : -1, correction, run_variance);
+  return keep_floats(call, prepared, dims, call.boolean(3), 4, kMean ? 5 : -1, correction,
+                     run_variance);
 }
 
 }  // namespace
@@ -202,6 +214,7 @@ extern const Kernel kAtenMean = {"aten::mean.out", "TlBiO", prepare_mean};
 extern const Kernel kAtenMeanOfAll = {"aten::mean.dtype_out", "TiO", prepare_mean_of_all};
 extern const Kernel kAtenVar = {"aten::var.correction_out", "TlfBO", prepare_variance<false>};
 extern const Kernel kAtenVarUnbiased = {"aten::var.out", "TlBBO", prepare_variance_unbiased};
-extern const Kernel kAtenVarMean = {"aten::var_mean.correction_out", "TlfBOO", prepare_variance<true>};
+extern const Kernel kAtenVarMean = {"aten::var_mean.correction_out", "TlfBOO",
+                                    prepare_variance<true>};
 
 }  // namespace deuteron

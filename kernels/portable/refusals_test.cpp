@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable kernels keep to their tensors whatever their arguments, and refuse what is recorded (kernels/common/test_spoiled_calls.h).
+// The portable kernels keep to their tensors whatever their arguments, and refuse what is recorded
+// (kernels/common/test_spoiled_calls.h).
 #include <algorithm>
 #include <span>
 
@@ -33,7 +34,8 @@ const Template kTemplates[] = {
     {"aten::clamp.out", "x64:2,3 i:-1 i:1 x64:2,3"},
     {"aten::clone.out", "xf:2,3,4 n xf:2,3,4"},
     {"aten::constant_pad_nd.out", "xf:2,3,4 l:1,0,0,2 f:3 xf:2,5,5"},
-    {"aten::convolution.out", "xf:1,4,6,5 xf:6,2,3,3 xf:6 l:1,1 l:1,1 l:1,1 b:0 l:0,0 i:2 xf:1,6,6,5"},
+    {"aten::convolution.out",
+     "xf:1,4,6,5 xf:6,2,3,3 xf:6 l:1,1 l:1,1 l:1,1 b:0 l:0,0 i:2 xf:1,6,6,5"},
     {"aten::copy_", "xf:2,3 xf:2,3 b:0"},
     {"aten::cumsum.out", "xf:2,3,4 i:1 n xf:2,3,4"},
     {"aten::diagonal_copy.out", "xf:3,4,2 i:1 i:0 i:1 xf:2,3"},
@@ -56,12 +58,14 @@ const Template kTemplates[] = {
     {"aten::logit.out", "xf:2,3 f:0.1 xf:2,3"},
     {"aten::masked_fill.Scalar_out", "xf:2,3 xb:3 f:1 xf:2,3"},
     {"aten::max.dim_max", "xf:2,3,4 i:1 b:0 xf:2,4 x64:2,4"},
-    {"aten::max_pool2d_with_indices.out", "xf:2,3,7,9 l:3,3 l:2,2 l:1,1 l:1,1 b:0 xf:2,3,4,5 x64:2,3,4,5"},
+    {"aten::max_pool2d_with_indices.out",
+     "xf:2,3,7,9 l:3,3 l:2,2 l:1,1 l:1,1 b:0 xf:2,3,4,5 x64:2,3,4,5"},
     {"aten::mean.dtype_out", "xf:2,3 n xf:"},
     {"aten::mean.out", "xf:2,3,4 l:1 b:1 n xf:2,1,4"},
     {"aten::mm.out", "xf:3,5 xf:5,4 xf:3,4"},
     {"aten::mul.out", "x32:2,3,4 x32:3,1 x32:2,3,4"},
-    {"aten::native_group_norm.out", "xf:2,4,3 xf:4 xf:4 i:2 i:4 i:3 i:2 f:0.001 xf:2,4,3 xf:2,2 xf:2,2"},
+    {"aten::native_group_norm.out",
+     "xf:2,4,3 xf:4 xf:4 i:2 i:4 i:3 i:2 f:0.001 xf:2,4,3 xf:2,2 xf:2,2"},
     {"aten::native_layer_norm.out", "xf:2,3,4 l:4 xf:4 xf:4 f:0.001 xf:2,3,4 xf:2,3,1 xf:2,3,1"},
     {"aten::permute_copy.out", "xf:2,3,4 l:2,0,1 xf:4,2,3"},
     {"aten::pixel_shuffle.out", "xf:2,8,3,4 i:2 xf:2,2,6,8"},
@@ -101,7 +105,9 @@ const Template kTemplates[] = {
 TEST(PortableKernels, StayInsideTheirTensorsWhateverTheArguments) {
   for (const Template& t : kTemplates) {
     const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return std::string(k->name) == t.name; });
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) {
+      return std::string(k->name) == t.name;
+    });
     ASSERT_NE(kernel, kernels.end()) << t.name;
     expect_inside(**kernel, t.arguments);
   }

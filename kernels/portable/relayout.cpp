@@ -14,7 +14,8 @@ const char* why_not_order(const Call& call, int argument, const Tensor& out) {
   if (call.args[argument]->kind == Kind::none) return nullptr;
   if (call.list(argument).count != out.rank) return "must have one entry for each dimension";
   for (int i = 0; i < out.rank; ++i)
-    if (call.list_integer(argument, i) != out.dim_order[i]) return "is not the out's dimension order";
+    if (call.list_integer(argument, i) != out.dim_order[i])
+      return "is not the out's dimension order";
   return nullptr;
 }
 
@@ -58,7 +59,8 @@ Status keep_converted(Call& call, Prepared* prepared, int out) {
   for (int i = 0; i < x.rank; ++i) numbers[i] = x.sizes[i];
   strides_of(x, numbers + x.rank);
   strides_of(y, numbers + 2 * x.rank);
-  return keep<Conversion, run_conversion>(call, prepared, {x.data, y.data, numbers, x.rank, x.type, y.type});
+  return keep<Conversion, run_conversion>(call, prepared,
+                                          {x.data, y.data, numbers, x.rank, x.type, y.type});
 }
 // (x, non_blocking, dim_order?, out): the out's dtype may be another.
 Status prepare_to_dim_order_copy(Call& call, Prepared* prepared) {
@@ -82,8 +84,9 @@ Status prepare_copy(Call& call, Prepared* prepared) {
   if (!same_type(x, y)) return bad_argument(1, "must have the dtype of what it is copied to");
   if (!same_sizes(x, y)) return bad_argument(1, "must have the sizes of what it is copied to");
   if (!same_layout(x, y)) return keep_same_elements(call, prepared, x, y);
-  return deuteron::keep<copy_bytes>(call, prepared, y.numel * static_cast<int32_t>(element_bytes(y.type)),
-                                    static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
+  return deuteron::keep<copy_bytes>(
+      call, prepared, y.numel * static_cast<int32_t>(element_bytes(y.type)),
+      static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 // (x, out)
@@ -104,7 +107,9 @@ Status prepare_reshape(Call& call, Prepared* prepared, const Tensor& x, int out)
 }
 
 // (x, size, out)
-Status prepare_view_copy(Call& call, Prepared* prepared) { return prepare_reshape(call, prepared, call.tensor(0), 2); }
+Status prepare_view_copy(Call& call, Prepared* prepared) {
+  return prepare_reshape(call, prepared, call.tensor(0), 2);
+}
 // (x, dim or dims, out): the out's sizes say it all, wherever ones are added or removed.
 Status prepare_squeeze(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(2);
@@ -113,9 +118,11 @@ Status prepare_squeeze(Call& call, Prepared* prepared) {
     while (i < x.rank && x.sizes[i] == 1) ++i;
     while (k < y.rank && y.sizes[k] == 1) ++k;
     if (i == x.rank || k == y.rank) break;
-    if (x.sizes[i] != y.sizes[k]) return bad_argument(2, "must have the input's sizes but for ones");
+    if (x.sizes[i] != y.sizes[k])
+      return bad_argument(2, "must have the input's sizes but for ones");
   }
-  if (i != x.rank || k != y.rank) return bad_argument(2, "must have the input's sizes but for ones");
+  if (i != x.rank || k != y.rank)
+    return bad_argument(2, "must have the input's sizes but for ones");
   if (!same_type(x, y)) return bad_argument(2, "must have the input's dtype");
   int32_t x_strides[kMaxRank], strides[kMaxRank] = {};
   strides_of(x, x_strides);
@@ -129,8 +136,10 @@ Status prepare_squeeze(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-extern const Kernel kDimOrderCloneDimOrder = {"dim_order_ops::_clone_dim_order.out", "TBlO", prepare_clone_dim_order};
-extern const Kernel kDimOrderToDimOrderCopy = {"dim_order_ops::_to_dim_order_copy.out", "TBlO", prepare_to_dim_order_copy};
+extern const Kernel kDimOrderCloneDimOrder = {"dim_order_ops::_clone_dim_order.out", "TBlO",
+                                              prepare_clone_dim_order};
+extern const Kernel kDimOrderToDimOrderCopy = {"dim_order_ops::_to_dim_order_copy.out", "TBlO",
+                                               prepare_to_dim_order_copy};
 extern const Kernel kAtenClone = {"aten::clone.out", "TiO", prepare_clone};
 extern const Kernel kAtenCopyInPlace = {"aten::copy_", "OTB", prepare_copy};
 extern const Kernel kAtenToCopy = {"aten::_to_copy.out", "TBiO", prepare_to_copy};

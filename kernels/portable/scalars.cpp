@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic with a number as operand, powers, the smaller and the larger of two, and the angle of two.
+// Arithmetic with a number as operand, powers, the smaller and the larger of two, and the angle of
+// two.
 #include <cmath>
 
 #include "kernels/portable/kernels.h"
@@ -9,22 +10,32 @@ namespace deuteron {
 namespace {
 using namespace portable;
 
-constexpr PairOp kSum = {[](float a, float b, float alpha) { return a + alpha * b; },
-                         [](int64_t a, int64_t b, int64_t alpha) { return wrap_add(a, wrap_mul(alpha, b)); }, PairRule::arithmetic};
+constexpr PairOp kSum = {
+    [](float a, float b, float alpha) { return a + alpha * b; },
+    [](int64_t a, int64_t b, int64_t alpha) { return wrap_add(a, wrap_mul(alpha, b)); },
+    PairRule::arithmetic};
 constexpr PairOp kDifference = {[](float a, float b, float alpha) { return a - alpha * b; },
-                                [](int64_t a, int64_t b, int64_t alpha) { return wrap_add(a, wrap_mul(wrap_mul(-1, alpha), b)); },
+                                [](int64_t a, int64_t b, int64_t alpha) {
+                                  return wrap_add(a, wrap_mul(wrap_mul(-1, alpha), b));
+                                },
                                 PairRule::arithmetic};
 constexpr PairOp kReversed = {[](float a, float b, float alpha) { return b - alpha * a; },
-                              [](int64_t a, int64_t b, int64_t alpha) { return wrap_add(b, wrap_mul(wrap_mul(-1, alpha), a)); },
+                              [](int64_t a, int64_t b, int64_t alpha) {
+                                return wrap_add(b, wrap_mul(wrap_mul(-1, alpha), a));
+                              },
                               PairRule::arithmetic};
-constexpr PairOp kProduct = {[](float a, float b, float) { return a * b; }, [](int64_t a, int64_t b, int64_t) { return wrap_mul(a, b); },
+constexpr PairOp kProduct = {[](float a, float b, float) { return a * b; },
+                             [](int64_t a, int64_t b, int64_t) { return wrap_mul(a, b); },
                              PairRule::arithmetic};
 // NaN, once there, stays.
 constexpr PairOp kSmaller = {[](float a, float b, float) { return a != a || a < b ? a : b; },
-                             [](int64_t a, int64_t b, int64_t) { return a < b ? a : b; }, PairRule::arithmetic};
+                             [](int64_t a, int64_t b, int64_t) { return a < b ? a : b; },
+                             PairRule::arithmetic};
 constexpr PairOp kLarger = {[](float a, float b, float) { return a != a || a > b ? a : b; },
-                            [](int64_t a, int64_t b, int64_t) { return a > b ? a : b; }, PairRule::arithmetic};
-constexpr PairOp kAngle = {[](float a, float b, float) { return std::atan2(a, b); }, nullptr, PairRule::real};
+                            [](int64_t a, int64_t b, int64_t) { return a > b ? a : b; },
+                            PairRule::arithmetic};
+constexpr PairOp kAngle = {[](float a, float b, float) { return std::atan2(a, b); }, nullptr,
+                           PairRule::real};
 
 float power(float a, float b, float) { return std::pow(a, b); }
 // Negative exponents leave 0 of all bases but 1 and -1.
@@ -46,8 +57,10 @@ Status prepare_with_alpha(Call& call, Prepared* prepared) {
 }  // namespace
 
 extern const Kernel kAtenAddScalar = {"aten::add.Scalar_out", "TFFO", prepare_with_alpha<kSum>};
-extern const Kernel kAtenSubScalar = {"aten::sub.Scalar_out", "TFFO", prepare_with_alpha<kDifference>};
-extern const Kernel kAtenRsubScalar = {"aten::rsub.Scalar_out", "TFFO", prepare_with_alpha<kReversed>};
+extern const Kernel kAtenSubScalar = {"aten::sub.Scalar_out", "TFFO",
+                                      prepare_with_alpha<kDifference>};
+extern const Kernel kAtenRsubScalar = {"aten::rsub.Scalar_out", "TFFO",
+                                       prepare_with_alpha<kReversed>};
 extern const Kernel kAtenMulScalar = {"aten::mul.Scalar_out", "TFO", prepare_pair<kProduct>};
 extern const Kernel kAtenMinimum = {"aten::minimum.out", "TTO", prepare_pair<kSmaller>};
 extern const Kernel kAtenMaximum = {"aten::maximum.out", "TTO", prepare_pair<kLarger>};

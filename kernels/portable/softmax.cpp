@@ -15,7 +15,8 @@ void run_softmax(const Lines& l) {
     const float* x = static_cast<const float*>(l.x) + x_at;
     float* y = static_cast<float*>(l.y) + y_at;
     float largest = x[0];
-    for (int32_t i = 1; i < l.size; ++i) largest = x[i * l.x_stride] > largest ? x[i * l.x_stride] : largest;
+    for (int32_t i = 1; i < l.size; ++i)
+      largest = x[i * l.x_stride] > largest ? x[i * l.x_stride] : largest;
     float sum = 0;
     for (int32_t i = 0; i < l.size; ++i) {
       const float e = std::exp(x[i * l.x_stride] - largest);
@@ -37,7 +38,8 @@ Status prepare_softmax(Call& call, Prepared* prepared) {
   const int dim = dimension(call.integer(1), x.rank);
   if (dim < 0) return bad_argument(1, "is not a dimension of the input");
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float");
-  if (y.type != ScalarType::f32 || !same_sizes(x, y)) return bad_argument(3, "must be float, with the input's sizes");
+  if (y.type != ScalarType::f32 || !same_sizes(x, y))
+    return bad_argument(3, "must be float, with the input's sizes");
   if (x.numel == 0) return keep_nothing(prepared);
   Lines l;
   const Status s = fill_lines(call, dim, 3, -1, &l);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strided copy behind every operator that only moves elements, and access to elements of any type.
+// The strided copy behind every operator that only moves elements, and access to elements of any
+// type.
 #include "kernels/portable/strided.h"
 
 namespace deuteron {
@@ -18,7 +19,8 @@ void run_copy_list(const CopyList& list) {
 }
 
 #if !defined(DEUTERON_MICROCONTROLLER)
-// The calls of kernels that the copies come to in a C program. False: one has more dimensions than such a call; nothing was told.
+// The calls of kernels that the copies come to in a C program. False: one has more dimensions than
+// such a call; nothing was told.
 bool tell_copies(const CallRecorder& recorder, const StridedCopy* copies, int32_t count) {
   for (int32_t i = 0; i < count; ++i)
     if (copies[i].plain_bytes < 0 && copies[i].rank > kCopyDimensions) return false;
@@ -33,7 +35,8 @@ bool tell_copies(const CallRecorder& recorder, const StridedCopy* copies, int32_
     StridesArgs a{{1, 1, 1, 1, 1}, {}, {}, c->element_bytes};
     for (int k = 0; k < c->rank; ++k) {
       const int at = kCopyDimensions - c->rank + k;
-      a.size[at] = c->sizes[k], a.in_step[at] = c->sizes[c->rank + k], a.out_step[at] = c->sizes[2 * c->rank + k];
+      a.size[at] = c->sizes[k], a.in_step[at] = c->sizes[c->rank + k],
+      a.out_step[at] = c->sizes[2 * c->rank + k];
     }
     tell<copy_strided>(recorder, copy_strided, a, in, out);
   }
@@ -48,12 +51,14 @@ void run_strided_copy(const StridedCopy& c) {
     if (c.plain_bytes > 0) __builtin_memmove(c.out, c.in, static_cast<size_t>(c.plain_bytes));
     return;
   }
-  copy_elements(c.rank, c.element_bytes, c.sizes, c.sizes + c.rank, c.sizes + 2 * c.rank, c.in, c.out);
+  copy_elements(c.rank, c.element_bytes, c.sizes, c.sizes + c.rank, c.sizes + 2 * c.rank, c.in,
+                c.out);
 }
 
 Status keep_copies(Call& call, Prepared* prepared, const StridedCopy* copies, int32_t count) {
 #if !defined(DEUTERON_MICROCONTROLLER)
-  if (call.recorder != nullptr && tell_copies(*call.recorder, copies, count)) return keep_nothing(prepared);
+  if (call.recorder != nullptr && tell_copies(*call.recorder, copies, count))
+    return keep_nothing(prepared);
 #endif
   return keep<CopyList, run_copy_list>(call, prepared, {copies, count});
 }
@@ -71,22 +76,27 @@ void join_dimensions(int32_t* numbers, uint8_t* rank) {
   for (int i = 0; i < *rank; ++i) {  // by falling stride of `out`
     if (numbers[i] == 1) continue;
     int k = count++;
-    for (; k > 0 && out[k - 1] < numbers[2 * *rank + i]; --k) size[k] = size[k - 1], in[k] = in[k - 1], out[k] = out[k - 1];
+    for (; k > 0 && out[k - 1] < numbers[2 * *rank + i]; --k)
+      size[k] = size[k - 1], in[k] = in[k - 1], out[k] = out[k - 1];
     size[k] = numbers[i], in[k] = numbers[*rank + i], out[k] = numbers[2 * *rank + i];
   }
   int joined = 0;
   for (int i = 0; i < count; ++i) {
-    const int k = joined - 1;  // the dimension outside: one with this where its step goes over all of it, in both
-    if (joined > 0 && in[k] == in[i] * size[i] && out[k] == out[i] * size[i]) size[k] *= size[i], in[k] = in[i], out[k] = out[i];
+    const int k =
+        joined -
+        1;  // the dimension outside: one with this where its step goes over all of it, in both
+    if (joined > 0 && in[k] == in[i] * size[i] && out[k] == out[i] * size[i])
+      size[k] *= size[i], in[k] = in[i], out[k] = out[i];
     else size[joined] = size[i], in[joined] = in[i], out[joined] = out[i], ++joined;
   }
   if (joined == 0 && *rank > 0) size[0] = in[0] = out[0] = 1, joined = 1;
-  for (int i = 0; i < joined; ++i) numbers[i] = size[i], numbers[joined + i] = in[i], numbers[2 * joined + i] = out[i];
+  for (int i = 0; i < joined; ++i)
+    numbers[i] = size[i], numbers[joined + i] = in[i], numbers[2 * joined + i] = out[i];
   *rank = static_cast<uint8_t>(joined);
 }
 
-Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32_t first, const int32_t* in_strides, const Tensor& out,
-                         bool plain) {
+Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32_t first,
+                         const int32_t* in_strides, const Tensor& out, bool plain) {
   const uint32_t element = element_bytes(out.type);
   StridedCopy c{nullptr, bytes_of(out), nullptr, -1, out.rank, static_cast<uint8_t>(element)};
   c.in = in.numel == 0 ? nullptr : bytes_of(in) + static_cast<size_t>(first) * element;
@@ -138,7 +148,11 @@ void write_real(void* data, int32_t i, ScalarType type, double v) {
     static_cast<uint8_t*>(data)[i] = v != 0;
   } else {
     const double limit = 9223372036854774784.0;  // the largest double below 2^63
-    write_integer(data, i, type, v >= limit ? INT64_MAX : v <= -limit ? INT64_MIN : v == v ? static_cast<int64_t>(v) : 0);
+    write_integer(data, i, type,
+                  v >= limit    ? INT64_MAX
+                  : v <= -limit ? INT64_MIN
+                  : v == v      ? static_cast<int64_t>(v)
+                                : 0);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tensor, element by element. Functions with values between the integers read any dtype and write float; those that keep integers
-// whole (abs, neg, sign, rounding) write the input's dtype.
+// One tensor, element by element. Functions with values between the integers read any dtype and
+// write float; those that keep integers whole (abs, neg, sign, rounding) write the input's dtype.
 #include <cmath>
 #include <cstring>
 
@@ -24,20 +24,26 @@ void run_unary(const Elementwise& e) {
     if (e.out_type != ScalarType::f32) {
       write_integer(e.out, at[1], e.out_type, op.integer(read_integer(e.in[0], at[0], e.types[0])));
     } else {
-      const float v = floats ? static_cast<const float*>(e.in[0])[at[0]] : static_cast<float>(read_integer(e.in[0], at[0], e.types[0]));
+      const float v = floats ? static_cast<const float*>(e.in[0])[at[0]]
+                             : static_cast<float>(read_integer(e.in[0], at[0], e.types[0]));
       static_cast<float*>(e.out)[at[1]] = op.real(v, p0, p1);
     }
   });
 }
 
-Status keep_unary(Call& call, Prepared* prepared, int out, double p0, double p1, const UnaryOp& op) {
+Status keep_unary(Call& call, Prepared* prepared, int out, double p0, double p1,
+                  const UnaryOp& op) {
   const ScalarType from = call.tensor(0).type, to = call.tensor(out).type;
-  if (from == ScalarType::f64 || !is_known(from)) return bad_argument(0, "has a dtype that is not supported");
+  if (from == ScalarType::f64 || !is_known(from))
+    return bad_argument(0, "has a dtype that is not supported");
   if (op.integer && from == ScalarType::b8) return bad_argument(0, "must not be bool");
   const ScalarType want = op.integer ? from : ScalarType::f32;
-  if (to != want) return bad_argument(out, want == ScalarType::f32 ? "must be float" : "must have the input's dtype");
+  if (to != want)
+    return bad_argument(out,
+                        want == ScalarType::f32 ? "must be float" : "must have the input's dtype");
   return keep_elementwise<1>(
-      call, prepared, {0}, out, p0, p1, [](const void* e) { run_unary(*static_cast<const Elementwise*>(e)); }, &op);
+      call, prepared, {0}, out, p0, p1,
+      [](const void* e) { run_unary(*static_cast<const Elementwise*>(e)); }, &op);
 }
 
 // (x, out)
@@ -49,14 +55,17 @@ Status prepare_plain(Call& call, Prepared* prepared) {
 int64_t same(int64_t v) { return v; }
 int64_t negated(int64_t v) { return static_cast<int64_t>(0 - static_cast<uint64_t>(v)); }
 
-constexpr UnaryOp kAbsolute = {[](float v, float, float) { return std::fabs(v); }, [](int64_t v) { return v < 0 ? negated(v) : v; }};
+constexpr UnaryOp kAbsolute = {[](float v, float, float) { return std::fabs(v); },
+                               [](int64_t v) { return v < 0 ? negated(v) : v; }};
 constexpr UnaryOp kNegated = {[](float v, float, float) { return -v; }, negated};
-constexpr UnaryOp kSign = {[](float v, float, float) { return v != v ? v : static_cast<float>((v > 0) - (v < 0)); },
-                           [](int64_t v) -> int64_t { return (v > 0) - (v < 0); }};
+constexpr UnaryOp kSign = {
+    [](float v, float, float) { return v != v ? v : static_cast<float>((v > 0) - (v < 0)); },
+    [](int64_t v) -> int64_t { return (v > 0) - (v < 0); }};
 constexpr UnaryOp kFloor = {[](float v, float, float) { return std::floor(v); }, same};
 constexpr UnaryOp kCeil = {[](float v, float, float) { return std::ceil(v); }, same};
 constexpr UnaryOp kTrunc = {[](float v, float, float) { return std::trunc(v); }, same};
-constexpr UnaryOp kRound = {[](float v, float, float) { return std::nearbyint(v); }, same};  // ties to even
+constexpr UnaryOp kRound = {[](float v, float, float) { return std::nearbyint(v); },
+                            same};  // ties to even
 
 constexpr UnaryOp kExp = {[](float v, float, float) { return std::exp(v); }, nullptr};
 constexpr UnaryOp kExpm1 = {[](float v, float, float) { return std::expm1(v); }, nullptr};
@@ -65,7 +74,8 @@ constexpr UnaryOp kLog1p = {[](float v, float, float) { return std::log1p(v); },
 constexpr UnaryOp kLog2 = {[](float v, float, float) { return std::log2(v); }, nullptr};
 constexpr UnaryOp kLog10 = {[](float v, float, float) { return std::log10(v); }, nullptr};
 constexpr UnaryOp kSqrt = {[](float v, float, float) { return std::sqrt(v); }, nullptr};
-// ExecuTorch divides in double and rounds, which gives the same float: a quotient of double has more than twice the bits and two.
+// ExecuTorch divides in double and rounds, which gives the same float: a quotient of double has
+// more than twice the bits and two.
 constexpr UnaryOp kRsqrt = {[](float v, float, float) { return 1.0f / std::sqrt(v); }, nullptr};
 constexpr UnaryOp kReciprocal = {[](float v, float, float) { return 1.0f / v; }, nullptr};
 constexpr UnaryOp kErf = {[](float v, float, float) { return std::erf(v); }, nullptr};
@@ -83,17 +93,26 @@ constexpr UnaryOp kAsinh = {[](float v, float, float) { return std::asinh(v); },
 constexpr UnaryOp kAcosh = {[](float v, float, float) { return std::acosh(v); }, nullptr};
 constexpr UnaryOp kAtanh = {[](float v, float, float) { return std::atanh(v); }, nullptr};
 
-constexpr UnaryOp kSigmoid = {[](float v, float, float) { return 1 / (1 + std::exp(-v)); }, nullptr};
-constexpr UnaryOp kGeluErf = {[](float v, float, float) { return 0.5f * v * (1 + std::erf(v * 0.70710678f)); }, nullptr};  // sqrt(1/2)
-constexpr UnaryOp kGeluTanh = {
-    [](float v, float, float) { return 0.5f * v * (1 + std::tanh(0.79788456f * (v + 0.044715f * v * v * v))); },  // sqrt(2/pi)
-    nullptr};
-constexpr UnaryOp kLeaky = {[](float v, float slope, float) { return v > 0 ? v : v * slope; }, nullptr};
+constexpr UnaryOp kSigmoid = {[](float v, float, float) { return 1 / (1 + std::exp(-v)); },
+                              nullptr};
+constexpr UnaryOp kGeluErf = {
+    [](float v, float, float) { return 0.5f * v * (1 + std::erf(v * 0.70710678f)); },
+    nullptr};  // sqrt(1/2)
+constexpr UnaryOp kGeluTanh = {[](float v, float, float) {
+                                 return 0.5f * v *
+                                        (1 + std::tanh(0.79788456f * (v + 0.044715f * v * v * v)));
+                               },  // sqrt(2/pi)
+                               nullptr};
+constexpr UnaryOp kLeaky = {[](float v, float slope, float) { return v > 0 ? v : v * slope; },
+                            nullptr};
 // alpha * scale, scale; the input scale is 1
-constexpr UnaryOp kElu = {[](float v, float below, float above) { return v <= 0 ? std::expm1(v) * below : v * above; }, nullptr};
+constexpr UnaryOp kElu = {
+    [](float v, float below, float above) { return v <= 0 ? std::expm1(v) * below : v * above; },
+    nullptr};
 // epsilon, or -1 for none
 constexpr UnaryOp kLogit = {[](float v, float epsilon, float) {
-                              if (epsilon >= 0) v = v < epsilon ? epsilon : v > 1 - epsilon ? 1 - epsilon : v;
+                              if (epsilon >= 0)
+                                v = v < epsilon ? epsilon : v > 1 - epsilon ? 1 - epsilon : v;
                               return std::log(v / (1 - v));
                             },
                             nullptr};
@@ -111,8 +130,10 @@ Status prepare_elu(Call& call, Prepared* prepared) {
 }
 // (x, approximation, out)
 Status prepare_gelu(Call& call, Prepared* prepared) {
-  const bool none = call.args[1]->kind == Kind::none || std::strcmp(call.args[1]->string, "none") == 0;
-  if (!none && std::strcmp(call.args[1]->string, "tanh") != 0) return bad_argument(1, "must be none or tanh");
+  const bool none =
+      call.args[1]->kind == Kind::none || std::strcmp(call.args[1]->string, "none") == 0;
+  if (!none && std::strcmp(call.args[1]->string, "tanh") != 0)
+    return bad_argument(1, "must be none or tanh");
   if (call.tensor(0).type != ScalarType::f32) return bad_argument(0, "must be float");
   return keep_unary(call, prepared, 2, 0, 0, none ? kGeluErf : kGeluTanh);
 }

@@ -29,7 +29,8 @@ void run_nearest(const Upsample& u) {
           const int32_t h = below(static_cast<int32_t>(static_cast<float>(oh) * u.scale_h), u.xi.h);
           const int32_t w = below(static_cast<int32_t>(static_cast<float>(ow) * u.scale_w), u.xi.w);
           __builtin_memcpy(u.y + static_cast<ptrdiff_t>(u.yi.at(n, c, oh, ow)) * u.element_bytes,
-                           u.x + static_cast<ptrdiff_t>(u.xi.at(n, c, h, w)) * u.element_bytes, u.element_bytes);
+                           u.x + static_cast<ptrdiff_t>(u.xi.at(n, c, h, w)) * u.element_bytes,
+                           u.element_bytes);
         }
 }
 
@@ -39,7 +40,8 @@ struct Neighbours {
   float weight;
 };
 Neighbours neighbours_of(int32_t out, float scale, bool align_corners, int32_t size) {
-  float at = align_corners ? scale * static_cast<float>(out) : scale * (static_cast<float>(out) + 0.5f) - 0.5f;
+  float at = align_corners ? scale * static_cast<float>(out)
+                           : scale * (static_cast<float>(out) + 0.5f) - 0.5f;
   if (at < 0) at = 0;
   const int32_t first = below(static_cast<int32_t>(at), size);
   float weight = at - static_cast<float>(first);
@@ -56,8 +58,10 @@ void run_bilinear(const Upsample& u) {
         const Neighbours h = neighbours_of(oh, u.scale_h, u.align_corners, u.xi.h);
         for (int32_t ow = 0; ow < u.yi.w; ++ow) {
           const Neighbours w = neighbours_of(ow, u.scale_w, u.align_corners, u.xi.w);
-          const float top = (1 - w.weight) * x[u.xi.at(n, c, h.first, w.first)] + w.weight * x[u.xi.at(n, c, h.first, w.second)];
-          const float bottom = (1 - w.weight) * x[u.xi.at(n, c, h.second, w.first)] + w.weight * x[u.xi.at(n, c, h.second, w.second)];
+          const float top = (1 - w.weight) * x[u.xi.at(n, c, h.first, w.first)] +
+                            w.weight * x[u.xi.at(n, c, h.first, w.second)];
+          const float bottom = (1 - w.weight) * x[u.xi.at(n, c, h.second, w.first)] +
+                               w.weight * x[u.xi.at(n, c, h.second, w.second)];
           y[u.yi.at(n, c, oh, ow)] = (1 - h.weight) * top + h.weight * bottom;
         }
       }
@@ -87,8 +91,16 @@ Status fill_upsample(const Call& call, int scales, int out, Upsample* u) {
     return bad_argument(out, "has another batch or number of channels than the input");
   if (x.numel == 0 || y.numel == 0) return bad_argument(out, "has no elements");
   for (const int i : {2, 3})
-    if (x.sizes[i] > kMostWindow || y.sizes[i] > kMostWindow) return bad_argument(out, "is larger than 32768 along a spatial dimension");
-  *u = {bytes_of(x), bytes_of(y), image_of(x), image_of(y), 1, 1, static_cast<uint8_t>(element_bytes(x.type)), false};
+    if (x.sizes[i] > kMostWindow || y.sizes[i] > kMostWindow)
+      return bad_argument(out, "is larger than 32768 along a spatial dimension");
+  *u = {bytes_of(x),
+        bytes_of(y),
+        image_of(x),
+        image_of(y),
+        1,
+        1,
+        static_cast<uint8_t>(element_bytes(x.type)),
+        false};
   if (const char* why = read_scales(call, scales, u)) return bad_argument(scales, why);
   return Status{};
 }
@@ -116,7 +128,9 @@ Status prepare_bilinear(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-extern const Kernel kAtenUpsampleNearest2d = {"aten::upsample_nearest2d.vec_out", "TldO", prepare_nearest};
-extern const Kernel kAtenUpsampleBilinear2d = {"aten::upsample_bilinear2d.vec_out", "TlBdO", prepare_bilinear};
+extern const Kernel kAtenUpsampleNearest2d = {"aten::upsample_nearest2d.vec_out", "TldO",
+                                              prepare_nearest};
+extern const Kernel kAtenUpsampleBilinear2d = {"aten::upsample_bilinear2d.vec_out", "TlBdO",
+                                               prepare_bilinear};
 
 }  // namespace deuteron

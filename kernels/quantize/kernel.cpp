@@ -7,13 +7,14 @@
 namespace deuteron {
 namespace {
 
-// In 2^23..2^24 float32 has steps of one, so adding this rounds to an integer as the addition does: to nearest, ties to even. Holds for
-// |v| <= 2^22; the bounds are within 2^17.
+// In 2^23..2^24 float32 has steps of one, so adding this rounds to an integer as the addition does:
+// to nearest, ties to even. Holds for |v| <= 2^22; the bounds are within 2^17.
 constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
 
 template <class T>
 void quantize(const QuantizeArgs& a, const float* x, T* y) {
-  const float low = static_cast<float>(a.low - a.zero), high = static_cast<float>(a.high - a.zero), reciprocal = a.reciprocal;
+  const float low = static_cast<float>(a.low - a.zero), high = static_cast<float>(a.high - a.zero),
+              reciprocal = a.reciprocal;
   const int32_t zero = a.zero;  // which a store to y might change, for all that a compiler knows
   for (int32_t i = 0, count = a.count; i < count; ++i) {
     float v = x[i] * reciprocal;
@@ -29,7 +30,8 @@ double normal(float v) { return v < 0x1p-126f && v > -0x1p-126f ? 0.0 : static_c
 
 }  // namespace
 
-// The product of two float32 is exact in double, and rounds to an integer when a number is added at which double has steps of one.
+// The product of two float32 is exact in double, and rounds to an integer when a number is added at
+// which double has steps of one.
 DEUTERON_HOST_CLONES void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y) {
   constexpr double kDoubleRounder = 0x1.8p52;
   const double low = a.low - a.zero, high = a.high - a.zero, reciprocal = normal(a.reciprocal);
@@ -46,7 +48,9 @@ DEUTERON_HOST_CLONES void quantize_s8_as_mve(const QuantizeArgs& a, const float*
   quantize_s8(rest, x + fused, y + fused);
 }
 
-DEUTERON_HOST_CLONES void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y) { quantize(a, x, y); }
+DEUTERON_HOST_CLONES void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y) {
+  quantize(a, x, y);
+}
 void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y) { quantize(a, x, y); }
 
 }  // namespace deuteron

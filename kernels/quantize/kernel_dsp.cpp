@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization for cores with the DSP extension and single-precision floats: VCVTR rounds as the core is set, to nearest with ties to even,
-// saturates, and makes 0 of a NaN, which is what kernel.h asks for; rounding before the bounds are applied changes nothing, since they are
-// whole numbers. Four elements a turn where the bounds are those of int8: gcc 12 takes 10 instructions an element, not 6.
+// Quantization for cores with the DSP extension and single-precision floats: VCVTR rounds as the
+// core is set, to nearest with ties to even, saturates, and makes 0 of a NaN, which is what
+// kernel.h asks for; rounding before the bounds are applied changes nothing, since they are whole
+// numbers. Four elements a turn where the bounds are those of int8: gcc 12 takes 10 instructions an
+// element, not 6.
 #include "kernels/quantize/kernel.h"
 
 #if defined(__ARM_FP)
@@ -41,7 +43,8 @@ void quantize_fours(const QuantizeArgs& a, int32_t fours, const float*& x, int8_
       "  strb %[v2], [%[y]], #1\n"
       "  strb %[v3], [%[y]], #1\n"
       "  bne 1b\n"
-      : [x] "+r"(x), [y] "+r"(y), [fours] "+r"(fours), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+      : [x] "+r"(x), [y] "+r"(y), [fours] "+r"(fours), [v0] "=&r"(v0), [v1] "=&r"(v1),
+        [v2] "=&r"(v2), [v3] "=&r"(v3)
       : [reciprocal] "t"(a.reciprocal), [zero] "r"(a.zero)
       : "s0", "s1", "s2", "s3", "cc", "memory");
 }

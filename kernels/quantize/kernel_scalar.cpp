@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization for cores without a floating-point unit: the product is rounded to 24 bits, as float32 does, then to a whole number, both to
-// nearest with ties to even, in integers. 30 instructions an element on Cortex-M3; the compiler's library takes 290.
+// Quantization for cores without a floating-point unit: the product is rounded to 24 bits, as
+// float32 does, then to a whole number, both to nearest with ties to even, in integers. 30
+// instructions an element on Cortex-M3; the compiler's library takes 290.
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_SCALAR)
@@ -13,7 +14,8 @@
 namespace deuteron {
 namespace {
 
-// 24 bits by 24, at least 2^46, moved up until the product has 48 bits: its upper half, and the lower one at the top of a word.
+// 24 bits by 24, at least 2^46, moved up until the product has 48 bits: its upper half, and the
+// lower one at the top of a word.
 struct Product {
   uint32_t high, low;
   int32_t moved;
@@ -27,9 +29,11 @@ inline Product product_of(uint32_t a, uint32_t b) {
 }
 #else
 inline Product product_of(uint32_t a, uint32_t b) {  // by halves of 12 bits
-  const uint32_t a_high = a >> 12, a_low = a & 0xfff, b_high = b >> 12, b_low = b & 0xfff, bottom = a_low * b_low;
+  const uint32_t a_high = a >> 12, a_low = a & 0xfff, b_high = b >> 12, b_low = b & 0xfff,
+                 bottom = a_low * b_low;
   const uint32_t middle = a_high * b_low + a_low * b_high + (bottom >> 12);
-  const uint32_t high = a_high * b_high + (middle >> 12), low = middle << 20 | (bottom & 0xfff) << 8;
+  const uint32_t high = a_high * b_high + (middle >> 12), low = middle << 20 | (bottom & 0xfff)
+                                                                                   << 8;
   if (high >> 23 != 0) return {high, low, 0};
   return {2 * high + (low >> 31), 2 * low, 1};
 }
@@ -55,7 +59,8 @@ void quantize_s8_scalar(const QuantizeArgs& args, const float* x, int8_t* y) {
   const FloatNumber reciprocal = float_number(reciprocal_bits);
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits;
-    std::memcpy(&bits, __builtin_assume_aligned(x + i, 4), sizeof bits);  // with Thumb-1 gcc 12 calls memcpy where it is not told
+    std::memcpy(&bits, __builtin_assume_aligned(x + i, 4),
+                sizeof bits);  // with Thumb-1 gcc 12 calls memcpy where it is not told
     const uint32_t size = bits & INT32_MAX;
     int32_t v = 0;  // of zero, and of what is not a number
     if (size - 1 < kInfinite - 1) v = rounded_product(float_number(size), reciprocal);

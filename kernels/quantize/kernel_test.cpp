@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_s8 and quantize_s16 against the reference, bit for bit: every kind of float, ties, ends, in place; and refusals.
+// quantize_s8 and quantize_s16 against the reference, bit for bit: every kind of float, ties, ends,
+// in place; and refusals.
 #include "kernels/quantize/kernel.h"
 
 #include <bit>
@@ -13,7 +14,8 @@
 namespace deuteron {
 namespace quantize_test {
 
-TestCall call_of(ScalarType type, const std::vector<float>& x, double scale, int64_t zero, int64_t low, int64_t high) {
+TestCall call_of(ScalarType type, const std::vector<float>& x, double scale, int64_t zero,
+                 int64_t low, int64_t high) {
   TestCall call(kQuantizePerTensor);
   Tensor& t = call.tensor(ScalarType::f32, {static_cast<int32_t>(x.size())});
   std::memcpy(t.data, x.data(), x.size() * 4);
@@ -42,10 +44,12 @@ std::vector<float> floats(float scale) {
                        std::numeric_limits<float>::denorm_min()};
   for (int i = -600; i <= 600; ++i) {
     const float tie = static_cast<float>(i) * 0.5f * scale;
-    for (const float v : {tie, std::nextafter(tie, 1e9f), std::nextafter(tie, -1e9f)}) x.push_back(v);
+    for (const float v : {tie, std::nextafter(tie, 1e9f), std::nextafter(tie, -1e9f)})
+      x.push_back(v);
   }
   Random random(1);
-  for (int i = 0; i < 20000; ++i) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(random.engine())));
+  for (int i = 0; i < 20000; ++i)
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(random.engine())));
   std::normal_distribution<float> normal(0, 60 * scale);
   for (int i = 0; i < 20001; ++i) x.push_back(normal(random.engine));
   return x;
@@ -58,14 +62,16 @@ TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
     int32_t zero, low, high;
   };
   for (const Setting& s :
-       {Setting{0.02092f, -12, -128, 127}, Setting{1.0f, 0, -128, 127}, Setting{0.1f, 127, -127, 127}, Setting{3.5f, -128, -128, 127},
+       {Setting{0.02092f, -12, -128, 127}, Setting{1.0f, 0, -128, 127},
+        Setting{0.1f, 127, -127, 127}, Setting{3.5f, -128, -128, 127},
         Setting{1e-38f, 5, -128, 127}, Setting{2e30f, 5, -100, 3}, Setting{0.5f, 100, -5, 20}}) {
     const std::vector<float> x = floats(s.scale);
     const QuantizeArgs a{static_cast<int32_t>(x.size()), 1.0f / s.scale, s.zero, s.low, s.high};
     TestCall call = call_of(ScalarType::s8, x, s.scale, s.zero, s.low, s.high);
     cases.run("s8, scale " + std::to_string(s.scale), call);
     std::vector<int8_t> expected(x.size());
-    (cases.isa() == Isa::mve ? quantize_mve_reference : quantize_reference<int8_t>)(a, x.data(), expected.data());
+    (cases.isa() == Isa::mve ? quantize_mve_reference
+                             : quantize_reference<int8_t>)(a, x.data(), expected.data());
     cases.expect(6, expected);
 
     const QuantizeArgs wide{a.count, a.reciprocal, s.zero * 200, s.low * 250, s.high * 250};
@@ -77,7 +83,8 @@ TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
   }
 }
 
-// A program for the vector extension has its arithmetic on the host too: whole blocks of 16 round once, what is behind them twice.
+// A program for the vector extension has its arithmetic on the host too: whole blocks of 16 round
+// once, what is behind them twice.
 TEST(QuantizeKernel, OfAProgramForMveRoundsTheExactProduct) {
   for (const float scale : {0.02092f, 2.0f / 255, 1.0f, 1e-38f, 2e-38f, 0x1p127f}) {
     std::vector<float> x = floats(scale);
@@ -89,7 +96,8 @@ TEST(QuantizeKernel, OfAProgramForMveRoundsTheExactProduct) {
       std::vector<int8_t> expected(count), twice(count);
       const QuantizeArgs a{static_cast<int32_t>(count), 1.0f / scale, -3, -128, 127};
       quantize_mve_reference(a, x.data(), expected.data());
-      EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected) << count << " elements, scale " << scale;
+      EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected)
+          << count << " elements, scale " << scale;
       x = floats(scale);
     }
   }
@@ -106,9 +114,12 @@ TEST(QuantizeKernel, OfAProgramForMveRoundsTheExactProduct) {
 TEST(QuantizeKernel, SaturatesOnTheRightSide) {
   const float inf = std::numeric_limits<float>::infinity();
   TestCall call =
-      call_of(ScalarType::s8, {1e30f, -1e30f, 3e9f, -3e9f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}, 0.5, -64, -128, 127);
+      call_of(ScalarType::s8,
+              {1e30f, -1e30f, 3e9f, -3e9f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}, 0.5,
+              -64, -128, 127);
   call.run();
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), (std::vector<int8_t>{127, -128, 127, -128, 127, -128, -64}));
+  EXPECT_EQ(contents<int8_t>(call.tensor_at(6)),
+            (std::vector<int8_t>{127, -128, 127, -128, 127, -128, -64}));
 }
 
 TEST(QuantizeKernel, WorksInPlace) {
@@ -121,7 +132,8 @@ TEST(QuantizeKernel, WorksInPlace) {
   std::vector<int8_t> expected(x.size());
   (cases.isa() == Isa::mve
        ? quantize_mve_reference
-       : quantize_reference<int8_t>)({static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127}, x.data(), expected.data());
+       : quantize_reference<int8_t>)({static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127},
+                                     x.data(), expected.data());
   cases.expect(6, expected);
 }
 
@@ -138,7 +150,8 @@ TEST(QuantizeKernel, Refuses) {
                             {6, "must be int8, or int16 and 2-aligned", type(6, ScalarType::u8)},
                             {6, "must have the sizes and the order of the input", size(6, 0, 5)},
                         });
-  for (const double scale : {0.0, -0.5, std::nan(""), 1e39, 1e-39, 1e-60, std::numeric_limits<double>::infinity()})
+  for (const double scale :
+       {0.0, -0.5, std::nan(""), 1e39, 1e-39, 1e-60, std::numeric_limits<double>::infinity()})
     expect_refusals(make, {{1, "must be positive, with a finite reciprocal", real(1, scale)}});
 }
 

@@ -14,7 +14,8 @@ const char* why_not_rows(const Tensor& t, int64_t count, int32_t low, int32_t hi
 
 template <class Step>
 const char* why_not_steps(const Tensor& t) {
-  if (const char* why = why_not_dense(t, sizeof(Step) == 1 ? ScalarType::s8 : ScalarType::s16, 3)) return why;
+  if (const char* why = why_not_dense(t, sizeof(Step) == 1 ? ScalarType::s8 : ScalarType::s16, 3))
+    return why;
   if (sizeof(Step) > 1 && !is_aligned(t, sizeof(Step))) return "is not aligned";
   return nullptr;
 }
@@ -22,7 +23,8 @@ const char* why_not_steps(const Tensor& t) {
 template <class Step>
 const char* why_not_weight(const Tensor& t, int32_t directions, int32_t rows, int32_t columns) {
   if (const char* why = why_not_steps<Step>(t)) return why;
-  if (t.sizes[0] != directions || t.sizes[1] != rows || t.sizes[2] != columns) return "must have a row for each gate and unit";
+  if (t.sizes[0] != directions || t.sizes[1] != rows || t.sizes[2] != columns)
+    return "must have a row for each gate and unit";
   return nullptr;
 }
 
@@ -46,9 +48,11 @@ const char* why_not_scratch(const Tensor& t, int64_t bytes, uintptr_t alignment)
 }
 
 template <class Step>
-Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at, RecurrentArgsOf<Step>* a) {
+Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at,
+                      RecurrentArgsOf<Step>* a) {
   constexpr int32_t kMostMultiplier = sizeof(Step) == 1 ? INT32_MAX : 65535;
-  const Tensor &x = call.tensor(kRecurrentX), &u = call.tensor(kRecurrentStateWeight), &y = call.tensor(y_at), &h_n = call.tensor(h_n_at);
+  const Tensor &x = call.tensor(kRecurrentX), &u = call.tensor(kRecurrentStateWeight),
+               &y = call.tensor(y_at), &h_n = call.tensor(h_n_at);
   a->batch_first = call.boolean(kRecurrentBatchFirst);
   a->reverse = call.boolean(kRecurrentReverse);
   a->sequence = call.boolean(kRecurrentSequence);
@@ -64,8 +68,10 @@ Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at, Rec
   if (!lies_in(a->directions, 1, 2) || !lies_in(a->units, 1, kMostColumns))
     return bad_argument(kRecurrentStateWeight, "must have 1 or 2 directions, 1..32768 units");
   const int32_t rows = gates * a->units;
-  if (const char* why = why_not_weight<Step>(u, a->directions, rows, a->units)) return bad_argument(kRecurrentStateWeight, why);
-  if (const char* why = why_not_weight<Step>(call.tensor(kRecurrentWeight), a->directions, rows, a->inputs))
+  if (const char* why = why_not_weight<Step>(u, a->directions, rows, a->units))
+    return bad_argument(kRecurrentStateWeight, why);
+  if (const char* why =
+          why_not_weight<Step>(call.tensor(kRecurrentWeight), a->directions, rows, a->inputs))
     return bad_argument(kRecurrentWeight, why);
   const Tensor* h_0 = call.optional_tensor(kRecurrentInitial);
   if (h_0 != nullptr)
@@ -81,15 +87,21 @@ Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at, Rec
                    {kRecurrentStateMultiplier, count * kinds, 0, kMostMultiplier},
                    {kRecurrentShift, count, 1, kMostShift}};
   for (const auto& c : constants)
-    if (const char* why = why_not_rows(call.tensor(c.at), c.count, c.low, c.high)) return bad_argument(c.at, why);
-  if (!is_step<Step>(call.integer(kRecurrentYZero))) return bad_argument(kRecurrentYZero, kNotAStep<Step>);
-  if (!is_multiplier(call.integer(kRecurrentYMultiplier))) return bad_argument(kRecurrentYMultiplier, "is out of range");
-  if (!lies_in(call.integer(kRecurrentYShift), -31, 0)) return bad_argument(kRecurrentYShift, "must be -31..0");
+    if (const char* why = why_not_rows(call.tensor(c.at), c.count, c.low, c.high))
+      return bad_argument(c.at, why);
+  if (!is_step<Step>(call.integer(kRecurrentYZero)))
+    return bad_argument(kRecurrentYZero, kNotAStep<Step>);
+  if (!is_multiplier(call.integer(kRecurrentYMultiplier)))
+    return bad_argument(kRecurrentYMultiplier, "is out of range");
+  if (!lies_in(call.integer(kRecurrentYShift), -31, 0))
+    return bad_argument(kRecurrentYShift, "must be -31..0");
   if (a->sequence) {
     if (const char* why = why_not_steps<Step>(y)) return bad_argument(y_at, why);
-    if (y.sizes[0] != x.sizes[0] || y.sizes[1] != x.sizes[1] || y.sizes[2] != a->directions * a->units)
+    if (y.sizes[0] != x.sizes[0] || y.sizes[1] != x.sizes[1] ||
+        y.sizes[2] != a->directions * a->units)
       return bad_argument(y_at, "must have a row for each row of the input");
-  } else if (const char* why = why_not_scratch(y, 2 * int64_t{a->units} * static_cast<int64_t>(sizeof(Step)), sizeof(Step))) {
+  } else if (const char* why = why_not_scratch(
+                 y, 2 * int64_t{a->units} * static_cast<int64_t>(sizeof(Step)), sizeof(Step))) {
     return bad_argument(y_at, why);
   }
   if (const char* why = why_not_state(h_n, *a)) return bad_argument(h_n_at, why);

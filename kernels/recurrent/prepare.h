@@ -6,10 +6,12 @@
 
 namespace deuteron {
 
-DEUTERON_FIELDS(RecurrentArgs, steps, batch, inputs, units, directions, batch_first, reverse, sequence, y_zero, y_multiplier, y_shift,
-                weight, recurrent, bias, recurrent_bias, multiplier, recurrent_multiplier, shift, x, h_0, y, h_n)
-DEUTERON_FIELDS(RecurrentS16Args, steps, batch, inputs, units, directions, batch_first, reverse, sequence, y_zero, y_multiplier, y_shift,
-                weight, recurrent, bias, recurrent_bias, multiplier, recurrent_multiplier, shift, x, h_0, y, h_n)
+DEUTERON_FIELDS(RecurrentArgs, steps, batch, inputs, units, directions, batch_first, reverse,
+                sequence, y_zero, y_multiplier, y_shift, weight, recurrent, bias, recurrent_bias,
+                multiplier, recurrent_multiplier, shift, x, h_0, y, h_n)
+DEUTERON_FIELDS(RecurrentS16Args, steps, batch, inputs, units, directions, batch_first, reverse,
+                sequence, y_zero, y_multiplier, y_shift, weight, recurrent, bias, recurrent_bias,
+                multiplier, recurrent_multiplier, shift, x, h_0, y, h_n)
 
 enum {
   kRecurrentX,
@@ -45,7 +47,8 @@ bool is_step(int64_t v) {
   else return lies_in(v, -32768, 32767);
 }
 template <class Step>
-inline constexpr const char* kNotAFirstShift = sizeof(Step) == 1 ? "must be -31..20" : "must be -31..14";
+inline constexpr const char* kNotAFirstShift = sizeof(Step) == 1 ? "must be -31..20"
+                                                                 : "must be -31..14";
 
 template <class Step>
 inline constexpr const char* kNotAStep = sizeof(Step) == 1 ? "must be int8" : "must be int16";

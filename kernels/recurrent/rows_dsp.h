@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of the recurrent kernels with the DSP extension: four elements of v, widened once, meet each row.
+// The inner loop of the recurrent kernels with the DSP extension: four elements of v, widened once,
+// meet each row.
 #pragma once
 #include <arm_acle.h>
 
@@ -9,7 +10,8 @@
 namespace deuteron {
 
 struct DspRows {
-  // Elements 0 and 2 of four, and 1 and 3, as halfwords. Rows begin anywhere: a word may be read unaligned.
+  // Elements 0 and 2 of four, and 1 and 3, as halfwords. Rows begin anywhere: a word may be read
+  // unaligned.
   struct Pairs {
     int16x2_t even, odd;
   };
@@ -17,12 +19,15 @@ struct DspRows {
     int8x4_t four;
     std::memcpy(&four, from, sizeof four);
     Pairs p{__sxtb16(four), 0};
-    asm("sxtb16 %0, %1, ror #8" : "=r"(p.odd) : "r"(four));  // gcc 12 makes two instructions of the intrinsic
+    asm("sxtb16 %0, %1, ror #8"
+        : "=r"(p.odd)
+        : "r"(four));  // gcc 12 makes two instructions of the intrinsic
     return p;
   }
 
   template <int32_t rows>
-  static void sum(const int8_t* first, int32_t step, const int8_t* v, int32_t count, int32_t (&sums)[rows]) {
+  static void sum(const int8_t* first, int32_t step, const int8_t* v, int32_t count,
+                  int32_t (&sums)[rows]) {
     for (int32_t& s : sums) s = 0;
     // With -O2 gcc 12 keeps the sums in memory unless it is told to unroll.
     for (; count >= 4; count -= 4, first += 4, v += 4) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loop of LSTM and GRU cells for cores with Thumb-1: contract in rows_thumb1_scalar.h. Assembly, because gcc 12 keeps no sums in the
-@ upper registers. Empty for other cores.
+@ Inner loop of LSTM and GRU cells for cores with Thumb-1: contract in rows_thumb1_scalar.h.
+@ Assembly, because gcc 12 keeps no sums in the upper registers. Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 
 @ An element of the vector and four rows: 14 instructions, 4 products.
-@   r0 end of the vector   r1-r4 ends of the rows   r5 element, below 0   r6 element of the vector   r7 weight   r8-r11 sums
+@   r0 end of the vector   r1-r4 ends of the rows   r5 element, below 0
+@     r6 element of the vector   r7 weight   r8-r11 sums
 .macro ELEMENT
   ldrsb r6, [r0, r5]
   FOUR_FILTERS

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products of one vector with four rows, for cores with Thumb-1 (Cortex-M0, M0+, M23). Schedule: kernels/recurrent/rows_thumb1_scalar.S.
+// Sums of products of one vector with four rows, for cores with Thumb-1 (Cortex-M0, M0+, M23).
+// Schedule: kernels/recurrent/rows_thumb1_scalar.S.
 #pragma once
 #include <cstdint>
 

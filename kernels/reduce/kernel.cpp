@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable sums of slices: those of a block of neighbours lie on the stack, and each row of the slice adds to all of them.
+// Portable sums of slices: those of a block of neighbours lie on the stack, and each row of the
+// slice adds to all of them.
 #include "kernels/reduce/kernel.h"
 
 #include "kernels/common/host_clones.h"
 #include "kernels/reduce/result.h"
 
-// Only few sums come here where there is a kernel of an instruction set: no more code for them than they need.
+// Only few sums come here where there is a kernel of an instruction set: no more code for them than
+// they need.
 #if defined(__ARM_FEATURE_DSP)
 #pragma GCC optimize("Os")
 #endif
@@ -35,7 +37,8 @@ DEUTERON_HOST_CLONES void sum_s8(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row(a, x, y);
     else
-      for (int32_t i = 0; i < a.inner; i += kSumBlock) sum_block(a, x + i, a.inner - i < kSumBlock ? a.inner - i : kSumBlock, y + i);
+      for (int32_t i = 0; i < a.inner; i += kSumBlock)
+        sum_block(a, x + i, a.inner - i < kSumBlock ? a.inner - i : kSumBlock, y + i);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of slices with the DSP extension: 4 neighbours at a time, two in a word; a row of its own four elements at a time.
+// Sums of slices with the DSP extension: 4 neighbours at a time, two in a word; a row of its own
+// four elements at a time.
 #include "kernels/common/one_copy.h"
 #include "kernels/integer/sums_dsp.h"
 #include "kernels/reduce/kernel.h"
@@ -33,7 +34,8 @@ void sum_s8_dsp(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row_dsp(a, x, y);
     for (int32_t i = 0; a.inner != 1 && i < a.inner; i += kSumNeighbours) {
-      const int32_t from = a.inner - i < kSumNeighbours ? a.inner - kSumNeighbours : i;  // the last ones overlap
+      const int32_t from =
+          a.inner - i < kSumNeighbours ? a.inner - kSumNeighbours : i;  // the last ones overlap
       sum_block_dsp(a, x + from, y + from);
     }
   }

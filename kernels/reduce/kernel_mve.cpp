@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of slices with the M-profile Vector Extension: 16 neighbours at a time, in int16 as long as they fit; a row of its own across lanes.
+// Sums of slices with the M-profile Vector Extension: 16 neighbours at a time, in int16 as long as
+// they fit; a row of its own across lanes.
 #include <arm_mve.h>
 
 #include "kernels/common/one_copy.h"
@@ -14,18 +15,21 @@ constexpr int32_t kSumRowsAtOnce = 255;  // sums of so many int8 fit int16
 
 // What becomes of four sums, still as int32.
 inline int32x4_t sum_results_mve(const SumArgs& a, int32x4_t sums) {
-  const int32x4_t v = requantize_mve(vsubq_n_s32(sums, a.slice * a.x_zero), vdupq_n_s32(a.multiplier), vdupq_n_s32(a.shift));
+  const int32x4_t v = requantize_mve(vsubq_n_s32(sums, a.slice * a.x_zero),
+                                     vdupq_n_s32(a.multiplier), vdupq_n_s32(a.shift));
   return vminq_s32(vmaxq_s32(vaddq_n_s32(v, a.y_zero), vdupq_n_s32(a.low)), vdupq_n_s32(a.high));
 }
 
 DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t count, int8_t* y) {
   const mve_pred16_t first = vctp16q(static_cast<uint32_t>(count)),
-                     second = vctp16q(static_cast<uint32_t>(count > kSumNeighbours / 2 ? count - kSumNeighbours / 2 : 0));
+                     second = vctp16q(static_cast<uint32_t>(
+                         count > kSumNeighbours / 2 ? count - kSumNeighbours / 2 : 0));
   int32x4x2_t sums[2];  // of each half: its even elements, its odd ones
   for (int32x4x2_t& half : sums) half = {{vdupq_n_s32(0), vdupq_n_s32(0)}};
   for (int32_t done = 0; done < a.slice; done += kSumRowsAtOnce) {
     int16x8_t halves[2] = {vdupq_n_s16(0), vdupq_n_s16(0)};
-    for (int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce; k > 0; --k, x += a.inner) {
+    for (int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce; k > 0;
+         --k, x += a.inner) {
       halves[0] = vaddq_s16(halves[0], vldrbq_z_s16(x, first));
       halves[1] = vaddq_s16(halves[1], vldrbq_z_s16(x + kSumNeighbours / 2, second));
     }
@@ -36,14 +40,16 @@ DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t 
   }
   for (int h = 0; h < 2; ++h) {
     const int16x8_t low = vmovnbq_s32(vdupq_n_s16(0), sum_results_mve(a, sums[h].val[0]));
-    vstrbq_p_s16(y + h * (kSumNeighbours / 2), vmovntq_s32(low, sum_results_mve(a, sums[h].val[1])), h == 0 ? first : second);
+    vstrbq_p_s16(y + h * (kSumNeighbours / 2), vmovntq_s32(low, sum_results_mve(a, sums[h].val[1])),
+                 h == 0 ? first : second);
   }
 }
 
 DEUTERON_ONE_COPY void sum_row_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
   int32_t sum = 0;
   int32_t left = a.slice;
-  for (; left >= kSumNeighbours; left -= kSumNeighbours, x += kSumNeighbours) sum = vaddvaq_s8(sum, vldrbq_s8(x));
+  for (; left >= kSumNeighbours; left -= kSumNeighbours, x += kSumNeighbours)
+    sum = vaddvaq_s8(sum, vldrbq_s8(x));
   if (left > 0) {
     const mve_pred16_t here = vctp8q(static_cast<uint32_t>(left));
     sum = vaddvaq_p_s8(sum, vldrbq_z_s8(x, here), here);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum_s8 and its binding against the reference, bit for bit: slices of every place, lengths beyond what int16 holds, sums at the ends of
-// int32; and refusals.
+// sum_s8 and its binding against the reference, bit for bit: slices of every place, lengths beyond
+// what int16 holds, sums at the ends of int32; and refusals.
 #include "kernels/reduce/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -19,7 +19,8 @@ struct Case {
 TestCall call_of(const SumArgs& a, Random& random) {
   TestCall call(kSum);
   random.fill(call.tensor(ScalarType::s8, {a.outer, a.slice, a.inner}));
-  for (const int32_t v : {a.inner, a.x_zero, a.y_zero, a.multiplier, a.shift, a.low, a.high}) call.integer(v);
+  for (const int32_t v : {a.inner, a.x_zero, a.y_zero, a.multiplier, a.shift, a.low, a.high})
+    call.integer(v);
   call.tensor(ScalarType::s8, {a.outer, 1, a.inner});
   return call;
 }
@@ -66,7 +67,8 @@ TEST(SumKernel, TakesAnImageInChannelsLast) {
   const SumArgs a{2, 20, 6, -5, 7, 1600000000, -4, -128, 127};
   TestCall call(kSum);
   random.fill(call.tensor(ScalarType::s8, {2, 6, 5, 4}, {0, 2, 3, 1}));
-  for (const int32_t v : {a.inner, a.x_zero, a.y_zero, a.multiplier, a.shift, a.low, a.high}) call.integer(v);
+  for (const int32_t v : {a.inner, a.x_zero, a.y_zero, a.multiplier, a.shift, a.low, a.high})
+    call.integer(v);
   call.tensor(ScalarType::s8, {2, 6, 1, 1}, {0, 2, 3, 1});
   check(cases, "channels last", a, call);
 }
@@ -81,7 +83,8 @@ TEST(SumKernel, EqualsTheDefinitionAtTheLongestSlice) {
       int8_t y = 0;
       sum_s8(a, x.data(), &y);
       EXPECT_EQ(y, up ? 127 : -128) << "shift " << shift;
-      EXPECT_GT(255 * (int64_t{slice} + 1) << shift, INT32_MAX - 128) << "the limit could be higher";
+      EXPECT_GT(255 * (int64_t{slice} + 1) << shift, INT32_MAX - 128)
+          << "the limit could be higher";
     }
 }
 
@@ -90,22 +93,24 @@ TEST(SumKernel, Refuses) {
     Random random(4);
     return call_of(kCases[1].a, random);
   };
-  expect_refusals(make, {
-                            {0, "must be int8", type(0, ScalarType::u8)},
-                            {8, "must be int8", type(8, ScalarType::u8)},
-                            {2, "must be int8", number(2, 128)},
-                            {3, "must be int8", number(3, -129)},
-                            {4, "is out of range", number(4, INT32_MIN)},
-                            {5, "must be -31..30", number(5, -32)},
-                            {5, "must be -31..30", number(5, 31)},
-                            {6, "must be int8, and not above the other bound", number(6, 128)},
-                            {6, "must be int8, and not above the other bound", number(7, -129)},
-                            {1, "must divide the elements of the result", number(1, 0)},
-                            {1, "must divide the elements of the result", number(1, 4)},
-                            {0, "must have as many elements for each of the result", elements(0, 211)},
-                            {0, "must have as many elements for each of the result", elements(0, 0)},
-                            {0, "has slices too long for sums within int32", number(5, 20)},  // 2^31 / 2^20 = 2048 steps: 8 elements
-                        });
+  expect_refusals(make,
+                  {
+                      {0, "must be int8", type(0, ScalarType::u8)},
+                      {8, "must be int8", type(8, ScalarType::u8)},
+                      {2, "must be int8", number(2, 128)},
+                      {3, "must be int8", number(3, -129)},
+                      {4, "is out of range", number(4, INT32_MIN)},
+                      {5, "must be -31..30", number(5, -32)},
+                      {5, "must be -31..30", number(5, 31)},
+                      {6, "must be int8, and not above the other bound", number(6, 128)},
+                      {6, "must be int8, and not above the other bound", number(7, -129)},
+                      {1, "must divide the elements of the result", number(1, 0)},
+                      {1, "must divide the elements of the result", number(1, 4)},
+                      {0, "must have as many elements for each of the result", elements(0, 211)},
+                      {0, "must have as many elements for each of the result", elements(0, 0)},
+                      {0, "has slices too long for sums within int32",
+                       number(5, 20)},  // 2^31 / 2^20 = 2048 steps: 8 elements
+                  });
 }
 
 TEST(SumKernel, StaysInsideItsTensorsWhateverTheArguments) {

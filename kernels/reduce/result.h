@@ -8,7 +8,8 @@
 namespace deuteron {
 
 DEUTERON_ONE_COPY inline int8_t sum_result(const SumArgs& a, int32_t sum) {
-  return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift, a.y_zero, a.low, a.high);
+  return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift,
+                          a.y_zero, a.low, a.high);
 }
 
 }  // namespace deuteron

@@ -18,18 +18,27 @@ Status read(const Call& call, int narrow, int wide, RequantizeArgs* a) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
   if (call.tensor(narrow).type != ScalarType::s8) return bad_argument(narrow, "must be int8");
   if (const char* why = why_not_s16(call.tensor(wide))) return bad_argument(wide, why);
-  if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
+  if (!same_layout(x, y))
+    return bad_argument(kOut, "must have the sizes and the order of the input");
   const bool to_int8 = narrow == kOut;
-  const int64_t most_x = to_int8 ? 0 : 127, most_y = to_int8 ? 127 : 0, most = to_int8 ? 127 : 32767;
-  const auto is_zero_point = [](int64_t v, int64_t high) { return high == 0 ? v == 0 : v >= -128 && v <= high; };
-  if (!is_zero_point(call.integer(kXZero), most_x)) return bad_argument(kXZero, "must be within int8, and 0 of int16");
+  const int64_t most_x = to_int8 ? 0 : 127, most_y = to_int8 ? 127 : 0,
+                most = to_int8 ? 127 : 32767;
+  const auto is_zero_point = [](int64_t v, int64_t high) {
+    return high == 0 ? v == 0 : v >= -128 && v <= high;
+  };
+  if (!is_zero_point(call.integer(kXZero), most_x))
+    return bad_argument(kXZero, "must be within int8, and 0 of int16");
   if (!lies_in(call.integer(kFactor), 0, 32767)) return bad_argument(kFactor, "must be 0..32767");
   if (!lies_in(call.integer(kShift), -15, 15)) return bad_argument(kShift, "must be -15..15");
-  if (!is_zero_point(call.integer(kYZero), most_y)) return bad_argument(kYZero, "must be within int8, and 0 of int16");
-  if (!lies_in(call.integer(kYMin), -most - 1, most)) return bad_argument(kYMin, "must be within the type of the result");
-  if (!lies_in(call.integer(kYMax), call.integer(kYMin), most)) return bad_argument(kYMax, "must be y_min or more, within the type");
+  if (!is_zero_point(call.integer(kYZero), most_y))
+    return bad_argument(kYZero, "must be within int8, and 0 of int16");
+  if (!lies_in(call.integer(kYMin), -most - 1, most))
+    return bad_argument(kYMin, "must be within the type of the result");
+  if (!lies_in(call.integer(kYMax), call.integer(kYMin), most))
+    return bad_argument(kYMax, "must be y_min or more, within the type");
   const auto number = [&](int k) { return static_cast<int32_t>(call.integer(k)); };
-  *a = {x.numel, number(kXZero), number(kFactor), number(kShift), number(kYZero), number(kYMin), number(kYMax)};
+  *a = {x.numel,        number(kXZero), number(kFactor), number(kShift),
+        number(kYZero), number(kYMin),  number(kYMax)};
   return Status{};
 }
 

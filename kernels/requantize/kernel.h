@@ -5,10 +5,11 @@
 //   v = shift < 0 ? (u + 2^(-shift-1)) >> -shift : u << shift, saturated to int16
 //   y[i] = clamp(v + y_zero, y_min, y_max)
 // Shapes   x, y [count]
-// Units    x_zero, y_zero in steps: -128..127 of int8, 0 of int16; factor 0..32767; shift -15..15; y_min, y_max within the type of y
-// Limits   none: t, u and v are within int16 for all of these, and v + y_zero is clamped behind a saturating sum
-// Scratch  none   Errors   none   Source  docs/precision.md
-// Aliasing requantize_s8: y may begin where x begins; requantize_s16: y overlaps nothing
+// Units    x_zero, y_zero in steps: -128..127 of int8, 0 of int16; factor 0..32767; shift -15..15;
+// y_min, y_max within the type of y Limits   none: t, u and v are within int16 for all of these,
+// and v + y_zero is clamped behind a saturating sum Scratch  none   Errors   none   Source
+// docs/precision.md Aliasing requantize_s8: y may begin where x begins; requantize_s16: y overlaps
+// nothing
 #pragma once
 #include <cstdint>
 
@@ -20,7 +21,8 @@ struct RequantizeArgs {
   int32_t y_min, y_max;
 };
 
-inline constexpr int32_t kRequantizeSteps = 128;  // of int16 for one of int8: the largest distance of two int8 numbers fits
+inline constexpr int32_t kRequantizeSteps =
+    128;  // of int16 for one of int8: the largest distance of two int8 numbers fits
 
 void requantize_s8(const RequantizeArgs& a, const int16_t* x, int8_t* y);
 void requantize_s16(const RequantizeArgs& a, const int8_t* x, int16_t* y);

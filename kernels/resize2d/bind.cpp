@@ -8,7 +8,8 @@
 
 namespace deuteron {
 
-const Kernel kResize2d = {"deuteron::resize2d.out", "TTTO",
-                          prepare_resize2d<int8_t, why_not_image, why_not_position, resize2d_s8, resize2d_s8_mve>};
+const Kernel kResize2d = {
+    "deuteron::resize2d.out", "TTTO",
+    prepare_resize2d<int8_t, why_not_image, why_not_position, resize2d_s8, resize2d_s8_mve>};
 
 }  // namespace deuteron

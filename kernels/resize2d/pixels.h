@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result's pixels one after the other, each with its neighbours and what each of them weighs: what the kernels of all instruction sets
-// have in common.
+// The result's pixels one after the other, each with its neighbours and what each of them weighs:
+// what the kernels of all instruction sets have in common.
 #pragma once
 #include "kernels/resize2d/kernel.h"
 
@@ -11,9 +11,11 @@ struct PixelWeights {
   int32_t top_left, top_right, left, right;
 };
 
-// pixel(top, bottom, to_right, weights, y): rows of x at the left neighbours, elements from there to the right ones.
+// pixel(top, bottom, to_right, weights, y): rows of x at the left neighbours, elements from there
+// to the right ones.
 template <class T, class Pixel>
-inline void each_pixel(const Resize2dArgs& a, const T* x, const int32_t* rows, const int32_t* columns, T* y, Pixel pixel) {
+inline void each_pixel(const Resize2dArgs& a, const T* x, const int32_t* rows,
+                       const int32_t* columns, T* y, Pixel pixel) {
   constexpr int32_t kOne = 1 << kResizeBits;
   const int32_t row_elements = a.in_w * a.channels;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * row_elements)

@@ -11,14 +11,16 @@ DEUTERON_FIELDS(Resize2dArgs, n, in_h, in_w, channels, out_h, out_w)
 // {first, weight} of one element along an axis of `in` elements.
 inline const char* why_not_position(int32_t first, int32_t weight, int32_t in) {
   if (!lies_in(first, 0, in - 1)) return "has a position outside the axis";
-  return lies_in(weight, 0, first == in - 1 ? 0 : 1 << kResizeBits) ? nullptr : "has a weight out of range";
+  return lies_in(weight, 0, first == in - 1 ? 0 : 1 << kResizeBits) ? nullptr
+                                                                    : "has a weight out of range";
 }
 
 // For each of `out` elements.
 template <const char* (*why_not)(int32_t, int32_t, int32_t)>
 const char* why_not_positions(const Tensor& t, int32_t in, int32_t out) {
   if (const char* why = why_not_dense(t, ScalarType::s32, 2)) return why;
-  if (t.sizes[0] != out || t.sizes[1] != 2) return "must have a position and a weight for each element along the axis";
+  if (t.sizes[0] != out || t.sizes[1] != 2)
+    return "must have a position and a weight for each element along the axis";
   if (!is_aligned(t, 4)) return "must be 4-aligned";
   if (!t.constant) return "must be a constant";
   const int32_t* v = static_cast<const int32_t*>(t.data);
@@ -29,25 +31,28 @@ const char* why_not_positions(const Tensor& t, int32_t in, int32_t out) {
 
 enum { kResizeX, kResizeRows, kResizeColumns, kResizeOut };
 
-// `why_not`: what the elements of both images must be; `place`: what an entry of a table must be. Of a result without elements the tables
-// are not looked at.
+// `why_not`: what the elements of both images must be; `place`: what an entry of a table must be.
+// Of a result without elements the tables are not looked at.
 template <const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t)>
 Status read_resize2d(const Call& call, Resize2dArgs& a) {
   const Tensor &x = call.tensor(kResizeX), &y = call.tensor(kResizeOut);
   if (const char* why = why_not(x)) return bad_argument(kResizeX, why);
   if (const char* why = why_not(y)) return bad_argument(kResizeOut, why);
   a = {x.sizes[0], x.sizes[2], x.sizes[3], x.sizes[1], y.sizes[2], y.sizes[3]};
-  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kResizeOut, "must have the batch and the channels of the input");
+  if (y.sizes[0] != a.n || y.sizes[1] != a.channels)
+    return bad_argument(kResizeOut, "must have the batch and the channels of the input");
   if (y.numel == 0) return Status{};
   if (x.numel == 0) return bad_argument(kResizeX, "has no elements");
-  if (const char* why = why_not_positions<place>(call.tensor(kResizeRows), a.in_h, a.out_h)) return bad_argument(kResizeRows, why);
-  if (const char* why = why_not_positions<place>(call.tensor(kResizeColumns), a.in_w, a.out_w)) return bad_argument(kResizeColumns, why);
+  if (const char* why = why_not_positions<place>(call.tensor(kResizeRows), a.in_h, a.out_h))
+    return bad_argument(kResizeRows, why);
+  if (const char* why = why_not_positions<place>(call.tensor(kResizeColumns), a.in_w, a.out_w))
+    return bad_argument(kResizeColumns, why);
   return Status{};
 }
 
 // prepare() of a kernel on elements T, or of the portable one and that with MVE.
-template <class T, const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t), auto portable,
-          auto mve = portable>
+template <class T, const char* (*why_not)(const Tensor&),
+          const char* (*place)(int32_t, int32_t, int32_t), auto portable, auto mve = portable>
 Status prepare_resize2d(Call& call, Prepared* prepared) {
   Resize2dArgs a;
   if (Status s = read_resize2d<why_not, place>(call, a); !s.ok()) return s;
@@ -55,7 +60,8 @@ Status prepare_resize2d(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const T*>(call.tensor(kResizeX).data);
   const auto* rows = static_cast<const int32_t*>(call.tensor(kResizeRows).data);
   const auto* columns = static_cast<const int32_t*>(call.tensor(kResizeColumns).data);
-  return keep_fastest<portable, mve>(call, prepared, a, x, rows, columns, static_cast<T*>(call.tensor(kResizeOut).data));
+  return keep_fastest<portable, mve>(call, prepared, a, x, rows, columns,
+                                     static_cast<T*>(call.tensor(kResizeOut).data));
 }
 
 }  // namespace deuteron

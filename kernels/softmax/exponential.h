@@ -6,19 +6,24 @@
 
 namespace deuteron::q31 {
 
-inline int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+inline int32_t add(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
 
-// multiply_high() in fewer instructions, where one factor may be doubled: of the product the upper word is kept, and the bit below it.
-// |b| < 2^30, or both are not negative.
+// multiply_high() in fewer instructions, where one factor may be doubled: of the product the upper
+// word is kept, and the bit below it. |b| < 2^30, or both are not negative.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-DEUTERON_ONE_COPY inline int32_t multiply_small(int32_t a, int32_t b) { return multiply_high(a, b); }
+DEUTERON_ONE_COPY inline int32_t multiply_small(int32_t a, int32_t b) {
+  return multiply_high(a, b);
+}
 DEUTERON_ONE_COPY inline uint32_t multiply_unsigned(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>(multiply_high(static_cast<int32_t>(a), static_cast<int32_t>(b)));
 }
 #else
 inline int32_t multiply_small(int32_t a, int32_t b) {
   const int64_t product = int64_t{a} * (2 * b);
-  return static_cast<int32_t>(product >> 32) + static_cast<int32_t>(static_cast<uint32_t>(product) >> 31);
+  return static_cast<int32_t>(product >> 32) +
+         static_cast<int32_t>(static_cast<uint32_t>(product) >> 31);
 }
 inline uint32_t multiply_unsigned(uint32_t a, uint32_t b) {
   const uint64_t product = uint64_t{a} * (2 * b);
@@ -26,17 +31,20 @@ inline uint32_t multiply_unsigned(uint32_t a, uint32_t b) {
 }
 #endif
 
-// exp(v / 2^26) for v <= 0, Q0.31: a polynomial on [-1/4, 0), then a factor exp(-2^k) for each bit of what is left. gemmlowp.
+// exp(v / 2^26) for v <= 0, Q0.31: a polynomial on [-1/4, 0), then a factor exp(-2^k) for each bit
+// of what is left. gemmlowp.
 inline int32_t exp_of_negative(int32_t v) {
   constexpr int32_t kQuarter = 1 << 24;
-  static constexpr uint32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
-                                          39332535,   720401,     242};  // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
-  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;       // exp(-1/8), 1/3, Q0.31
+  static constexpr uint32_t kFactors[] = {
+      1672461947, 1302514674, 790015084, 290630308,
+      39332535,   720401,     242};  // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
+  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;  // exp(-1/8), 1/3, Q0.31
   if (v == 0) return INT32_MAX;
   const int32_t part = (v & (kQuarter - 1)) - kQuarter;
   const int32_t x = part * 32 + (1 << 28);  // Q0.31, about -1/8: what follows is within 2^28
   const int32_t x2 = multiply_small(x, x), x3 = multiply_small(x, x2), x4 = multiply_small(x2, x2);
-  const int32_t series = x + round_shift_right(multiply_small(round_shift_right(x4, 2) + x3, kThird) + x2, 1);
+  const int32_t series =
+      x + round_shift_right(multiply_small(round_shift_right(x4, 2) + x3, kThird) + x2, 1);
   auto e = static_cast<uint32_t>(kExpOfEighth + multiply_small(kExpOfEighth, series));
   uint32_t quarters = (static_cast<uint32_t>(part) - static_cast<uint32_t>(v)) / kQuarter;
 #pragma GCC unroll 1  // one step is 30 bytes

@@ -19,10 +19,12 @@ int leading_zeros(uint32_t v) {
 }
 
 DEUTERON_ONE_COPY int32_t exponential(const SoftmaxArgs& a, int32_t d) {
-  return exp_of_negative(multiply_high(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+  return exp_of_negative(
+      multiply_high(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
 }
 
-// Of the type of a result: the bits of its step of 1, and sums from which on each result is the least.
+// Of the type of a result: the bits of its step of 1, and sums from which on each result is the
+// least.
 template <class Y>
 struct Steps;
 template <>
@@ -51,8 +53,10 @@ inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
     for (i = 0; i < columns; ++i) y[i] = kLeast;
     return;
   }
-  const int headroom = leading_zeros(sum), bits = 43 - kBits - headroom;  // 2^19 <= sum, and of int8 < 2^28: bits 23..31
-  const auto scale = static_cast<uint32_t>(reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u)));
+  const int headroom = leading_zeros(sum),
+            bits = 43 - kBits - headroom;  // 2^19 <= sum, and of int8 < 2^28: bits 23..31
+  const auto scale = static_cast<uint32_t>(
+      reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u)));
   const uint32_t half = uint32_t{1} << (bits - 1);
   for (i = 0; i < columns; ++i) {
     const uint32_t step = (multiply_unsigned(e[x[i]], scale) + half) >> bits;
@@ -62,8 +66,9 @@ inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
 
 constexpr int64_t kManyElements = 256;
 
-// Of few elements each has its exponential computed. Of many those of all distances are, once: there are at most 256 of them, as many as
-// the row wants that reaches farthest. The larger a distance to the maximum, the further ahead its exponential stands.
+// Of few elements each has its exponential computed. Of many those of all distances are, once:
+// there are at most 256 of them, as many as the row wants that reaches farthest. The larger a
+// distance to the maximum, the further ahead its exponential stands.
 template <class Y>
 void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
   constexpr int32_t kFarthest = 255;
@@ -75,11 +80,14 @@ void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
     const int32_t count = many ? most - least + 1 : a.columns;
     for (int32_t i = many ? known : 0; i < count; ++i) {
       const int32_t distance = many ? i : most - x[i];
-      e[kFarthest - distance] = -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
+      e[kFarthest - distance] =
+          -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
     }
     known = count > known ? count : known;
-    // Where an element of 0 would stand, which may lie outside of e: an address, as a pointer may not.
-    const uintptr_t zero = reinterpret_cast<uintptr_t>(e) + static_cast<uintptr_t>(kFarthest - most) * sizeof *e;
+    // Where an element of 0 would stand, which may lie outside of e: an address, as a pointer may
+    // not.
+    const uintptr_t zero =
+        reinterpret_cast<uintptr_t>(e) + static_cast<uintptr_t>(kFarthest - most) * sizeof *e;
     run_row(a.columns, x, reinterpret_cast<const uint32_t*>(zero), y);
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax with the M-profile Vector Extension: 4 elements at a time. The exponentials are in a table of 256. Where the call has few
-// elements, they are those of a row, one after the other. Else they stand by distance to the maximum, of which there are no more: the table
-// serves all rows, and gets as long as the row that reaches farthest wants it. What lies below diff_min has 0, which becomes -128.
-// Assembly, because gcc 12 makes no loops that end within a vector.
+// Softmax with the M-profile Vector Extension: 4 elements at a time. The exponentials are in a
+// table of 256. Where the call has few elements, they are those of a row, one after the other. Else
+// they stand by distance to the maximum, of which there are no more: the table serves all rows, and
+// gets as long as the row that reaches farthest wants it. What lies below diff_min has 0, which
+// becomes -128. Assembly, because gcc 12 makes no loops that end within a vector.
 #include <arm_mve.h>
 
 #include "kernels/integer/reciprocal.h"
@@ -12,15 +13,19 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kSoftmaxDistances = 256;
-constexpr int32_t kSoftmaxFewVectors = 48;  // up to which exponentials by distance take more instructions
+constexpr int32_t kSoftmaxFewVectors =
+    48;  // up to which exponentials by distance take more instructions
 
 // Of exponential() in kernel.cpp: 1/3, then exp(-1/4), exp(-1/2), .. exp(-16), Q0.31.
-constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
+constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015084,
+                                       290630308, 39332535,   720401,     242};
 
-// `count` exponentials into the table. Of a row: start is its maximum. Without one: of distances from -start on; count a multiple of 4.
-// Nothing that is shifted is negative, so VRSHR rounds halves as round_shift_right(). A bit of v that is clear asks for its factor; v = 0,
-// which is 1, is put right behind them.
-[[gnu::noinline]] void softmax_fill(const SoftmaxArgs& a, const int8_t* row, int32_t start, int32_t count, int32_t* table) {
+// `count` exponentials into the table. Of a row: start is its maximum. Without one: of distances
+// from -start on; count a multiple of 4. Nothing that is shifted is negative, so VRSHR rounds
+// halves as round_shift_right(). A bit of v that is clear asks for its factor; v = 0, which is 1,
+// is put right behind them.
+[[gnu::noinline]] void softmax_fill(const SoftmaxArgs& a, const int8_t* row, int32_t start,
+                                    int32_t count, int32_t* table) {
   constexpr int32_t kExpOfEighth = 1895147668;  // exp(-1/8), Q0.31
   int32_t other;
   asm volatile(
@@ -78,9 +83,11 @@ constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015
       "vmovt.i32 q3, #0\n"
       "vstrw.32 q3, [%[table]], #16\n"
       "letp lr, 1b\n"
-      : [row] "+&l"(row), [start] "+&Te"(start), [table] "+&r"(table), [f] "+&r"(count), [g] "=&r"(other)
-      : [shift] "w"(vdupq_n_s32(a.shift)), [multiplier] "r"(a.multiplier), [none] "r"(a.diff_min), [half] "r"(INT32_MIN),
-        [eighths] "w"(vdupq_n_s32(kExpOfEighth)), [eighth] "r"(kExpOfEighth), [factors] "r"(kSoftmaxFactors)
+      : [row] "+&l"(row), [start] "+&Te"(start), [table] "+&r"(table), [f] "+&r"(count),
+        [g] "=&r"(other)
+      : [shift] "w"(vdupq_n_s32(a.shift)), [multiplier] "r"(a.multiplier), [none] "r"(a.diff_min),
+        [half] "r"(INT32_MIN), [eighths] "w"(vdupq_n_s32(kExpOfEighth)), [eighth] "r"(kExpOfEighth),
+        [factors] "r"(kSoftmaxFactors)
       : "q0", "q1", "q2", "q3", "q4", "q5", "lr", "memory");
 }
 
@@ -117,7 +124,8 @@ inline uint64_t softmax_sum(const int32_t* e, int32_t count) {
       : "q0", "lr", "memory");
   return sum;
 }
-inline uint64_t softmax_sum_by_distance(const int8_t* x, int32_t most, const int32_t* e, int32_t count) {
+inline uint64_t softmax_sum_by_distance(const int8_t* x, int32_t most, const int32_t* e,
+                                        int32_t count) {
   uint64_t sum = 0;
   asm volatile(
       "dlstp.32 lr, %[count]\n"
@@ -141,7 +149,9 @@ struct SoftmaxScale {
 SoftmaxScale softmax_scale(uint64_t sum) {
   if (sum >= uint64_t{1} << 28) return {0, 0};  // all results are the least
   const int32_t headroom = __builtin_clz(static_cast<uint32_t>(sum));
-  return {reciprocal_of_one_plus(static_cast<int32_t>((static_cast<uint32_t>(sum) << headroom) - 0x80000000u)), headroom - 35};
+  return {reciprocal_of_one_plus(
+              static_cast<int32_t>((static_cast<uint32_t>(sum) << headroom) - 0x80000000u)),
+          headroom - 35};
 }
 
 inline void softmax_results(const int32_t* e, const SoftmaxScale& s, int32_t count, int8_t* y) {
@@ -156,10 +166,12 @@ inline void softmax_results(const int32_t* e, const SoftmaxScale& s, int32_t cou
       "vstrb.32 q0, [%[y]], #4\n"
       "letp lr, 1b\n"
       : [e] "+&r"(e), [y] "+&l"(y)
-      : [count] "r"(count), [factor] "r"(s.factor), [shift] "r"(s.shift), [high] "w"(vdupq_n_s32(255)), [zero] "r"(128)
+      : [count] "r"(count), [factor] "r"(s.factor), [shift] "r"(s.shift),
+        [high] "w"(vdupq_n_s32(255)), [zero] "r"(128)
       : "q0", "lr", "memory");
 }
-inline void softmax_results_by_distance(const int8_t* x, int32_t most, const int32_t* e, const SoftmaxScale& s, int32_t count, int8_t* y) {
+inline void softmax_results_by_distance(const int8_t* x, int32_t most, const int32_t* e,
+                                        const SoftmaxScale& s, int32_t count, int8_t* y) {
   asm volatile(
       "dlstp.32 lr, %[count]\n"
       "1:\n"
@@ -173,8 +185,8 @@ inline void softmax_results_by_distance(const int8_t* x, int32_t most, const int
       "vstrb.32 q1, [%[y]], #4\n"
       "letp lr, 1b\n"
       : [x] "+&l"(x), [y] "+&l"(y)
-      : [count] "r"(count), [most] "w"(vdupq_n_s32(most)), [e] "r"(e), [factor] "r"(s.factor), [shift] "r"(s.shift),
-        [high] "w"(vdupq_n_s32(255)), [zero] "r"(128)
+      : [count] "r"(count), [most] "w"(vdupq_n_s32(most)), [e] "r"(e), [factor] "r"(s.factor),
+        [shift] "r"(s.shift), [high] "w"(vdupq_n_s32(255)), [zero] "r"(128)
       : "q0", "q1", "lr", "memory");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_s8 and softmax_s8_wide against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows;
-// and refusals.
+// softmax_s8 and softmax_s8_wide against the fixed-point reference, bit for bit, and against the
+// real softmax within one step; long rows; and refusals.
 #include "kernels/softmax/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -21,17 +21,20 @@ SoftmaxArgs args_of(int32_t rows, int32_t columns, double scale) {
           -static_cast<int32_t>(std::floor(31.0 * (1 << 26) / std::ldexp(1.0, exponent)))};
 }
 
-TestCall call_of(const SoftmaxArgs& a, const std::vector<int32_t>& sizes, int64_t dim, Random& random,
-                 const std::vector<uint8_t>& order = {}) {
+TestCall call_of(const SoftmaxArgs& a, const std::vector<int32_t>& sizes, int64_t dim,
+                 Random& random, const std::vector<uint8_t>& order = {}) {
   TestCall call(kSoftmax);
   random.fill(call.tensor(ScalarType::s8, sizes, order));
-  for (int64_t v : {dim, int64_t{5}, int64_t{-128}, int64_t{a.multiplier}, int64_t{a.shift}, int64_t{a.diff_min}}) call.integer(v);
+  for (int64_t v : {dim, int64_t{5}, int64_t{-128}, int64_t{a.multiplier}, int64_t{a.shift},
+                    int64_t{a.diff_min}})
+    call.integer(v);
   call.tensor(ScalarType::s8, sizes, order);
   return call;
 }
 
 void check(KernelCases& cases, const SoftmaxArgs& a, TestCall& call) {
-  const std::string name = testing::PrintToString(std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min});
+  const std::string name = testing::PrintToString(
+      std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min});
   std::vector<int8_t> expected(static_cast<size_t>(a.rows * a.columns));
   softmax_reference(a, data_of<int8_t>(call.tensor_at(0)), expected.data());
   cases.run(name, call);
@@ -63,7 +66,8 @@ TEST(SoftmaxKernel, EqualsTheReferenceOnEveryDifference) {
       const SoftmaxArgs a = args_of(1, 256, scale);
       Random random(1);
       TestCall call = call_of(a, {256}, 0, random);
-      for (int32_t i = 0; i < 256; ++i) data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i % (256 / fill) * fill - 128);
+      for (int32_t i = 0; i < 256; ++i)
+        data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i % (256 / fill) * fill - 128);
       check(cases, a, call);
     }
 }
@@ -77,21 +81,25 @@ TEST(SoftmaxKernel, IsWithinAStepOfTheRealOne) {
       call.run();
       std::vector<double> real(37);
       softmax_real(37, scale, data_of<int8_t>(call.tensor_at(0)), real.data());
-      for (size_t i = 0; i < 37; ++i) EXPECT_LE(std::abs(data_of<int8_t>(call.tensor_at(7))[i] - std::min(real[i], 127.0)), 0.51);
+      for (size_t i = 0; i < 37; ++i)
+        EXPECT_LE(std::abs(data_of<int8_t>(call.tensor_at(7))[i] - std::min(real[i], 127.0)), 0.51);
     }
   }
 }
 
-// 511 equal elements are the most that 28 bits of sum hold; from there on every probability is 1/512 or less and rounds to none.
+// 511 equal elements are the most that 28 bits of sum hold; from there on every probability is
+// 1/512 or less and rounds to none.
 TEST(SoftmaxKernel, HasNoLimitOfColumns) {
   KernelCases cases;
-  for (const int32_t columns : {2, 100, 256, 511, 512, 513, 1000, 4095, 4096, 8191, 8192, 8193, 20000}) {
+  for (const int32_t columns :
+       {2, 100, 256, 511, 512, 513, 1000, 4095, 4096, 8191, 8192, 8193, 20000}) {
     const SoftmaxArgs a = args_of(2, columns, 0.05);
     Random random(1);
     TestCall call = call_of(a, {2, columns}, 1, random);
     std::memset(call.tensor_at(0).data, 17, static_cast<size_t>(call.tensor_at(0).numel));
     check(cases, a, call);
-    const int expected = columns >= 512 ? -128 : static_cast<int>(std::lround(256.0 / columns)) - 128;
+    const int expected =
+        columns >= 512 ? -128 : static_cast<int>(std::lround(256.0 / columns)) - 128;
     EXPECT_EQ(data_of<int8_t>(call.tensor_at(7))[columns - 1], expected) << columns;
   }
 }
@@ -123,22 +131,24 @@ TEST(SoftmaxKernel, Refuses) {
     Random random(7);
     return call_of(args_of(4, 9, 0.05), {4, 9}, 1, random);
   };
-  expect_refusals(make, {
-                            {0, "must be int8 and have a dimension", type(0, ScalarType::f32)},
-                            {0, "must be int8 and have a dimension", rank(0, 0)},
-                            {0, "must have elements along the dimension", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }},
-                            {1, "must be the dimension whose elements lie side by side", number(1, 0)},
-                            {1, "is no dimension of the input", number(1, 2)},
-                            {1, "is no dimension of the input", number(1, -3)},
-                            {3, "must be -128", number(3, 0)},
-                            {4, "is out of range", number(4, -5)},
-                            {5, "must be 0..31", number(5, 32)},
-                            {5, "must be 0..31", number(5, -1)},
-                            {6, "must not be positive", number(6, 1)},
-                            {6, "must keep differences within int32", numbers(5, 28, 6, -100)},
-                            {7, "must be int8", type(7, ScalarType::u8)},
-                            {7, "must have the sizes and the order of the input", size(7, 0, 5)},
-                        });
+  expect_refusals(make,
+                  {
+                      {0, "must be int8 and have a dimension", type(0, ScalarType::f32)},
+                      {0, "must be int8 and have a dimension", rank(0, 0)},
+                      {0, "must have elements along the dimension",
+                       [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }},
+                      {1, "must be the dimension whose elements lie side by side", number(1, 0)},
+                      {1, "is no dimension of the input", number(1, 2)},
+                      {1, "is no dimension of the input", number(1, -3)},
+                      {3, "must be -128", number(3, 0)},
+                      {4, "is out of range", number(4, -5)},
+                      {5, "must be 0..31", number(5, 32)},
+                      {5, "must be 0..31", number(5, -1)},
+                      {6, "must not be positive", number(6, 1)},
+                      {6, "must keep differences within int32", numbers(5, 28, 6, -100)},
+                      {7, "must be int8", type(7, ScalarType::u8)},
+                      {7, "must have the sizes and the order of the input", size(7, 0, 5)},
+                  });
 }
 
 TestCall wide_call_of(const SoftmaxArgs& a, std::vector<int32_t> sizes, Random& random) {
@@ -152,7 +162,9 @@ TestCall wide_call_of(const SoftmaxArgs& a, std::vector<int32_t> sizes, Random& 
 void check_wide(KernelCases& cases, const SoftmaxArgs& a, TestCall& call) {
   std::vector<int16_t> expected(static_cast<size_t>(a.rows * a.columns));
   softmax_reference(a, data_of<int8_t>(call.tensor_at(0)), expected.data());
-  cases.run(testing::PrintToString(std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min}), call);
+  cases.run(testing::PrintToString(
+                std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min}),
+            call);
   cases.expect(4, expected);
 }
 
@@ -180,21 +192,27 @@ TEST(SoftmaxS8WideKernel, Refuses) {
     Random random(7);
     return wide_call_of(args_of(4, 9, 0.05), {4, 9}, random);
   };
-  expect_refusals(make, {
-                            {0, "must be int8", type(0, ScalarType::f32)},
-                            {0, "must have a dimension, and be stored in the order of its dimensions", rank(0, 0)},
-                            {0, "must have 1..4095 elements in a row", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 0; }},
-                            {0, "must have 1..4095 elements in a row", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 4096; }},
-                            {1, "is out of range", number(1, -5)},
-                            {2, "must be 0..31", number(2, 32)},
-                            {3, "must not be positive", number(3, 1)},
-                            {3, "must keep differences within int32", numbers(2, 28, 3, -100)},
-                            {4, "must be int16", type(4, ScalarType::s8)},
-                            {4, "must have the sizes and the order of the input", size(4, 0, 5)},
-                        });
+  expect_refusals(
+      make,
+      {
+          {0, "must be int8", type(0, ScalarType::f32)},
+          {0, "must have a dimension, and be stored in the order of its dimensions", rank(0, 0)},
+          {0, "must have 1..4095 elements in a row",
+           [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 0; }},
+          {0, "must have 1..4095 elements in a row",
+           [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 4096; }},
+          {1, "is out of range", number(1, -5)},
+          {2, "must be 0..31", number(2, 32)},
+          {3, "must not be positive", number(3, 1)},
+          {3, "must keep differences within int32", numbers(2, 28, 3, -100)},
+          {4, "must be int16", type(4, ScalarType::s8)},
+          {4, "must have the sizes and the order of the input", size(4, 0, 5)},
+      });
 }
 
-TEST(SoftmaxS8WideKernel, StaysInsideItsTensors) { expect_inside(kSoftmaxS8Wide, "x8:3,5 i:1500000000 i:20 i:-200 x16:3,5"); }
+TEST(SoftmaxS8WideKernel, StaysInsideItsTensors) {
+  expect_inside(kSoftmaxS8Wide, "x8:3,5 i:1500000000 i:20 i:-200 x16:3,5");
+}
 
 }  // namespace softmax_test
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// svdf_s8 and its binding against the reference, bit for bit: batches, ranks, one step of memory, sums at the ends of int16; and refusals.
+// svdf_s8 and its binding against the reference, bit for bit: batches, ranks, one step of memory,
+// sums at the ends of int16; and refusals.
 #include "kernels/svdf/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -28,7 +29,8 @@ TestCall call_of(const Case& k, uint32_t seed) {
   random.fill(call.tensor(ScalarType::s8, {a.filters, a.inputs}));
   const auto fill = [&](const Tensor& t) {
     auto* to = static_cast<State*>(t.data);
-    for (const int32_t v : random.list(t.numel, std::numeric_limits<State>::min(), std::numeric_limits<State>::max()))
+    for (const int32_t v :
+         random.list(t.numel, std::numeric_limits<State>::min(), std::numeric_limits<State>::max()))
       *to++ = static_cast<State>(v);
   };
   fill(call.tensor(kType, {a.filters, a.memory}));
@@ -39,7 +41,9 @@ TestCall call_of(const Case& k, uint32_t seed) {
     call.none();
   }
   fill(call.tensor(kType, {a.batch, a.filters * a.memory}));
-  for (const int32_t v : {a.x_zero, a.feature_multiplier, a.feature_shift, a.y_zero, a.y_multiplier, a.y_shift}) call.integer(v);
+  for (const int32_t v :
+       {a.x_zero, a.feature_multiplier, a.feature_shift, a.y_zero, a.y_multiplier, a.y_shift})
+    call.integer(v);
   if (kBytes) call.integer(a.state_zero);
   call.tensor(ScalarType::s8, {a.batch, a.units});
   call.tensor(kType, {a.batch, a.filters * a.memory});
@@ -59,7 +63,9 @@ const Case kCases[] = {
 const Case kCasesOfBytes[] = {
     {"one of everything", {1, 1, 1, 1, 1, 0, 1073741824, -8, 0, 1073741824, -12, 0}, true},
     {"rank 2 without a bias", {1, 7, 6, 5, 3, -3, 1500000000, -9, 11, 1200000000, -10, 23}, false},
-    {"rank 4, two of a batch", {2, 9, 8, 3, 2, 17, 1900000000, -8, -90, 1800000000, -11, -128}, true},
+    {"rank 4, two of a batch",
+     {2, 9, 8, 3, 2, 17, 1900000000, -8, -90, 1800000000, -11, -128},
+     true},
     {"a memory of one step", {3, 5, 4, 1, 4, 127, 1073741824, -9, -128, 2000000000, -8, 127}, true},
     {"features beyond int8", {1, 40, 4, 3, 2, -128, 2147483647, 6, 0, 1600000000, -12, -50}, true},
     {"a long memory", {1, 3, 2, 61, 1, 5, 1234567891, -8, 3, 1700000000, -11, 10}, true},
@@ -74,8 +80,10 @@ void check(const Case (&all)[count], int out) {
     TestCall call = call_of<State>(k, seed++);
     std::vector<int8_t> y(static_cast<size_t>(call.tensor_at(out).numel));
     std::vector<State> next(static_cast<size_t>(call.tensor_at(out + 1).numel));
-    svdf_reference(k.a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), data_of<State>(call.tensor_at(2)),
-                   k.has_bias ? data_of<int32_t>(call.tensor_at(3)) : nullptr, data_of<State>(call.tensor_at(4)), y.data(), next.data());
+    svdf_reference(k.a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
+                   data_of<State>(call.tensor_at(2)),
+                   k.has_bias ? data_of<int32_t>(call.tensor_at(3)) : nullptr,
+                   data_of<State>(call.tensor_at(4)), y.data(), next.data());
     cases.run(k.name, call);
     cases.expect(out, y);
     cases.expect(out + 1, next);
@@ -123,7 +131,9 @@ TEST(SvdfKernel, Refuses) {
 }
 
 TEST(SvdfKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(kSvdf, "x8:2,5 x8:6,5 x16:6,3 x32:3 x16:2,18 i:4 i:1500000000 i:-3 i:9 i:1500000000 i:-20 x8:2,3 x16:2,18");
+  expect_inside(kSvdf,
+                "x8:2,5 x8:6,5 x16:6,3 x32:3 x16:2,18 i:4 i:1500000000 i:-3 i:9 i:1500000000 i:-20 "
+                "x8:2,3 x16:2,18");
 }
 
 TEST(SvdfBytesKernel, Refuses) {
@@ -139,7 +149,9 @@ TEST(SvdfBytesKernel, Refuses) {
 }
 
 TEST(SvdfBytesKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(kSvdfBytes, "x8:2,5 x8:6,5 x8:6,3 x32:3 x8:2,18 i:4 i:1500000000 i:-9 i:9 i:1500000000 i:-12 i:-7 x8:2,3 x8:2,18");
+  expect_inside(kSvdfBytes,
+                "x8:2,5 x8:6,5 x8:6,3 x32:3 x8:2,18 i:4 i:1500000000 i:-9 i:9 i:1500000000 i:-12 "
+                "i:-7 x8:2,3 x8:2,18");
 }
 
 }  // namespace svdf_test

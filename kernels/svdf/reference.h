@@ -9,17 +9,21 @@
 namespace deuteron {
 
 template <class State>  // int16_t or int8_t
-void svdf_reference(const SvdfArgs& a, const int8_t* x, const int8_t* feature_weight, const State* time_weight, const int32_t* bias,
-                    const State* state, int8_t* y, State* new_state) {
+void svdf_reference(const SvdfArgs& a, const int8_t* x, const int8_t* feature_weight,
+                    const State* time_weight, const int32_t* bias, const State* state, int8_t* y,
+                    State* new_state) {
   const int64_t rank = a.filters / a.units, most = sizeof(State) == 1 ? 127 : 32767;
   for (int64_t n = 0; n < a.batch; ++n)
     for (int64_t f = 0; f < a.filters; ++f)
       for (int64_t m = 0; m < a.memory; ++m) {
         const int64_t at = (n * a.filters + f) * a.memory + m;
         int64_t sum = 0;
-        for (int64_t i = 0; i < a.inputs; ++i) sum += int64_t{x[n * a.inputs + i] - a.x_zero} * feature_weight[f * a.inputs + i];
-        const int64_t newest = std::clamp<int64_t>(requantize_reference(sum, a.feature_multiplier, a.feature_shift), -most - 1, most);
-        new_state[at] = m + 1 < a.memory ? state[at + 1] : static_cast<State>(newest + a.state_zero);
+        for (int64_t i = 0; i < a.inputs; ++i)
+          sum += int64_t{x[n * a.inputs + i] - a.x_zero} * feature_weight[f * a.inputs + i];
+        const int64_t newest = std::clamp<int64_t>(
+            requantize_reference(sum, a.feature_multiplier, a.feature_shift), -most - 1, most);
+        new_state[at] =
+            m + 1 < a.memory ? state[at + 1] : static_cast<State>(newest + a.state_zero);
       }
   for (int64_t n = 0; n < a.batch; ++n)
     for (int64_t u = 0; u < a.units; ++u) {

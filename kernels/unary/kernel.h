@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any function of one int8 value, as a table: y[i] = table[x[i] + 128].
 // Shapes   x, y [count]   table [256]
-// Scratch  none   Errors  none   Aliasing  y may be x   Source  ExecuTorch 1.5, cortex_m::quantized_activation
+// Scratch  none   Errors  none   Aliasing  y may be x   Source  ExecuTorch 1.5,
+// cortex_m::quantized_activation
 #pragma once
 #include <cstdint>
 

@@ -27,7 +27,8 @@ TEST(LookupKernel, EqualsTheReferenceAlsoInPlace) {
     Random random(1);
     TestCall call = call_of(random);
     std::vector<int8_t> expected(1005);
-    lookup_reference(1005, data_of<int8_t>(call.tensor_at(1)), data_of<int8_t>(call.tensor_at(0)), expected.data());
+    lookup_reference(1005, data_of<int8_t>(call.tensor_at(1)), data_of<int8_t>(call.tensor_at(0)),
+                     expected.data());
     if (in_place) call.tensor_at(2).data = call.tensor_at(0).data;
     cases.run(in_place ? "in place" : "a table", call);
     cases.expect(2, expected);
@@ -39,14 +40,15 @@ TEST(LookupKernel, Refuses) {
     Random random(2);
     return call_of(random);
   };
-  expect_refusals(make, {
-      {0, "must be int8", type(0, ScalarType::u8)},
-      {1, "must have 256 int8 entries", elements(1, 255)},
-      {1, "must have 256 int8 entries", type(1, ScalarType::s16)},
-      {2, "must be int8", type(2, ScalarType::s16)},
-      {2, "must have the sizes and the order of the input", size(2, 3, 66)},
-      {2, "must have the sizes and the order of the input", order(2, {0, 1, 2, 3})},
-  });
+  expect_refusals(make,
+                  {
+                      {0, "must be int8", type(0, ScalarType::u8)},
+                      {1, "must have 256 int8 entries", elements(1, 255)},
+                      {1, "must have 256 int8 entries", type(1, ScalarType::s16)},
+                      {2, "must be int8", type(2, ScalarType::s16)},
+                      {2, "must have the sizes and the order of the input", size(2, 3, 66)},
+                      {2, "must have the sizes and the order of the input", order(2, {0, 1, 2, 3})},
+                  });
 }
 
 }  // namespace unary_test

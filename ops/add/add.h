@@ -13,7 +13,8 @@ struct HostTensor;
 struct Add {
   Bounds bounds;
   float alpha = 1;       // -1: a difference
-  bool shifted = false;  // on int16, with scales that are powers of two: the finer operand is rounded to the result's steps first
+  bool shifted = false;  // on int16, with scales that are powers of two: the finer operand is
+                         // rounded to the result's steps first
   bool operator==(const Add&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("bounds", self.bounds);
@@ -22,6 +23,7 @@ struct Add {
   }
 };
 const OpDef<Add>& def_of(const Add&);
-void execute(const Add&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Add&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

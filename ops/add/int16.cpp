@@ -10,9 +10,12 @@ Result<Lowered> int16_form(const Add& op, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
   for (const Type* t : {&a, &b, &y})
     if (auto why = require_int16(*t)) return *why;
-  if (a.shape != b.shape) return Refusal{"the operands' shapes must be equal", to_text(a.shape), to_text(b.shape), "int16.add.shape"};
+  if (a.shape != b.shape)
+    return Refusal{"the operands' shapes must be equal", to_text(a.shape), to_text(b.shape),
+                   "int16.add.shape"};
   const double y_scale = y.quant.scale[0];
-  return lower_sum_s16(0, a.quant.scale[0] / y_scale, 1, static_cast<double>(b.quant.scale[0]) * op.alpha / y_scale, op.bounds, c);
+  return lower_sum_s16(0, a.quant.scale[0] / y_scale, 1,
+                       static_cast<double>(b.quant.scale[0]) * op.alpha / y_scale, op.bounds, c);
 }
 
 }  // namespace deuteron

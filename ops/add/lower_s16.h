@@ -5,7 +5,9 @@
 
 namespace deuteron {
 
-// The result is operand `a` times a_factor and operand `b` times b_factor, in the result's steps. Types and shapes fit: the caller's.
-Result<Lowered> lower_sum_s16(size_t a, double a_factor, size_t b, double b_factor, const Bounds& bounds, const LowerContext& c);
+// The result is operand `a` times a_factor and operand `b` times b_factor, in the result's steps.
+// Types and shapes fit: the caller's.
+Result<Lowered> lower_sum_s16(size_t a, double a_factor, size_t b, double b_factor,
+                              const Bounds& bounds, const LowerContext& c);
 
 }  // namespace deuteron

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Average over a sliding window. A window that reaches past the padded image is cut there; padding counts as zeros when
-// count_include_pad, else it counts neither above nor below the line. `divisor` replaces the count when it is not 0. In int8 halves are
-// rounded away from zero; with halves_up they are rounded up, as TFLite's pool of uint8 has it.
-// Operands  x [n,h,w,c]     Result  y [n,oh,ow,c]
+// Average over a sliding window. A window that reaches past the padded image is cut there; padding
+// counts as zeros when count_include_pad, else it counts neither above nor below the line.
+// `divisor` replaces the count when it is not 0. In int8 halves are rounded away from zero; with
+// halves_up they are rounded up, as TFLite's pool of uint8 has it. Operands  x [n,h,w,c]     Result
+// y [n,oh,ow,c]
 #pragma once
 #include "ops/attributes.h"
 
@@ -34,11 +35,14 @@ struct AvgPool2d {
   }
 };
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&);
-void execute(const AvgPool2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const AvgPool2d&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool simpler_form(const AvgPool2d&, FormBuilder&);
 bool portable_form(const AvgPool2d&, FormBuilder&);
-Result<Lowered> float_form(const AvgPool2d&, const LowerContext&);  // avg_pool2d.cpp; compile/lower/float_calls.cpp asks for it
+Result<Lowered> float_form(
+    const AvgPool2d&,
+    const LowerContext&);  // avg_pool2d.cpp; compile/lower/float_calls.cpp asks for it
 
 }  // namespace deuteron

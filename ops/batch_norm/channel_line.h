@@ -11,8 +11,9 @@ struct ChannelLine {
 };
 
 struct BatchNorm;
-// With these statistics: slope[c] = weight / sqrt(variance + epsilon), offset[c] = bias - mean * slope.
-ChannelLine line_of(const BatchNorm&, std::span<const float> weight, std::span<const float> bias, std::span<const float> mean,
-                    std::span<const float> variance);
+// With these statistics: slope[c] = weight / sqrt(variance + epsilon), offset[c] = bias - mean *
+// slope.
+ChannelLine line_of(const BatchNorm&, std::span<const float> weight, std::span<const float> bias,
+                    std::span<const float> mean, std::span<const float> variance);
 
 }  // namespace deuteron

@@ -9,7 +9,8 @@
 namespace deuteron {
 
 void execute(const BatchNorm& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  const float *x = in[0].data, *weight = in[1].data, *bias = in[2].data, *mean = in[3].data, *variance = in[4].data;
+  const float *x = in[0].data, *weight = in[1].data, *bias = in[2].data, *mean = in[3].data,
+              *variance = in[4].data;
   const i64 channels = in[1].type->elements(), total = out[0].type->elements();
   std::vector<float> slope(static_cast<size_t>(channels)), offset(slope.size());
   for (size_t c = 0; c < slope.size(); ++c) {

@@ -7,8 +7,8 @@
 
 namespace deuteron {
 
-ChannelLine line_of(const BatchNorm& a, std::span<const float> weight, std::span<const float> bias, std::span<const float> mean,
-                    std::span<const float> variance) {
+ChannelLine line_of(const BatchNorm& a, std::span<const float> weight, std::span<const float> bias,
+                    std::span<const float> mean, std::span<const float> variance) {
   const double epsilon = a.epsilon;
   ChannelLine line;
   for (size_t c = 0; c < weight.size(); ++c) {
@@ -25,7 +25,8 @@ static bool batch_norm_to_depthwise(const BatchNorm& a, FormBuilder& b) {
     if (!b.data(k) || b.type(k).dtype != DType::f32) return false;
   const auto floats = [&](ValueId k) { return b.data(k)->as<float>(); };
   const ChannelLine line = line_of(a, floats(1), floats(2), floats(3), floats(4));
-  return b.finish(add_depthwise(b, 0, {line.slope.begin(), line.slope.end()}, {line.offset.begin(), line.offset.end()}));
+  return b.finish(add_depthwise(b, 0, {line.slope.begin(), line.slope.end()},
+                                {line.offset.begin(), line.offset.end()}));
 }
 
 bool simpler_form(const BatchNorm& a, FormBuilder& b) { return batch_norm_to_depthwise(a, b); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = min(max(x, low), high); without bounds a change of quantization parameters. relu, relu6, hardtanh and clamp are this.
-// Operands  x     Result  y, as x
+// y = min(max(x, low), high); without bounds a change of quantization parameters. relu, relu6,
+// hardtanh and clamp are this. Operands  x     Result  y, as x
 #pragma once
 #include "ops/attributes.h"
 
@@ -18,6 +18,7 @@ struct Clamp {
   }
 };
 const OpDef<Clamp>& def_of(const Clamp&);
-void execute(const Clamp&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Clamp&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

@@ -12,7 +12,8 @@ Result<Lowered> int16_form(const Clamp& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   for (const Type* t : {&x, &y})
     if (auto why = require_int16(*t)) return *why;
-  return lower_sum_s16(0, static_cast<double>(x.quant.scale[0]) / y.quant.scale[0], 0, 0, a.bounds, c);
+  return lower_sum_s16(0, static_cast<double>(x.quant.scale[0]) / y.quant.scale[0], 0, 0, a.bounds,
+                       c);
 }
 
 // TFLite's RELU and its like divide scales in float32, its QUANTIZE in double.

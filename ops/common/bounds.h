@@ -6,8 +6,8 @@
 
 namespace deuteron {
 
-// once: quantized as PT2E quantizes a value. Else divided by the scale and rounded, ties away from zero, as TFLite's kernels prepare a fused
-// activation.
+// once: quantized as PT2E quantizes a value. Else divided by the scale and rounded, ties away from
+// zero, as TFLite's kernels prepare a fused activation.
 i32 bound_step(float bound, const Quant& quant, Rounding rounding);
 
 struct StepRange {
@@ -18,6 +18,8 @@ struct StepRange {
 StepRange step_range(const Bounds& bounds, const Quant& quant, Rounding rounding = Rounding::once);
 
 // What a CPU's call has its bounds rounded as: only a model of TFLite's has them as TFLite.
-inline Rounding of_bounds(Rounding rounding) { return is_reference(rounding) ? rounding : Rounding::once; }
+inline Rounding of_bounds(Rounding rounding) {
+  return is_reference(rounding) ? rounding : Rounding::once;
+}
 
 }  // namespace deuteron

@@ -11,7 +11,8 @@ static Shape aligned(const Shape& shape, size_t rank) {
   return full;
 }
 
-std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of, const Shape& to) {
+std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of,
+                                     const Shape& to) {
   const Shape full = aligned(of, to.size());
   std::vector<float> data(static_cast<size_t>(numel(to)));
   Shape at(to.size(), 0);
@@ -47,7 +48,8 @@ bool is_repeated_whole(const Shape& operand, const Shape& y) {
   const Shape full = aligned(operand, y.size());
   size_t k = 0;
   while (k < y.size() && full[k] == 1) ++k;
-  return std::equal(full.begin() + static_cast<std::ptrdiff_t>(k), full.end(), y.begin() + static_cast<std::ptrdiff_t>(k));
+  return std::equal(full.begin() + static_cast<std::ptrdiff_t>(k), full.end(),
+                    y.begin() + static_cast<std::ptrdiff_t>(k));
 }
 
 Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const std::string& rule) {
@@ -62,8 +64,8 @@ Result<Lowered> extremum_call(const char* name, const LowerContext& c, const std
     if (auto r = require_same_quant(*t, y, (rule + ".quant").c_str())) return *r;
   const MergedAxes m = merged_axes(a.shape, b.shape, y.shape);
   if (m.y.size() > kMostMergedAxes)
-    return Refusal{"the operands alternate between broadcast and whole axes too often", std::to_string(m.y.size()),
-                   std::to_string(kMostMergedAxes), rule + ".rank"};
+    return Refusal{"the operands alternate between broadcast and whole axes too often",
+                   std::to_string(m.y.size()), std::to_string(kMostMergedAxes), rule + ".rank"};
   CallBuilder call(name, c.in.size(), 1);
   call.in(0, plain_face(m.a)).in(1, plain_face(m.b)).out(0, plain_face(m.y));
   if (m.a == m.y) call.may_share(0, 0);

@@ -9,7 +9,8 @@ namespace deuteron {
 inline std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
   Shape y(std::max(a.size(), b.size()));
   for (size_t k = 0; k < y.size(); ++k) {
-    const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1, eb = k < b.size() ? b[b.size() - 1 - k] : 1;
+    const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1,
+              eb = k < b.size() ? b[b.size() - 1 - k] : 1;
     if (ea != eb && ea != 1 && eb != 1) return std::nullopt;
     y[y.size() - 1 - k] = ea == 1 ? eb : ea;
   }
@@ -19,26 +20,31 @@ inline std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
 inline Result<std::vector<Type>> infer_broadcast(TypeView in, const char* rule) {
   if (in.size() != 2) return Refusal{"takes two operands", "", "", rule};
   std::optional<Shape> y = broadcast_shape(in[0].shape, in[1].shape);
-  if (!y) return Refusal{"shapes do not broadcast", to_text(in[0].shape), to_text(in[1].shape), rule};
+  if (!y)
+    return Refusal{"shapes do not broadcast", to_text(in[0].shape), to_text(in[1].shape), rule};
   return std::vector<Type>{{in[0].dtype, *std::move(y), {}}};
 }
 
 // The numbers of a tensor of shape `of`, repeated to the shape `to`, which it broadcasts to.
-std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of, const Shape& to);
+std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of,
+                                     const Shape& to);
 
 // Two operands and their result with axes merged where both operands behave alike; the same bytes.
 struct MergedAxes {
   Shape a, b, y;
 };
 MergedAxes merged_axes(const Shape& a, const Shape& b, const Shape& y);
-inline constexpr size_t kMostMergedAxes = 4;  // cortex_m::minimum, maximum: NumPy's broadcasting over four axes
+inline constexpr size_t kMostMergedAxes =
+    4;  // cortex_m::minimum, maximum: NumPy's broadcasting over four axes
 
-// The operand's elements are those of y's last axes, again and again: [c] beside [n,h,w,c], or one element.
+// The operand's elements are those of y's last axes, again and again: [c] beside [n,h,w,c], or one
+// element.
 bool is_repeated_whole(const Shape& operand, const Shape& y);
 
 // cortex_m::minimum and cortex_m::maximum
 Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const std::string& rule);
-Result<Lowered> extremum_call(const char* name, const LowerContext& c, const std::string& rule);  // dtypes are the caller's
+Result<Lowered> extremum_call(const char* name, const LowerContext& c,
+                              const std::string& rule);  // dtypes are the caller's
 
 // The element-wise kernels of the dialect take equal shapes, or [1,1,1,c] beside [n,h,w,c].
 inline bool kernel_broadcasts(const Shape& a, const Shape& b) {

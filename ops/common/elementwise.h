@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds of a result.
+// Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds
+// of a result.
 #pragma once
 #include <type_traits>
 
@@ -21,7 +22,8 @@ inline void apply_bounds(const Bounds& b, std::span<float> data) {
   if (!b.none()) apply_bounds(b, data.data(), data.data(), static_cast<i64>(data.size()));
 }
 
-// Steps, in elements of an operand, for a move along each axis of the result: 0 where the operand has extent 1 or lacks the axis.
+// Steps, in elements of an operand, for a move along each axis of the result: 0 where the operand
+// has extent 1 or lacks the axis.
 inline Axes broadcast_steps(const Shape& operand, const Shape& result) {
   Axes steps(result.size(), 0);
   i64 step = 1;
@@ -33,7 +35,8 @@ inline Axes broadcast_steps(const Shape& operand, const Shape& result) {
   return steps;
 }
 
-// y[i] = f(a[i * step_a], b[i * step_b]); steps are 0 or 1. Four at a time where f takes Lanes as well as float.
+// y[i] = f(a[i * step_a], b[i * step_b]); steps are 0 or 1. Four at a time where f takes Lanes as
+// well as float.
 template <class F>
 void map_pairs(const float* a, i64 step_a, const float* b, i64 step_b, float* y, i64 count, F f) {
   i64 i = 0;
@@ -57,10 +60,13 @@ void for_each_broadcast(const HostTensor& a, const HostTensor& b, const HostTens
   const Shape& shape = y.type->shape;
   const i64 total = y.type->elements();
   if (total == 0) return;
-  if (a.type->shape == shape && b.type->shape == shape) return map_pairs(a.data, 1, b.data, 1, y.data, total, f);
-  const Axes step_a = broadcast_steps(a.type->shape, shape), step_b = broadcast_steps(b.type->shape, shape);
+  if (a.type->shape == shape && b.type->shape == shape)
+    return map_pairs(a.data, 1, b.data, 1, y.data, total, f);
+  const Axes step_a = broadcast_steps(a.type->shape, shape),
+             step_b = broadcast_steps(b.type->shape, shape);
   const size_t rank = shape.size();
-  const i64 inner = rank ? shape[rank - 1] : 1, inner_a = rank ? step_a[rank - 1] : 0, inner_b = rank ? step_b[rank - 1] : 0;
+  const i64 inner = rank ? shape[rank - 1] : 1, inner_a = rank ? step_a[rank - 1] : 0,
+            inner_b = rank ? step_b[rank - 1] : 0;
   Axes index(rank, 0);
   i64 at_a = 0, at_b = 0;
   for (i64 at = 0; at < total; at += inner) {

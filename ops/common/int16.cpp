@@ -8,9 +8,11 @@
 namespace deuteron {
 
 std::optional<Refusal> require_int16(const Type& t) {
-  if (t.dtype == DType::s16 && !t.quant.empty() && !t.quant.per_channel() && t.quant.zero_point[0] == 0) return std::nullopt;
-  return Refusal{"an operand or the result is not int16 with one scale and zero point 0", to_text(t), "s16 with scale and zero point 0",
-                 "int16.steps"};
+  if (t.dtype == DType::s16 && !t.quant.empty() && !t.quant.per_channel() &&
+      t.quant.zero_point[0] == 0)
+    return std::nullopt;
+  return Refusal{"an operand or the result is not int16 with one scale and zero point 0",
+                 to_text(t), "s16 with scale and zero point 0", "int16.steps"};
 }
 
 std::optional<Int16Factor> int16_product_factor(double factor) {

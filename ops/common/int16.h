@@ -11,7 +11,8 @@ namespace deuteron {
 // Nothing for int16 steps with one scale and zero point 0.
 std::optional<Refusal> require_int16(const Type& t);
 
-// factor = multiplier * 2^(-31-shift), rounded, multiplier 2^30 or more; nothing where it is 1 or more, or too small to be one.
+// factor = multiplier * 2^(-31-shift), rounded, multiplier 2^30 or more; nothing where it is 1 or
+// more, or too small to be one.
 struct Int16Factor {
   i32 multiplier, shift;  // shift 0..30
 };

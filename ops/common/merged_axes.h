@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many axes the loops of an NPU's call need: neighbours that every operand walks through as one are one axis.
+// How many axes the loops of an NPU's call need: neighbours that every operand walks through as one
+// are one axis.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -10,7 +11,8 @@ namespace deuteron {
 
 inline constexpr std::string_view kMergedAxes = "axes, after merging neighbours";
 
-// Neighbours with the same key are one, and axes of extent 1 none. The last one is always by itself: there may be gaps behind it.
+// Neighbours with the same key are one, and axes of extent 1 none. The last one is always by
+// itself: there may be gaps behind it.
 template <class Key>
 i64 count_merged(const Shape& shape, Key&& key) {
   std::optional<i64> last;

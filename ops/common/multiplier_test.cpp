@@ -20,10 +20,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Scales whose product, over a power of two, ends in an exact half of the multiplier's last bit; the even neighbour is the smaller one.
-// tests/stock/rounding.py shows with the same scales that ExecuTorch's compiler takes the even one and TFLite's kernels the other.
+// Scales whose product, over a power of two, ends in an exact half of the multiplier's last bit;
+// the even neighbour is the smaller one. tests/stock/rounding.py shows with the same scales that
+// ExecuTorch's compiler takes the even one and TFLite's kernels the other.
 constexpr float kTieX = 0x1.0002p0f, kTieWeight = 0x1.0001p0f;
-constexpr Multiplier kTieEven = {(1 << 30) + (1 << 15) + (1 << 14), 1}, kTieAway = {kTieEven.value + 1, 1};
+constexpr Multiplier kTieEven = {(1 << 30) + (1 << 15) + (1 << 14), 1},
+                     kTieAway = {kTieEven.value + 1, 1};
 
 TEST(Multiplier, RoundsAnExactHalfAsItsReaderDoes) {
   for (const i64 k : {i64{1} << 30, (i64{1} << 30) + 1, i64{1610612736}, i64{2147483645}})
@@ -56,7 +58,8 @@ TEST(Multiplier, HasNoShiftWhereEnoughBitsRemain) {
   EXPECT_EQ(unshifted_form_of(Rounding::tflite).least_unshifted, tflite.least_unshifted);
   EXPECT_EQ(*multiplier_of(0.75, form), (Multiplier{3 << 29, 0}));
   EXPECT_EQ(*multiplier_of(1, form), (Multiplier{1 << 30, 1}));
-  EXPECT_EQ(*multiplier_of(1 - 0x1p-33, form), (Multiplier{1 << 30, 1}));  // rounds to 1, which Q0.31 does not have
+  EXPECT_EQ(*multiplier_of(1 - 0x1p-33, form),
+            (Multiplier{1 << 30, 1}));  // rounds to 1, which Q0.31 does not have
   EXPECT_EQ(*multiplier_of(0.75, form_of(Rounding::tflite)), (Multiplier{3 << 29, 0}));
   EXPECT_EQ(*multiplier_of(0.25, form_of(Rounding::tflite)), (Multiplier{1 << 30, -1}));
 }
@@ -66,18 +69,23 @@ TEST(Multiplier, GivesTheStepsOfARoundingOnceWhereItSaysSo) {
   std::mt19937 random(3);
   int found = 0, other = 0;
   for (int round = 0; round < 300; ++round) {
-    const double factor = std::ldexp(1 + static_cast<double>(random() % 1000000) / 1e6, -static_cast<int>(2 + random() % 13));
-    const i64 reach = std::min<i64>(static_cast<i64>(static_cast<double>(random() % 300) / factor), 200000);
+    const double factor = std::ldexp(1 + static_cast<double>(random() % 1000000) / 1e6,
+                                     -static_cast<int>(2 + random() % 13));
+    const i64 reach =
+        std::min<i64>(static_cast<i64>(static_cast<double>(random() % 300) / factor), 200000);
     const i64 low = -static_cast<i64>(random() % 256);
     const SumRange sums{-reach, static_cast<i64>(random() % 4) * reach / 3};
-    const auto m = multiplier_rounding_once(factor, sums, static_cast<i32>(low), static_cast<i32>(low + 255));
+    const auto m =
+        multiplier_rounding_once(factor, sums, static_cast<i32>(low), static_cast<i32>(low + 255));
     if (!m) continue;
     ++found, other += *m != *multiplier_of(factor, form_of(Rounding::reference_once)) ? 1 : 0;
     const Multiplier exact = *multiplier_of(factor, Ties::away);
     const int t = 31 - exact.shift;
     for (i64 v = sums.low; v <= sums.high; ++v) {
-      const i64 once = (v * exact.value + (i64{1} << (t - 1))) >> t, ours = requantize(static_cast<i32>(v), m->value, m->shift);
-      ASSERT_EQ(std::clamp(ours, low, low + 255), std::clamp(once, low, low + 255)) << v << " * " << factor;
+      const i64 once = (v * exact.value + (i64{1} << (t - 1))) >> t,
+                ours = requantize(static_cast<i32>(v), m->value, m->shift);
+      ASSERT_EQ(std::clamp(ours, low, low + 255), std::clamp(once, low, low + 255))
+          << v << " * " << factor;
     }
   }
   EXPECT_GT(found, 200);
@@ -91,29 +99,38 @@ TEST(Multiplier, RefusesWhatNoShiftCanSay) {
     EXPECT_EQ(*multiplier_of(0x1p-32, ties), (Multiplier{1 << 30, -31}));
     EXPECT_EQ(*multiplier_of(0x1.ffffp-33, ties), Multiplier{});
     EXPECT_EQ(*multiplier_of(0x1.ffp29, ties), (Multiplier{0x7fc00000, 30}));
-    for (const double bad : {0x1p30, 0x1p30 - 0x1p-3, 1e300, kInfinity, -0.5, std::nan("")}) EXPECT_FALSE(multiplier_of(bad, ties)) << bad;
+    for (const double bad : {0x1p30, 0x1p30 - 0x1p-3, 1e300, kInfinity, -0.5, std::nan("")})
+      EXPECT_FALSE(multiplier_of(bad, ties)) << bad;
   }
   const auto refused = checked_multiplier(1e300, Ties::away, "some.rule");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.why.measured, "1e+300");
   EXPECT_EQ(refused.why.limit, "2^30");
   EXPECT_EQ(refused.why.rule, "some.rule");
-  EXPECT_FALSE(pair_multipliers(PairFn::add, per_tensor(1, 0), per_tensor(3e38f, 0), per_tensor(1, 0), Rounding::once, "", 1e300));
+  EXPECT_FALSE(pair_multipliers(PairFn::add, per_tensor(1, 0), per_tensor(3e38f, 0),
+                                per_tensor(1, 0), Rounding::once, "", 1e300));
 }
 
-// TFLite forms the product of two scales in float32, and of an elementwise product the quotient too.
+// TFLite forms the product of two scales in float32, and of an elementwise product the quotient
+// too.
 TEST(Multiplier, OfAProductRoundsTheScalesToFloatForTflite) {
   const float a = 0.1f, b = 0.3f, y = 0.7f;
   const Quant qa = per_tensor(a, 0), qb = per_tensor(b, 0), qy = per_tensor(y, 0);
-  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::once, Quotient::wide), static_cast<double>(a) * b / y);
-  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::wide), static_cast<double>(a * b) / y);
-  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::single), static_cast<double>(a * b / y));
+  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::once, Quotient::wide),
+            static_cast<double>(a) * b / y);
+  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::wide),
+            static_cast<double>(a * b) / y);
+  EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::single),
+            static_cast<double>(a * b / y));
   EXPECT_NE(pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::once, "")->y,
             pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::tflite, "")->y);
 }
 
-// Rounded twice: half a step of the result, and half a unit of what the shift then divides. Terms of a sum add theirs 20 bits below.
-double bound_of(const Multiplier& m) { return 0.5 + std::ldexp(0.5, std::min(m.shift, 0)) + 0x1p-16; }
+// Rounded twice: half a step of the result, and half a unit of what the shift then divides. Terms
+// of a sum add theirs 20 bits below.
+double bound_of(const Multiplier& m) {
+  return 0.5 + std::ldexp(0.5, std::min(m.shift, 0)) + 0x1p-16;
+}
 
 TEST(PairArithmetic, IsTheFunctionToHalfAStep) {
   const Quant x = per_tensor(0.05f, 7), other = per_tensor(0.021f, -11), y = per_tensor(0.06f, 4);
@@ -123,9 +140,15 @@ TEST(PairArithmetic, IsTheFunctionToHalfAStep) {
       ASSERT_TRUE(m);
       for (i32 a = -128; a <= 127; a += 3)
         for (i32 b = -128; b <= 127; b += 5) {
-          const double ra = static_cast<double>(x.scale[0]) * (a - 7), rb = static_cast<double>(other.scale[0]) * (b + 11);
-          const double exact = (fn == PairFn::add ? ra + rb : fn == PairFn::sub ? ra - rb : ra * rb) / y.scale[0] + 4;
-          ASSERT_NEAR(pair_value(fn, *m, x, other, y, a, b), exact, bound_of(m->y)) << a << " " << b;
+          const double ra = static_cast<double>(x.scale[0]) * (a - 7),
+                       rb = static_cast<double>(other.scale[0]) * (b + 11);
+          const double exact = (fn == PairFn::add   ? ra + rb
+                                : fn == PairFn::sub ? ra - rb
+                                                    : ra * rb) /
+                                   y.scale[0] +
+                               4;
+          ASSERT_NEAR(pair_value(fn, *m, x, other, y, a, b), exact, bound_of(m->y))
+              << a << " " << b;
         }
     }
   EXPECT_EQ(pair_value(PairFn::maximum, {}, x, other, y, -3, 5), 5);
@@ -140,7 +163,8 @@ TEST(PairArithmetic, CountsTheOtherOperandByItsFactor) {
   EXPECT_EQ(m->y, (Multiplier{3 << 29, -18}));
 }
 
-// A bound that lies between two steps: PT2E multiplies by the reciprocal and takes the even step, TFLite divides and goes away from zero.
+// A bound that lies between two steps: PT2E multiplies by the reciprocal and takes the even step,
+// TFLite divides and goes away from zero.
 TEST(Bounds, RoundAsTheReaderDoes) {
   const Quant q = per_tensor(0.5f, 2);
   EXPECT_EQ(bound_step(1.25f, q, Rounding::once), 4);
@@ -159,8 +183,11 @@ TEST(PreluMultiplier, IsTheFunctionToHalfAStep) {
   for (i32 a = -128; a <= 127; ++a)
     for (i32 s = -128; s <= 127; s += 5) {
       const double v = static_cast<double>(x.scale[0]) * (a - 7);
-      const double exact = (v >= 0 ? v : v * static_cast<double>(slope.scale[0]) * (s + 11)) / y.scale[0] + 4;
-      ASSERT_NEAR(prelu_value(*m, x, slope, y, a, s), exact, bound_of(v >= 0 ? m->positive : m->negative)) << a << " " << s;
+      const double exact =
+          (v >= 0 ? v : v * static_cast<double>(slope.scale[0]) * (s + 11)) / y.scale[0] + 4;
+      ASSERT_NEAR(prelu_value(*m, x, slope, y, a, s), exact,
+                  bound_of(v >= 0 ? m->positive : m->negative))
+          << a << " " << s;
     }
 }
 
@@ -168,7 +195,8 @@ TEST(ReduceMultiplier, HasTheCountInIt) {
   const Quant x = per_tensor(0.5f, 0), y = per_tensor(0.25f, 0);
   EXPECT_EQ(*reduce_multiplier(x, y, 1, Ties::away, ""), (Multiplier{1 << 30, 2}));
   EXPECT_EQ(*reduce_multiplier(x, y, 8, Ties::away, ""), (Multiplier{1 << 30, -1}));
-  EXPECT_EQ(*reduce_multiplier(x, y, 5, Ties::away, ""), (Multiplier{858993459, 0}));  // 2^32 / 5, cut off
+  EXPECT_EQ(*reduce_multiplier(x, y, 5, Ties::away, ""),
+            (Multiplier{858993459, 0}));  // 2^32 / 5, cut off
 }
 
 TEST(SoftmaxMultiplier, IsInQ5_26) {

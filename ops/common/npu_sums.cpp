@@ -11,9 +11,11 @@ std::optional<i64> sums_fit_on_npu(const NpuOperands& o) {
   if (!o.is_quantized() || !o.data[kWeight] || (has_bias && !o.data[kBias])) return std::nullopt;
   const Quant &x = o.in[kX].quant, &weight = o.in[kWeight].quant;
   const bool is_by_filter = !weight.per_channel() || weight.axis == 0;
-  if (x.empty() || weight.empty() || !is_by_filter || o.in[kWeight].dtype != DType::s8) return std::nullopt;  // other rows refuse it
+  if (x.empty() || weight.empty() || !is_by_filter || o.in[kWeight].dtype != DType::s8)
+    return std::nullopt;  // other rows refuse it
   const i64 filters = o.in[kWeight].shape[0];
-  const auto multipliers = channel_multipliers(x, weight, o.out[0].quant, filters, form_of(Rounding::tflite), "");
+  const auto multipliers =
+      channel_multipliers(x, weight, o.out[0].quant, filters, form_of(Rounding::tflite), "");
   if (!multipliers) return std::nullopt;  // so does the converter
   const LowerContext context{o.in, o.out, o.data, Isa::scalar, Rounding::tflite};
   return why_sums_wrap(context, *multipliers, "") ? 0 : 1;

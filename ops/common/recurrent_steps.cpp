@@ -18,7 +18,8 @@ struct StepState {
 // The values of one layer as nodes.
 class StepsOfLayer {
  public:
-  StepsOfLayer(FormBuilder& b, const RecurrentForm& form, i64 states, const RecurrentSizes& sizes) : b_(b), form_(form), states_(states), s_(sizes) {}
+  StepsOfLayer(FormBuilder& b, const RecurrentForm& form, i64 states, const RecurrentSizes& sizes)
+      : b_(b), form_(form), states_(states), s_(sizes) {}
 
   ValueId sum(ValueId x, ValueId y) { return add(Add{}, {x, y}); }
   ValueId difference(ValueId x, ValueId y) {
@@ -31,12 +32,15 @@ class StepsOfLayer {
   ValueId tanh(ValueId x) { return add(Unary{UnaryFn::tanh, 0}, {x}); }
   ValueId relu(ValueId x) { return add(Clamp{{0, std::numeric_limits<float>::infinity()}}, {x}); }
   ValueId sum_of_gates(ValueId x, ValueId h, i64 k) {
-    const ValueId of_input = gate(x, k), of_state = gate(h, k);  // one after another: compilers evaluate arguments in either order
+    const ValueId of_input = gate(x, k),
+                  of_state = gate(
+                      h, k);  // one after another: compilers evaluate arguments in either order
     return sum(of_input, of_state);
   }
   ValueId gate(ValueId sums, i64 k) { return add(Slice{1, k * s_.units, s_.units, 1}, {sums}); }
 
-  // `next`: the state behind a step, of the sums of the inputs [n,rows], those of the state, and the state before.
+  // `next`: the state behind a step, of the sums of the inputs [n,rows], those of the state, and
+  // the state before.
   template <class Next>
   std::vector<ValueId> run(const Next& next) {
     std::vector<ValueId> sequences, last[2];
@@ -46,10 +50,14 @@ class StepsOfLayer {
       std::vector<ValueId> rows(static_cast<size_t>(s_.steps));
       for (i64 k = 0; k < s_.steps; ++k) {
         const i64 t = form_.reverse != (d == 1) ? s_.steps - 1 - k : k;
-        const ValueId of_input = shaped(add(Slice{time_axis(), t, 1, 1}, {inputs}), {s_.batch, s_.rows});
-        const ValueId of_state = add(Linear{}, {state.h, weight(d, kStateWeight), weight(d, kStateBias)});
+        const ValueId of_input =
+            shaped(add(Slice{time_axis(), t, 1, 1}, {inputs}), {s_.batch, s_.rows});
+        const ValueId of_state =
+            add(Linear{}, {state.h, weight(d, kStateWeight), weight(d, kStateBias)});
         state = next(of_input, of_state, state);
-        rows[static_cast<size_t>(t)] = shaped(state.h, form_.batch_first ? Shape{s_.batch, 1, s_.units} : Shape{1, s_.batch, s_.units});
+        rows[static_cast<size_t>(t)] =
+            shaped(state.h,
+                   form_.batch_first ? Shape{s_.batch, 1, s_.units} : Shape{1, s_.batch, s_.units});
       }
       if (form_.sequence) sequences.push_back(joined(std::move(rows), time_axis()));
       last[0].push_back(shaped(state.h, {1, s_.batch, s_.units}));
@@ -65,21 +73,30 @@ class StepsOfLayer {
   i64 time_axis() const { return form_.batch_first ? 1 : 0; }
   ValueId weight(i64 d, int which) const { return static_cast<ValueId>(weight_operand(d, which)); }
 
-  ValueId add(Op op, std::vector<ValueId> inputs) { return b_.add(std::move(op), std::move(inputs), {}, b_.result_name() + ".step"); }
-  ValueId shaped(ValueId v, Shape shape) { return b_.type(v).shape == shape ? v : add(Reshape{std::move(shape)}, {v}); }
-  ValueId joined(std::vector<ValueId> parts, i64 axis) { return parts.size() == 1 ? parts[0] : add(Concat{axis}, std::move(parts)); }
+  ValueId add(Op op, std::vector<ValueId> inputs) {
+    return b_.add(std::move(op), std::move(inputs), {}, b_.result_name() + ".step");
+  }
+  ValueId shaped(ValueId v, Shape shape) {
+    return b_.type(v).shape == shape ? v : add(Reshape{std::move(shape)}, {v});
+  }
+  ValueId joined(std::vector<ValueId> parts, i64 axis) {
+    return parts.size() == 1 ? parts[0] : add(Concat{axis}, std::move(parts));
+  }
 
   // h_0 (k = 0) or c_0 of a direction; zeros where none is given.
   ValueId initial(i64 d, i64 k) {
     const Shape shape{s_.batch, s_.units};
     const size_t operand = initial_operand(form_) + static_cast<size_t>(k);
     const size_t count = static_cast<size_t>(numel(shape));
-    if (operand >= b_.operands()) return b_.constant(DType::f32, shape, std::vector<float>(count), b_.result_name() + ".zeros");
+    if (operand >= b_.operands())
+      return b_.constant(DType::f32, shape, std::vector<float>(count), b_.result_name() + ".zeros");
     const auto v = static_cast<ValueId>(operand);
     if (!b_.data(v)) return shaped(add(Slice{0, d, 1, 1}, {v}), shape);
     const std::span<const float> all = b_.data(v)->as<float>();
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(d) * count);
-    return b_.constant(DType::f32, shape, std::vector<float>(first, first + static_cast<std::ptrdiff_t>(count)), b_.name(v));
+    return b_.constant(DType::f32, shape,
+                       std::vector<float>(first, first + static_cast<std::ptrdiff_t>(count)),
+                       b_.name(v));
   }
 
   FormBuilder& b_;
@@ -104,7 +121,8 @@ std::optional<std::vector<ValueId>> in_steps(const Op& op, FormBuilder& b) {
   std::vector<const Type*> in;
   for (size_t k = 0; k < b.operands(); ++k) in.push_back(&b.type(static_cast<ValueId>(k)));
   const RecurrentSizes sizes = sizes_of(*form, TypeView(in));
-  const bool is_float = std::ranges::all_of(in, [](const Type* t) { return t->dtype == DType::f32; });
+  const bool is_float =
+      std::ranges::all_of(in, [](const Type* t) { return t->dtype == DType::f32; });
   if (!is_float || sizes.steps * sizes.directions > kMostSteps) return std::nullopt;
   const bool has_cell = std::holds_alternative<Lstm>(op);
   StepsOfLayer l(b, *form, has_cell ? 2 : 1, sizes);
@@ -119,13 +137,16 @@ std::optional<std::vector<ValueId>> in_steps(const Op& op, FormBuilder& b) {
     });
   if (std::holds_alternative<Gru>(op))
     return l.run([&](ValueId x, ValueId h, StepState before) {
-      const ValueId reset = l.sigmoid(l.sum_of_gates(x, h, 0)), update = l.sigmoid(l.sum_of_gates(x, h, 1));
+      const ValueId reset = l.sigmoid(l.sum_of_gates(x, h, 0)),
+                    update = l.sigmoid(l.sum_of_gates(x, h, 1));
       const ValueId of_input = l.gate(x, 2), of_state = l.gate(h, 2);
       const ValueId fresh = l.tanh(l.sum(of_input, l.product(reset, of_state)));
       return StepState{l.sum(fresh, l.product(update, l.difference(before.h, fresh)))};
     });
   const bool is_relu = std::get<Rnn>(op).relu;
-  return l.run([&](ValueId x, ValueId h, StepState) { return StepState{is_relu ? l.relu(l.sum(x, h)) : l.tanh(l.sum(x, h))}; });
+  return l.run([&](ValueId x, ValueId h, StepState) {
+    return StepState{is_relu ? l.relu(l.sum(x, h)) : l.tanh(l.sum(x, h))};
+  });
 }
 
 }  // namespace deuteron

@@ -8,7 +8,8 @@
 
 namespace deuteron {
 
-// The results of the layer, in their order. Nothing: it is none, or it has more steps than are worth a dozen calls each.
+// The results of the layer, in their order. Nothing: it is none, or it has more steps than are
+// worth a dozen calls each.
 std::optional<std::vector<ValueId>> in_steps(const Op& op, FormBuilder& builder);
 
 }  // namespace deuteron

@@ -8,7 +8,8 @@ namespace deuteron {
 struct RequantizeNumbers {
   i32 factor, shift;
 };
-// Nothing unless one is int8 and the other int16 with zero point 0, each with one scale, and the kernel has the ratio of the scales.
+// Nothing unless one is int8 and the other int16 with zero point 0, each with one scale, and the
+// kernel has the ratio of the scales.
 std::optional<RequantizeNumbers> requantize_numbers(const Type& x, const Type& y);
 
 Result<Lowered> lower_requantize(const Type& x, const Type& y);

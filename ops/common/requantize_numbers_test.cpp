@@ -13,8 +13,10 @@ namespace {
 
 // int8 as int16 with 128 steps for one is exact, and comes back as it was.
 TEST(RequantizeNumbers, GoesThereAndBack) {
-  const Type narrow{DType::s8, {256}, per_tensor(0.1f, -17)}, wide{DType::s16, {256}, per_tensor(0.1f / 128, 0, -32768, 32767)};
-  const std::optional<RequantizeNumbers> there = requantize_numbers(narrow, wide), back = requantize_numbers(wide, narrow);
+  const Type narrow{DType::s8, {256}, per_tensor(0.1f, -17)},
+      wide{DType::s16, {256}, per_tensor(0.1f / 128, 0, -32768, 32767)};
+  const std::optional<RequantizeNumbers> there = requantize_numbers(narrow, wide),
+                                         back = requantize_numbers(wide, narrow);
   ASSERT_TRUE(there && back);
   std::vector<int8_t> x(256);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int8_t>(static_cast<int>(i) - 128);
@@ -29,7 +31,8 @@ TEST(RequantizeNumbers, GoesThereAndBack) {
 // Against the real numbers: never more than half a step and what the factor of 15 bits leaves.
 TEST(RequantizeNumbers, IsTheNearestStep) {
   for (const float scale : {0.011f, 0.0131f, 0.5f, 3.0f}) {
-    const Type wide{DType::s16, {1}, per_tensor(scale / 100, 0, -32768, 32767)}, narrow{DType::s8, {1}, per_tensor(scale, 3)};
+    const Type wide{DType::s16, {1}, per_tensor(scale / 100, 0, -32768, 32767)},
+        narrow{DType::s8, {1}, per_tensor(scale, 3)};
     const std::optional<RequantizeNumbers> n = requantize_numbers(wide, narrow);
     ASSERT_TRUE(n);
     for (int32_t v = -12000; v <= 12000; ++v) {
@@ -37,18 +40,22 @@ TEST(RequantizeNumbers, IsTheNearestStep) {
       int8_t y = 0;
       requantize_s8({1, 0, n->factor, n->shift, 3, -128, 127}, &x, &y);
       const double exact = v / 100.0 + 3, bounded = std::min(127.0, std::max(-128.0, exact));
-      // u is rounded to a part of a step first: 2^(shift) of one, half of that at most; and the factor to 2^-16 of itself.
-      EXPECT_LE(std::abs(y - bounded), 0.5 + std::exp2(n->shift - 1) + 131 * 0x1p-15) << v << ", scale " << scale;
+      // u is rounded to a part of a step first: 2^(shift) of one, half of that at most; and the
+      // factor to 2^-16 of itself.
+      EXPECT_LE(std::abs(y - bounded), 0.5 + std::exp2(n->shift - 1) + 131 * 0x1p-15)
+          << v << ", scale " << scale;
     }
   }
 }
 
 TEST(RequantizeNumbers, HasNoNumbersForOtherTypes) {
-  const Type narrow{DType::s8, {4}, per_tensor(0.1f, 0)}, wide{DType::s16, {4}, per_tensor(0.001f, 0, -32768, 32767)};
+  const Type narrow{DType::s8, {4}, per_tensor(0.1f, 0)},
+      wide{DType::s16, {4}, per_tensor(0.001f, 0, -32768, 32767)};
   Type moved = wide, coarse = wide, by_channel = narrow;
   moved.quant.zero_point[0] = 1;
   coarse.quant.scale[0] = 1e9f;
-  by_channel.quant.axis = 0, by_channel.quant.scale.assign(4, 0.1f), by_channel.quant.zero_point.assign(4, 0);
+  by_channel.quant.axis = 0, by_channel.quant.scale.assign(4, 0.1f),
+  by_channel.quant.zero_point.assign(4, 0);
   EXPECT_TRUE(requantize_numbers(narrow, wide));
   EXPECT_FALSE(requantize_numbers(narrow, narrow));
   EXPECT_FALSE(requantize_numbers(wide, wide));

@@ -6,8 +6,8 @@
 
 namespace deuteron {
 
-// The largest and the smallest sum of a filter's integers times numbers within x's range of steps, counted from its zero point, and of its
-// bias.
+// The largest and the smallest sum of a filter's integers times numbers within x's range of steps,
+// counted from its zero point, and of its bias.
 struct SumRange {
   i64 low = 0, high = 0;
 };

@@ -13,9 +13,12 @@ struct HostTensor;
 struct Concat {
   i64 axis = 0;
   bool operator==(const Concat&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("axis", self.axis); }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("axis", self.axis);
+  }
 };
 const OpDef<Concat>& def_of(const Concat&);
-void execute(const Concat&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Concat&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

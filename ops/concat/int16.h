@@ -7,7 +7,9 @@
 namespace deuteron {
 
 // The kernel moves elements of any width.
-inline Result<Lowered> int16_form(const Concat& a, const LowerContext& c) { return def_of(a).cortex_m(a, c); }
+inline Result<Lowered> int16_form(const Concat& a, const LowerContext& c) {
+  return def_of(a).cortex_m(a, c);
+}
 inline bool has_bits_of_tflite(const Concat&) { return true; }
 
 }  // namespace deuteron

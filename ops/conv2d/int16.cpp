@@ -6,7 +6,9 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Conv2d& a, const LowerContext& c) {
-  return lower_int16_layer({c.in[0].shape, c.in[1].shape, c.out[0].shape, a.stride, a.pad_before, a.dilation, a.groups, a.bounds}, c);
+  return lower_int16_layer({c.in[0].shape, c.in[1].shape, c.out[0].shape, a.stride, a.pad_before,
+                            a.dilation, a.groups, a.bounds},
+                           c);
 }
 
 }  // namespace deuteron

@@ -8,7 +8,8 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const Conv2d&, const LowerContext&);
 Result<Lowered> tflite_int16_form(const Conv2d&, const LowerContext&);  // int16x8.cpp
-// Of a convolution on int8 whose result is int16. A few taps of a channel cost the same with int16 weights.
+// Of a convolution on int8 whose result is int16. A few taps of a channel cost the same with int16
+// weights.
 inline DType int16_result_weights(const Conv2d& a) { return a.groups > 1 ? DType::s16 : DType::s8; }
 
 }  // namespace deuteron

@@ -22,26 +22,38 @@ static std::string what_it_is(const Type& type, const Constant* data) {
   return fmt::format("{} {}", data ? "a constant of" : "computed,", name_of(type.dtype));
 }
 
-std::optional<Refusal> why_not_int16_layer(const Int16Layer& l, const LowerContext& c, DType wanted) {
+std::optional<Refusal> why_not_int16_layer(const Int16Layer& l, const LowerContext& c,
+                                           DType wanted) {
   const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
   if (auto why = require_int16(y)) return why;
-  if (auto why = require_int16(x); why && (x.dtype != DType::s8 || x.quant.empty() || x.quant.per_channel())) return why;
+  if (auto why = require_int16(x);
+      why && (x.dtype != DType::s8 || x.quant.empty() || x.quant.per_channel()))
+    return why;
   if (weight.dtype != wanted || weight.quant.empty() || !c.data[kWeight])
-    return Refusal{fmt::format("the weight must be a constant of {}", wanted == DType::s16 ? "int16" : "int8"), what_it_is(weight, c.data[kWeight]),
-                   fmt::format("a constant of {}", name_of(wanted)), "int16.weight"};
+    return Refusal{
+        fmt::format("the weight must be a constant of {}", wanted == DType::s16 ? "int16" : "int8"),
+        what_it_is(weight, c.data[kWeight]), fmt::format("a constant of {}", name_of(wanted)),
+        "int16.weight"};
   if (c.in.size() > 2 && (c.in[kBias].dtype != DType::s32 || !c.data[kBias]))
-    return Refusal{"the bias must be a constant of int32", what_it_is(c.in[kBias], c.data[kBias]), "a constant of s32", "int16.bias"};
+    return Refusal{"the bias must be a constant of int32", what_it_is(c.in[kBias], c.data[kBias]),
+                   "a constant of s32", "int16.bias"};
   if (l.groups != 1 && !l.is_depthwise())
-    return Refusal{"groups of a convolution that is not one filter for each channel", std::to_string(l.groups), "1", "int16.groups"};
+    return Refusal{"groups of a convolution that is not one filter for each channel",
+                   std::to_string(l.groups), "1", "int16.groups"};
   if (l.length() + l.weight[2] > kS16MostLength)  // a column of taps may be filled up by one
-    return Refusal{"elements of a filter", std::to_string(l.length()), std::to_string(kS16MostLength - l.weight[2]), "int16.length"};
-  for (const i64 v : {l.x[1], l.x[2], l.y[1], l.y[2], l.stride.h, l.stride.w, l.pad.h, l.pad.w, l.dilation.h, l.dilation.w})
-    if (v > kMaxReach) return Refusal{"an extent", std::to_string(v), std::to_string(kMaxReach), "int16.window"};
+    return Refusal{"elements of a filter", std::to_string(l.length()),
+                   std::to_string(kS16MostLength - l.weight[2]), "int16.length"};
+  for (const i64 v : {l.x[1], l.x[2], l.y[1], l.y[2], l.stride.h, l.stride.w, l.pad.h, l.pad.w,
+                      l.dilation.h, l.dilation.w})
+    if (v > kMaxReach)
+      return Refusal{"an extent", std::to_string(v), std::to_string(kMaxReach), "int16.window"};
   const auto why = [&](size_t axis, i64 stride, i64 pad, i64 dilation) {
-    return why_not_window(static_cast<i32>(l.x[axis]), static_cast<i32>(l.y[axis]), static_cast<i32>(l.weight[axis]),
-                          static_cast<i32>(stride), static_cast<i32>(pad), static_cast<i32>(dilation));
+    return why_not_window(static_cast<i32>(l.x[axis]), static_cast<i32>(l.y[axis]),
+                          static_cast<i32>(l.weight[axis]), static_cast<i32>(stride),
+                          static_cast<i32>(pad), static_cast<i32>(dilation));
   };
-  for (const char* fault : {why(1, l.stride.h, l.pad.h, l.dilation.h), why(2, l.stride.w, l.pad.w, l.dilation.w)})
+  for (const char* fault :
+       {why(1, l.stride.h, l.pad.h, l.dilation.h), why(2, l.stride.w, l.pad.w, l.dilation.w)})
     if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
   const auto steps = [](i64 count, i64 between, i64 step) {
     auto narrow = static_cast<i32>(step);
@@ -49,7 +61,8 @@ std::optional<Refusal> why_not_int16_layer(const Int16Layer& l, const LowerConte
   };
   const i64 row = l.x[2] * l.x[3];
   for (const char* fault : {steps(l.y[1], row, l.stride.h), steps(l.weight[1], row, l.dilation.h),
-                            steps(l.y[2], l.weight[1] * l.x[3] + 1, l.stride.w), steps(l.weight[2], l.x[3], l.dilation.w)})
+                            steps(l.y[2], l.weight[1] * l.x[3] + 1, l.stride.w),
+                            steps(l.weight[2], l.x[3], l.dilation.w)})
     if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
   return std::nullopt;
 }
@@ -79,12 +92,14 @@ Result<Numbers> numbers_of(const Int16Layer& l, const LowerContext& c) {
   for (i64 o = 0; o < l.filters(); ++o) {
     const SumRange sum = sum_range(n.filter(o, l.length()), x, n.first[o]);
     if (!fits_int32(sum))
-      return Refusal{fmt::format("the sums of filter {} leave int32", o), fmt::format("{}..{}", sum.low, sum.high),
+      return Refusal{fmt::format("the sums of filter {} leave int32", o),
+                     fmt::format("{}..{}", sum.low, sum.high),
                      fmt::format("{}..{}", INT32_MIN, INT32_MAX), "int16.sums"};
     const double factor = int16_factor(c, o);
     const double value = std::nearbyint(factor * 0x1p31);
     if (!(value <= INT32_MAX))
-      return Refusal{"the result's scale is too fine for the products", fmt::format("{:g}", factor), "less than 1", "int16.scale"};
+      return Refusal{"the result's scale is too fine for the products", fmt::format("{:g}", factor),
+                     "less than 1", "int16.scale"};
     n.multiplier.push_back(static_cast<i32>(value));
   }
   return n;
@@ -145,21 +160,29 @@ Result<Lowered> lower_int16_layer(const Int16Layer& l, const LowerContext& c) {
   const Result<Numbers> numbers = numbers_of(l, c);
   if (!numbers) return numbers.why;
   const StepRange range = step_range(l.bounds, c.out[0].quant);
-  CallBuilder call(narrow ? "deuteron::depthwise_conv2d_s8_s16" : depthwise ? "deuteron::depthwise_conv2d_s16" : "deuteron::conv2d_s16", c.in.size(), 1);
+  CallBuilder call(narrow      ? "deuteron::depthwise_conv2d_s8_s16"
+                   : depthwise ? "deuteron::depthwise_conv2d_s16"
+                               : "deuteron::conv2d_s16",
+                   c.in.size(), 1);
   call.in(kX, channels_last_face(l.x));
   if (depthwise) {
     const i64 taps = l.length(), channels = l.filters();
     std::vector<int16_t> turned(numbers->weights.size());  // [kh,kw,c]
     for (i64 o = 0; o < channels; ++o)
-      for (i64 t = 0; t < taps; ++t) turned[static_cast<size_t>(t * channels + o)] = numbers->weights[static_cast<size_t>(o * taps + t)];
+      for (i64 t = 0; t < taps; ++t)
+        turned[static_cast<size_t>(t * channels + o)] =
+            numbers->weights[static_cast<size_t>(o * taps + t)];
     call.constant(DType::s16, {l.weight[1], l.weight[2], channels}, std::move(turned));
-    call.constant(DType::s32, {channels}, numbers->first).constant(DType::s32, {channels}, numbers->multiplier);
+    call.constant(DType::s32, {channels}, numbers->first)
+        .constant(DType::s32, {channels}, numbers->multiplier);
   } else {
     std::vector<int8_t> bytes = packed(l, *numbers);
     const Shape shape{static_cast<i64>(bytes.size())};
     call.constant(DType::s8, shape, std::move(bytes)).integers({l.weight[1], l.weight[2]});
   }
-  call.integers({l.stride.h, l.stride.w}).integers({l.pad.h, l.pad.w}).integers({l.dilation.h, l.dilation.w});
+  call.integers({l.stride.h, l.stride.w})
+      .integers({l.pad.h, l.pad.w})
+      .integers({l.dilation.h, l.dilation.w});
   call.integer(range.low).integer(range.high);
   if (narrow) call.integer(c.in[kX].quant.zero_point[0]);
   if (!depthwise) call.scratch(conv2d_s16_scratch_bytes(args_of(l)));

@@ -5,7 +5,8 @@
 
 namespace deuteron {
 
-// Not of a depthwise convolution. Operands are int8, the bias int32. Refused unless no sum can leave int32.
+// Not of a depthwise convolution. Operands are int8, the bias int32. Refused unless no sum can
+// leave int32.
 Result<Lowered> lower_int16_result(const Int16Layer& l, const LowerContext& c);
 
 }  // namespace deuteron

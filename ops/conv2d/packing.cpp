@@ -25,7 +25,7 @@ struct Dense {
   std::vector<Multiplier> multipliers;
   // Filters of make_constant(), whose weights count as 0; empty: not yet known.
   std::vector<bool> is_constant;
-  bool once = false;              // sums are rounded once: requantize_once()
+  bool once = false;  // sums are rounded once: requantize_once()
   StepRange range{};
 };
 
@@ -80,7 +80,8 @@ i32 step_of(i64 sum, const Multiplier& m, i32 zero, bool once = false) {
       -128, 127);
 }
 
-// Whether both give the same int8 for every sum of low..high. Both never fall, so that the ends of each step say it.
+// Whether both give the same int8 for every sum of low..high. Both never fall, so that the ends of
+// each step say it.
 bool same_steps(const Unshifted& u, const Multiplier& m, i64 low, i64 high, i32 zero) {
   for (i64 v = low; v <= high;) {
     const i32 y = step_of(v, m, zero);
@@ -108,8 +109,9 @@ bool make_constant(Dense& d, i64 filter, i64 low, i64 high) {
   return true;
 }
 
-// Scales below 2^-12 have a shift, and are rounded twice. Most are of channels that hardly ever change, where a plain multiplier gives the
-// same steps; it is looked for beside the rounded one, and proved on all sums that the filter can have.
+// Scales below 2^-12 have a shift, and are rounded twice. Most are of channels that hardly ever
+// change, where a plain multiplier gives the same steps; it is looked for beside the rounded one,
+// and proved on all sums that the filter can have.
 std::optional<Unshifted> without_shift(const Multiplier& from, i64 low, i64 high, i32 zero) {
   constexpr i32 kReach = 3;
   if (from.shift == 0) return Unshifted{from.value, 0};
@@ -138,13 +140,16 @@ std::optional<Refusal> make_unshifted(Dense& d, Packing p) {
         without(d.multipliers[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
     if (!plain)
       return Refusal{"a scale needs a shift", std::to_string(d.multipliers[o].shift), "0", ""};
-    if (plain->multiplier > most) return Refusal{"a scale is too large", std::to_string(plain->multiplier), std::to_string(most), ""};
+    if (plain->multiplier > most)
+      return Refusal{"a scale is too large", std::to_string(plain->multiplier),
+                     std::to_string(most), ""};
     d.multipliers[o] = {plain->multiplier, 0}, d.first[o] += plain->more;
   }
   return std::nullopt;
 }
 
-// Scales as the loops for many windows have them: all with a shift. Constant filters get one; a scale of a half or more has none.
+// Scales as the loops for many windows have them: all with a shift. Constant filters get one; a
+// scale of a half or more has none.
 std::optional<Refusal> make_all_shifted(Dense& d, Packing p) {
   for (i64 o = 0; o < d.a.out_c; ++o) {
     if (d.is_constant[o]) d.first[o] /= 64, d.multipliers[o] = {1 << 30, -1};
@@ -163,7 +168,8 @@ std::optional<Refusal> make_all_shifted(Dense& d, Packing p) {
 // What kernels/conv2d/packed/kernel.h leaves to the compiler.
 std::optional<Refusal> make_exact(Dense& d, Packing p) {
   constexpr i64 kMostSum = i64{1} << 30, kMostUpper = i64{1} << 23;
-  if (d.a.x_zero < -128 || d.a.x_zero > 127) return Refusal{"the zero point of the input is no int8", "", "", ""};
+  if (d.a.x_zero < -128 || d.a.x_zero > 127)
+    return Refusal{"the zero point of the input is no int8", "", "", ""};
   if (d.range != StepRange{-128, 127})
     return Refusal{"the result has bounds of its own", "", "", ""};
   const auto weights = d.weight.as<int8_t>();
@@ -176,9 +182,12 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     const i64 reach = 128 * sum_of_filter(d, o, true), sum = std::abs(d.first[o]) + reach;
     d.is_constant[o] = m.shift <= 0 && make_constant(d, o, d.first[o] - reach, d.first[o] + reach);
     if (d.is_constant[o]) continue;
-    if (sum >= kMostSum) return Refusal{"a sum may become too large", std::to_string(sum), std::to_string(kMostSum - 1), ""};
+    if (sum >= kMostSum)
+      return Refusal{"a sum may become too large", std::to_string(sum),
+                     std::to_string(kMostSum - 1), ""};
     if (p == Packing::dsp_4x4 && reach >= kMostUpper)
-      return Refusal{"a filter's weights are too large for 24 bits", std::to_string(reach), std::to_string(kMostUpper - 1), ""};
+      return Refusal{"a filter's weights are too large for 24 bits", std::to_string(reach),
+                     std::to_string(kMostUpper - 1), ""};
   }
   Dense unshifted = d;
   const auto why = make_unshifted(unshifted, p);
@@ -188,7 +197,8 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
   }
   if (d.once && p == Packing::scalar_1x4) return why;  // its loops round twice
   // Only sums that are rounded once meet the filters row by row: windows two at a time are faster.
-  const bool takes_shifts = p == Packing::scalar_1x4 || packed_conv2d_is_alone(d.a) || (d.once && packed_conv2d_is_rows(d.a));
+  const bool takes_shifts = p == Packing::scalar_1x4 || packed_conv2d_is_alone(d.a) ||
+                            (d.once && packed_conv2d_is_rows(d.a));
   if (!takes_shifts && !d.once) return make_all_shifted(d, p);
   const auto most_shifted = std::ranges::max_element(d.multipliers, {}, &Multiplier::shift);
   d.a.has_shifts = takes_shifts && most_shifted->shift <= (d.once ? -1 : 0);
@@ -205,7 +215,8 @@ bool is_exact_behind_relu(const Dense& d, Packing p) {
   return true;
 }
 
-// The bytes of a call's weights; make_exact() has seen to them. behind: those of deuteron::packed_linear.
+// The bytes of a call's weights; make_exact() has seen to them. behind: those of
+// deuteron::packed_linear.
 template <Packing p>
 std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
   const PackedConv2dArgs& a = d.a;
@@ -226,7 +237,8 @@ std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
     const int8_t w = weights[static_cast<size_t>(f) * length + at];
     return behind ? behind_relu<p>(w) : w;
   };
-  const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0);
+  const i64 bytes =
+      packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
   pack_weights<p>(a.out_c, length, first.data(), values.data(),
                   a.has_shifts ? shifts.data() : nullptr, weight, packed.data());
@@ -259,12 +271,14 @@ template <Packing p>
 Result<Lowered> pack_phases(const DenseNumbers& n, const PackFor& to) {
   auto a = window_args<PackedConvTranspose2dArgs>(n);
   a.x_zero = n.a.x_zero, a.y_zero = n.a.y_zero;
-  if (const char* why = why_not_packed_conv_transpose2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
+  if (const char* why = why_not_packed_conv_transpose2d(a, p))
+    return Refusal{std::string("the call ") + why, "", "", ""};
   const Dense d = dense_of(n);
   std::vector<int8_t> all;
   std::optional<Refusal> refusal;
   const auto pack_phase = [&](i32 ph, i32 pw) {
-    const AxisPhase h = phase_of(ph, a.kernel_h, a.stride_h, a.pad_h, a.out_h), w = phase_of(pw, a.kernel_w, a.stride_w, a.pad_w, a.out_w);
+    const AxisPhase h = phase_of(ph, a.kernel_h, a.stride_h, a.pad_h, a.out_h),
+                    w = phase_of(pw, a.kernel_w, a.stride_w, a.pad_w, a.out_w);
     Dense part = d;
     part.a = packed_phase(a, h, w);
     std::vector<int8_t> weight;
@@ -292,7 +306,9 @@ Result<Lowered> pack_phases(const DenseNumbers& n, const PackFor& to) {
   call.overload(std::string(name_of(p)))
       .in(0, channels_last_face({a.n, a.in_h, a.in_w, a.in_c}))
       .constant(DType::s8, {bytes}, std::move(all));
-  call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
+  call.integers({a.kernel_h, a.kernel_w})
+      .integers({a.stride_h, a.stride_w})
+      .integers({a.pad_h, a.pad_w});
   call.integer(a.x_zero).integer(a.y_zero);
   const i64 most = packed_conv_transpose2d_scratch_bytes(a, p);
   call.scratch(most, {packed_conv_transpose2d_least_scratch_bytes(a, p), most});

@@ -9,9 +9,9 @@ namespace deuteron {
 
 struct PackFor {
   Isa isa;
-  size_t operands;           // of the plain call, of which the first is x
-  bool has_zeros = false;    // at the end of its input, which its units were put in order for
-                             // (compile/simplify/order_units.h)
+  size_t operands;         // of the plain call, of which the first is x
+  bool has_zeros = false;  // at the end of its input, which its units were put in order for
+                           // (compile/simplify/order_units.h)
   bool may_be_four_bits = false;
 };
 

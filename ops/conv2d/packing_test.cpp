@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packed call gives the bits of the plain one: random convolutions, with scales of all kinds, run both ways.
+// A packed call gives the bits of the plain one: random convolutions, with scales of all kinds, run
+// both ways.
 #include "ops/conv2d/packing.h"
 
 #include <gtest/gtest.h>
@@ -26,11 +27,13 @@ DenseNumbers numbers_of(const Lowered& call, const Shape& x, const Shape& y, siz
   return n;
 }
 
-// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0 without shifts, 1 with one shift, 2 next
-// to nothing, 3 of a fully connected layer, 4 of a convolution as TFLite has them, with constant filters among them.
+// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0
+// without shifts, 1 with one shift, 2 next to nothing, 3 of a fully connected layer, 4 of a
+// convolution as TFLite has them, with constant filters among them.
 Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
   const bool alone = scales == 3;  // a fully connected layer, with shifts of some bits
-  const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7), c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
+  const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7),
+            c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
   const i64 kh = alone ? 1 : r.in(1, 3), kw = alone ? 1 : r.in(1, 3);
   std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
   for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
@@ -39,9 +42,13 @@ Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
     bias[o] = static_cast<i32>(r.in(0, 3) == 0 ? r.in(-500000000, 500000000) : r.in(-60000, 60000));
     const bool shifted = scales >= 2 || (scales == 1 && o == 0);
     multiplier[o] = static_cast<i32>(shifted ? r.in(1 << 30, INT32_MAX) : r.in(0, 1 << 24));
-    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : scales == 2 ? -r.in(16, 31) : -r.in(scales == 4 ? 5 : 11, 14));
+    shift[o] = static_cast<i32>(!shifted      ? 0
+                                : scales == 1 ? -r.in(11, 16)
+                                : scales == 2 ? -r.in(16, 31)
+                                              : -r.in(scales == 4 ? 5 : 11, 14));
     if (scales == 4 && r.in(0, 9) == 0) shift[o] = -31;
-    if (scales == 4 && r.in(0, 9) == 0) std::fill_n(weight.begin() + o * kh * kw * c, kh * kw * c, int8_t{0});
+    if (scales == 4 && r.in(0, 9) == 0)
+      std::fill_n(weight.begin() + o * kh * kw * c, kh * kw * c, int8_t{0});
   }
   Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}, {}};
   CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
@@ -52,7 +59,10 @@ Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
   const i64 x_offset = fixed_x_offset ? *fixed_x_offset : r.in(-127, 128),
             y_zero = r.in(0, 1) ? -128 : r.in(-128, 127);
   call.integers({1, 1}).integers({pad.h, pad.w}).integers({1, 1}).integer(x_offset).integer(y_zero);
-  call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
+  call.constant(DType::s32, {oc}, std::move(multiplier))
+      .constant(DType::s32, {oc}, std::move(shift))
+      .integer(-128)
+      .integer(127);
   call.scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
   m.numbers = numbers_of(m.call, m.x.shape, m.y.shape, 2);
@@ -61,11 +71,12 @@ Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
   return m;
 }
 
-// The packed forms of a call, of each instruction set where there are such, whose bits are those of the plain one.
-// `has_zeros`: x ends with them.
+// The packed forms of a call, of each instruction set where there are such, whose bits are those of
+// the plain one. `has_zeros`: x ends with them.
 std::vector<Lowered> packed_alike(Random& r, const Made& m, bool has_zeros = false) {
   std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
-  for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
+  for (int8_t& v : x)
+    v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
   if (has_zeros) std::fill(x.begin() + r.in(0, static_cast<i64>(x.size())), x.end(), int8_t{-128});
   std::vector<Lowered> all;
   for (const Isa isa : {Isa::mve, Isa::dsp, Isa::scalar}) {
@@ -77,20 +88,24 @@ std::vector<Lowered> packed_alike(Random& r, const Made& m, bool has_zeros = fal
   return all;
 }
 
-// A call of deuteron::linear_once: operand 0 is x. `wide`: so many steps that a multiplier without a shift will hardly do.
+// A call of deuteron::linear_once: operand 0 is x. `wide`: so many steps that a multiplier without
+// a shift will hardly do.
 Made made_once(Random& r, bool wide) {
   const i64 rows = r.in(1, 3), inputs = r.in(4, wide ? 200 : 20), outputs = r.in(4, 11);
   std::vector<int8_t> weight(static_cast<size_t>(outputs * inputs));
   for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
   std::vector<i32> first(outputs), multiplier(outputs), shift(outputs);
   for (i64 o = 0; o < outputs; ++o) {
-    first[o] = static_cast<i32>(r.in(0, 5) == 0 ? r.in(-400000000, 400000000) : r.in(-60000, 60000));
-    multiplier[o] = static_cast<i32>(r.in(1 << 30, INT32_MAX)), shift[o] = static_cast<i32>(wide ? -r.in(10, 14) : -r.in(4, 31));
+    first[o] =
+        static_cast<i32>(r.in(0, 5) == 0 ? r.in(-400000000, 400000000) : r.in(-60000, 60000));
+    multiplier[o] = static_cast<i32>(r.in(1 << 30, INT32_MAX)),
+    shift[o] = static_cast<i32>(wide ? -r.in(10, 14) : -r.in(4, 31));
   }
   Made m{{}, {DType::s8, {rows, inputs}, {}}, {DType::s8, {rows, outputs}, {}}, {}};
   CallBuilder call("deuteron::linear_once", 1, 1);
   call.in(0, plain_face(m.x.shape)).constant(DType::s8, {outputs, inputs}, std::move(weight));
-  call.constant(DType::s32, {outputs}, std::move(first)).constant(DType::s32, {outputs}, std::move(multiplier));
+  call.constant(DType::s32, {outputs}, std::move(first))
+      .constant(DType::s32, {outputs}, std::move(multiplier));
   const i64 y_zero = r.in(-128, 127);
   call.constant(DType::s32, {outputs}, std::move(shift)).integer(y_zero).integer(-128).integer(127);
   m.call = call.out(0, plain_face(m.y.shape)).done();
@@ -104,21 +119,32 @@ Made made_once(Random& r, bool wide) {
 
 // A call of cortex_m::quantized_transpose_conv2d without shifts.
 Made made_transposed(Random& r) {
-  const i64 h = r.in(1, 5), w = r.in(1, 6), c = r.in(1, 20), oc = r.in(4, 9), sh = r.in(1, 3), sw = r.in(1, 3);
-  const i64 kh = r.in(1, 5), kw = r.in(1, 5), ph = r.in(0, (kh - 1) / 2), pw = r.in(0, (kw - 1) / 2);
+  const i64 h = r.in(1, 5), w = r.in(1, 6), c = r.in(1, 20), oc = r.in(4, 9), sh = r.in(1, 3),
+            sw = r.in(1, 3);
+  const i64 kh = r.in(1, 5), kw = r.in(1, 5), ph = r.in(0, (kh - 1) / 2),
+            pw = r.in(0, (kw - 1) / 2);
   const i64 more_h = r.in(0, sh - 1), more_w = r.in(0, sw - 1);
   const i64 oh = (h - 1) * sh - 2 * ph + kh + more_h, ow = (w - 1) * sw - 2 * pw + kw + more_w;
   std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
   for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
   std::vector<i32> bias(oc), multiplier(oc), shift(oc, 0);
-  for (i64 o = 0; o < oc; ++o) bias[o] = static_cast<i32>(r.in(-60000, 60000)), multiplier[o] = static_cast<i32>(r.in(0, 1 << 24));
+  for (i64 o = 0; o < oc; ++o)
+    bias[o] = static_cast<i32>(r.in(-60000, 60000)),
+    multiplier[o] = static_cast<i32>(r.in(0, 1 << 24));
   Made m{{}, {DType::s8, {2, h, w, c}, {}}, {DType::s8, {2, oh, ow, oc}, {}}, {}};
   CallBuilder call("cortex_m::quantized_transpose_conv2d", 1, 1);
   call.in(0, channels_last_face(m.x.shape)).constant(DType::s8, {oc, kh, kw, c}, std::move(weight));
-  call.constant(DType::s32, {oc}, std::move(bias)).integers({sh, sw}).integers({ph, pw}).integers({more_h, more_w}).integers({1, 1});
+  call.constant(DType::s32, {oc}, std::move(bias))
+      .integers({sh, sw})
+      .integers({ph, pw})
+      .integers({more_h, more_w})
+      .integers({1, 1});
   const i64 x_offset = r.in(-127, 128), y_zero = r.in(-128, 127);
   call.integer(x_offset).integer(y_zero);
-  call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
+  call.constant(DType::s32, {oc}, std::move(multiplier))
+      .constant(DType::s32, {oc}, std::move(shift))
+      .integer(-128)
+      .integer(127);
   call.scratch(0).scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
   m.numbers = numbers_of(m.call, m.x.shape, m.y.shape, 2);
@@ -140,7 +166,8 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   EXPECT_GE(packed_calls[0], 100);  // without shifts
   EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
   EXPECT_GE(packed_calls[2], 100);  // scales next to nothing: constant filters
-  EXPECT_EQ(packed_calls[3], 600);  // fully connected layers, whatever their shifts: in every packing
+  EXPECT_EQ(packed_calls[3],
+            600);  // fully connected layers, whatever their shifts: in every packing
   EXPECT_GE(packed_calls[4], 200);  // convolutions with shifts
   EXPECT_GE(shifted, 150);
 }
@@ -184,8 +211,9 @@ TEST(Packing, KeepsEveryBitOfLayersThatRoundOnce) {
     const i64 outputs = m.y.shape[1];
     for (const Lowered& packed : packed_alike(r, m)) {
       const i64 bytes = packed.constants[0].type.elements();
-      const bool plain = bytes == packed_bytes(Packing::mve_4x16, static_cast<int32_t>(outputs), m.x.shape[1]) ||
-                         bytes == packed_bytes(Packing::dsp_4x4, static_cast<int32_t>(outputs), m.x.shape[1]);
+      const bool plain =
+          bytes == packed_bytes(Packing::mve_4x16, static_cast<int32_t>(outputs), m.x.shape[1]) ||
+          bytes == packed_bytes(Packing::dsp_4x4, static_cast<int32_t>(outputs), m.x.shape[1]);
       ++(plain ? without : with_shifts);
     }
   }

@@ -10,7 +10,9 @@ namespace deuteron {
 
 struct Random {
   std::mt19937 bits;
-  i64 in(i64 low, i64 high) { return low + static_cast<i64>(bits() % static_cast<uint32_t>(high - low + 1)); }
+  i64 in(i64 low, i64 high) {
+    return low + static_cast<i64>(bits() % static_cast<uint32_t>(high - low + 1));
+  }
 };
 
 struct Made {

@@ -14,19 +14,23 @@
 namespace deuteron {
 namespace {
 
-Result<Lowered> lowered(const Cumsum& op, const Type& x, const Type& y, Rounding rounding = Rounding::once) {
+Result<Lowered> lowered(const Cumsum& op, const Type& x, const Type& y,
+                        Rounding rounding = Rounding::once) {
   const Type* in[] = {&x};
   const Type* out[] = {&y};
   const Constant* data[] = {nullptr};
   return lower_to_cortex_m(op, {TypeView(in), TypeView(out), data, Isa::mve, rounding});
 }
-Type s8(Shape shape, float scale, i32 zero) { return {DType::s8, std::move(shape), per_tensor(scale, zero)}; }
+Type s8(Shape shape, float scale, i32 zero) {
+  return {DType::s8, std::move(shape), per_tensor(scale, zero)};
+}
 
 TEST(Cumsum, RefusesAxesThatAreNotThere) {
   const Type x{DType::f32, {2, 3}, {}};
   const Type* in[] = {&x};
   for (const i64 axis : {0, 1}) EXPECT_TRUE(infer(Cumsum{axis}, TypeView(in))) << axis;
-  for (const i64 axis : {-1, 2}) EXPECT_EQ(infer(Cumsum{axis}, TypeView(in)).why.rule, "cumsum.axis") << axis;
+  for (const i64 axis : {-1, 2})
+    EXPECT_EQ(infer(Cumsum{axis}, TypeView(in)).why.rule, "cumsum.axis") << axis;
 }
 
 // The longest axis whose sums stay within int32; one element more is left to the portable kernel.
@@ -51,11 +55,13 @@ TEST(Cumsum, GivesTheKernelTheWholeFactor) {
   EXPECT_EQ(args[1].integer, 2);
   EXPECT_EQ(args[2].integer, -7);
   EXPECT_EQ(args[3].integer, 11);
-  EXPECT_EQ(static_cast<double>(args[4].integer) * std::ldexp(1.0, static_cast<int>(args[5].integer) - 31), 0.125);
+  EXPECT_EQ(static_cast<double>(args[4].integer) *
+                std::ldexp(1.0, static_cast<int>(args[5].integer) - 31),
+            0.125);
 }
 
-// The float operator on what the steps mean, and the kernel: between them is one rounding to a step of the result, and before it one to the
-// bits that the shift then takes away.
+// The float operator on what the steps mean, and the kernel: between them is one rounding to a step
+// of the result, and before it one to the bits that the shift then takes away.
 TEST(Cumsum, IsTheFloatOperatorRoundedToSteps) {
   const Shape shape{3, 50, 2};
   const Type x = s8(shape, 0.037f, -21), y = s8(shape, 0.31f, 9), in_float{DType::f32, shape, {}};

@@ -13,7 +13,8 @@ void execute(const Cumsum& a, std::span<const HostTensor> in, std::span<const Ho
   for (i64 first = 0; first < total; first += length * inner)
     for (i64 line = first; line < first + inner; ++line) {
       double sum = 0;
-      for (i64 i = line; i < line + length * inner; i += inner) out[0].data[i] = static_cast<float>(sum += in[0].data[i]);
+      for (i64 i = line; i < line + length * inner; i += inner)
+        out[0].data[i] = static_cast<float>(sum += in[0].data[i]);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of the program that another processor runs: a graph of its own, whose inputs and outputs are the node's operands and results.
-// Operands  the body's inputs in order     Results  the body's outputs in order
+// A part of the program that another processor runs: a graph of its own, whose inputs and outputs
+// are the node's operands and results. Operands  the body's inputs in order     Results  the body's
+// outputs in order
 #pragma once
 #include <memory>
 #include <string>

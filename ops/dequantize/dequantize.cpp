@@ -7,7 +7,8 @@ namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Dequantize&, TypeView in) {
   if (in.size() != 1 || in[0].quant.empty())
-    return Refusal{"dequantize takes one operand with quantization parameters", "", "", "dequantize.quant"};
+    return Refusal{"dequantize takes one operand with quantization parameters", "", "",
+                   "dequantize.quant"};
   return std::vector<Type>{{DType::f32, in[0].shape, {}}};
 }
 
@@ -17,10 +18,15 @@ static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
   if (!wide)
     if (auto r = require_int8(x, "x", "cortex_m.dequantize.dtype")) return *r;
   if (x.quant.per_channel())
-    return Refusal{"the kernel dequantizes per tensor", "per channel", "per tensor", "cortex_m.dequantize.granularity"};
+    return Refusal{"the kernel dequantizes per tensor", "per channel", "per tensor",
+                   "cortex_m.dequantize.granularity"};
   constexpr i64 kChar = 1, kShort = 2;  // ScalarType
   CallBuilder call("cortex_m::dequantize_per_tensor", c.in.size(), 1);
-  call.in(0, elementwise_face(x.shape)).real(x.quant.scale[0]).integer(x.quant.zero_point[0]).integer(x.quant.low).integer(x.quant.high);
+  call.in(0, elementwise_face(x.shape))
+      .real(x.quant.scale[0])
+      .integer(x.quant.zero_point[0])
+      .integer(x.quant.low)
+      .integer(x.quant.high);
   call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape));
   return call.done();
 }

@@ -11,13 +11,11 @@ struct OpDef;
 struct HostTensor;
 
 struct Dequantize {
-
   bool operator==(const Dequantize&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {}
 };
 const OpDef<Dequantize>& def_of(const Dequantize&);
-void execute(const Dequantize&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Dequantize&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

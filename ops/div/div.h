@@ -15,6 +15,7 @@ struct Div {
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {}
 };
 const OpDef<Div>& def_of(const Div&);
-void execute(const Div&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Div&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

@@ -14,10 +14,13 @@ class FormBuilder;
 struct Expand {
   Shape shape;
   bool operator==(const Expand&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("shape", self.shape); }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("shape", self.shape);
+  }
 };
 const OpDef<Expand>& def_of(const Expand&);
-void execute(const Expand&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Expand&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool kernel_form(const Expand&, FormBuilder&);

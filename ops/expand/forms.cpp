@@ -28,6 +28,8 @@ static bool split_expand(const Expand& a, FormBuilder& b) {
   return b.finish(Expand{y}, {b.add(Expand{first}, {0}, x.quant)});
 }
 
-bool kernel_form(const Expand& a, FormBuilder& b) { return split_expand(a, b) || drop_expand_of_nothing(a, b); }
+bool kernel_form(const Expand& a, FormBuilder& b) {
+  return split_expand(a, b) || drop_expand_of_nothing(a, b);
+}
 
 }  // namespace deuteron

@@ -8,12 +8,15 @@
 namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Gather& a, TypeView in) {
-  if (in.size() != 1) return Refusal{"gather takes one operand", std::to_string(in.size()), "1", "gather.operands"};
+  if (in.size() != 1)
+    return Refusal{"gather takes one operand", std::to_string(in.size()), "1", "gather.operands"};
   if (a.axis < 0 || a.axis >= in[0].rank())
-    return Refusal{"the axis does not exist", std::to_string(a.axis), std::to_string(in[0].rank() - 1), "gather.axis"};
+    return Refusal{"the axis does not exist", std::to_string(a.axis),
+                   std::to_string(in[0].rank() - 1), "gather.axis"};
   for (const i64 k : a.index)
     if (k < 0 || k >= in[0].shape[a.axis])
-      return Refusal{"an index lies outside the axis", std::to_string(k), std::to_string(in[0].shape[a.axis] - 1), "gather.index"};
+      return Refusal{"an index lies outside the axis", std::to_string(k),
+                     std::to_string(in[0].shape[a.axis] - 1), "gather.index"};
   Shape y = in[0].shape;
   y[a.axis] = static_cast<i64>(a.index.size());
   return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
@@ -24,7 +27,8 @@ static Result<Lowered> cortex_m(const Gather& a, const LowerContext& c) {
   if (auto r = require_same_quant(x, y, "cortex_m.gather.quant")) return *r;
   CallBuilder call("aten::index_select", c.in.size(), 1);
   call.in(0, plain_face(x.shape)).integer(a.axis);
-  call.constant(DType::s64, {static_cast<i64>(a.index.size())}, std::vector<int64_t>(a.index.begin(), a.index.end()));
+  call.constant(DType::s64, {static_cast<i64>(a.index.size())},
+                std::vector<int64_t>(a.index.begin(), a.index.end()));
   call.out(0, plain_face(y.shape));
   return call.done();
 }
@@ -39,7 +43,8 @@ std::optional<MirroredEnds> mirrored_ends(const Gather& a, i64 extent) {
         return k < before + extent ? k - before : 2 * extent - 2 + edge - (k - before);
       };
       bool mirrors = added - before <= most;
-      for (size_t k = 0; mirrors && k < a.index.size(); ++k) mirrors = a.index[k] == position(static_cast<i64>(k));
+      for (size_t k = 0; mirrors && k < a.index.size(); ++k)
+        mirrors = a.index[k] == position(static_cast<i64>(k));
       if (mirrors) return MirroredEnds{before, added - before, with_edge};
     }
   }
@@ -48,18 +53,22 @@ std::optional<MirroredEnds> mirrored_ends(const Gather& a, i64 extent) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
-// ExecuTorch's NXP backend has MIRROR_PAD for reflection. Padding that repeats the edge is the same operator with another mode.
+// ExecuTorch's NXP backend has MIRROR_PAD for reflection. Padding that repeats the edge is the same
+// operator with another mode.
 static constexpr NpuRow<Gather> kNpu[] = {
     {"mirror", "the gather mirrors the ends of its axis (reflection padding)",
      must_hold("Neutron IR gathers nothing but reflection padding"),
      [](const Gather& a, const NpuOperands& o) {
-       return std::optional<i64>(mirrored_ends(a, o.in[0].shape[static_cast<size_t>(a.axis)]).has_value());
+       return std::optional<i64>(
+           mirrored_ends(a, o.in[0].shape[static_cast<size_t>(a.axis)]).has_value());
      }},
     {"parameters", "operand and result have one scale and zero point",
-     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Gather>},
+     must_hold("the operand and the result have different scales or zero points"),
+     parameters_are_shared<Gather>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Gather>, &NpuLimits::rank},
 };
-static constexpr NpuSupport<Gather> kNpuSupport{.rows = kNpu, .builtin = "MIRROR_PAD", .absent = {}};
+static constexpr NpuSupport<Gather> kNpuSupport{
+    .rows = kNpu, .builtin = "MIRROR_PAD", .absent = {}};
 
 static OpFacts facts_of(const Gather&) { return facts(Family::movement, Values::moved); }
 static std::vector<Example<Gather>> examples() {

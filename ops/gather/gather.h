@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks slices of x along one axis by known positions: y[.., k, ..] = x[.., index[k], ..]. Flips, rolls and mirrored borders are gathers.
-// Operands  x     Result  y, extent index.size() along `axis`
+// Picks slices of x along one axis by known positions: y[.., k, ..] = x[.., index[k], ..]. Flips,
+// rolls and mirrored borders are gathers. Operands  x     Result  y, extent index.size() along
+// `axis`
 #pragma once
 #include "ops/attributes.h"
 
@@ -20,6 +21,7 @@ struct Gather {
   }
 };
 const OpDef<Gather>& def_of(const Gather&);
-void execute(const Gather&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Gather&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers that mirror the ends of their axis, as reflection padding does: MIRROR_PAD of TFLite and of Neutron IR.
+// Gathers that mirror the ends of their axis, as reflection padding does: MIRROR_PAD of TFLite and
+// of Neutron IR.
 #pragma once
 #include <optional>
 
@@ -9,7 +10,8 @@ namespace deuteron {
 
 struct MirroredEnds {
   i64 before, after;
-  bool with_edge;  // the first element beyond the end is the last one before it; else the one before that
+  bool with_edge;  // the first element beyond the end is the last one before it; else the one
+                   // before that
 };
 // Nothing for any other gather.
 std::optional<MirroredEnds> mirrored_ends(const Gather&, i64 extent);

@@ -11,7 +11,8 @@ static double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 static void step(const FloatStep& s) {
   for (i64 j = 0; j < s.units; ++j) {
     const i64 r = j, z = s.units + j, n = 2 * s.units + j;
-    const double reset = sigmoid(s.input_sums[r] + s.state_sums[r]), update = sigmoid(s.input_sums[z] + s.state_sums[z]);
+    const double reset = sigmoid(s.input_sums[r] + s.state_sums[r]),
+                 update = sigmoid(s.input_sums[z] + s.state_sums[z]);
     const double fresh = std::tanh(s.input_sums[n] + reset * s.state_sums[n]);
     s.h_new[j] = static_cast<float>((1 - update) * fresh + update * s.h[j]);
   }

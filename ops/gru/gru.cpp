@@ -11,7 +11,9 @@ namespace deuteron {
 
 static constexpr RecurrentKind kKind{"gru", 3, 1};
 
-static Result<std::vector<Type>> infer(const Gru& a, TypeView in) { return infer_recurrent(a.form, kKind, in); }
+static Result<std::vector<Type>> infer(const Gru& a, TypeView in) {
+  return infer_recurrent(a.form, kKind, in);
+}
 static i64 count_macs(const Gru& a, TypeView in, TypeView) { return recurrent_macs(a.form, in); }
 
 // h lies between -1 and 1 unless it begins elsewhere, and then comes nearer at every step.
@@ -20,7 +22,8 @@ static Result<Lowered> deuteron_call(const Gru& a, const LowerContext& c) {
   const bool given = c.in.size() > first && !c.in[first].quant.empty();
   const Quant start = given ? c.in[first].quant : per_tensor(1, 0);
   const i64 bits = given ? fraction_bits(std::max(0.999, largest_magnitude(start))) : 15;
-  Result<RecurrentCall> begun = begin_recurrent_call("deuteron::gru", a.form, kKind, c, 0x1p-12, 2 * c.out[c.out.size() - 1].shape.back(),
+  Result<RecurrentCall> begun = begin_recurrent_call("deuteron::gru", a.form, kKind, c, 0x1p-12,
+                                                     2 * c.out[c.out.size() - 1].shape.back(),
                                                      std::ldexp(1.0, static_cast<int>(-15 - bits)));
   if (!begun) return begun.why;
   CallBuilder& call = begun.value->call;
@@ -37,10 +40,13 @@ static Result<Lowered> deuteron_call(const Gru& a, const LowerContext& c) {
 
 static constexpr QuantSpec kStep{DType::s8, Gran::per_tensor}, kFloat{DType::f32, Gran::none};
 static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
-static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
+static constexpr QuantSpec kQuantOfTwo[] = {kStep,  kFloat, kFloat, kFloat, kFloat, kFloat,
+                                            kFloat, kFloat, kFloat, kStep,  kStep};
 
 static OpFacts facts_of(const Gru&) { return facts(Family::recurrent); }
-static std::vector<Example<Gru>> examples() { return {{"one direction", {}, {{2, 3, 4}, {15, 4}, {15, 5}, {15}, {15}}}}; }
+static std::vector<Example<Gru>> examples() {
+  return {{"one direction", {}, {{2, 3, 4}, {15, 4}, {15, 5}, {15}, {15}}}};
+}
 
 const OpDef<Gru>& def_of(const Gru& a) {
   static constexpr OpDef<Gru> one{.name = "gru",

@@ -7,6 +7,8 @@
 namespace deuteron {
 
 // The call is int8's with other types: begin_recurrent_call().
-inline Result<Lowered> int16_form(const Gru& a, const LowerContext& c) { return def_of(a).cortex_m(a, c); }
+inline Result<Lowered> int16_form(const Gru& a, const LowerContext& c) {
+  return def_of(a).cortex_m(a, c);
+}
 
 }  // namespace deuteron

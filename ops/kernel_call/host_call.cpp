@@ -44,17 +44,24 @@ std::optional<ScalarType> scalar_type(DType d) {
 class HostCall {
  public:
   // Null data: the call can be prepared but not run.
-  void add_arguments(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,
+  void add_arguments(const KernelCall& call, TypeView in, TypeView out,
+                     std::span<void* const> in_data, std::span<void* const> out_data,
                      const std::vector<bool>& constant) {
-    const auto at = [](std::span<void* const> data, i64 k) { return data.empty() ? nullptr : data[k]; };
+    const auto at = [](std::span<void* const> data, i64 k) {
+      return data.empty() ? nullptr : data[k];
+    };
     for (const KernelArg& arg : call.args) {
       using K = KernelArg::Kind;
-      if (arg.kind == K::input) add_tensor(in[arg.integer], arg.face, at(in_data, arg.integer), !constant.empty() && constant[arg.integer]);
-      else if (arg.kind == K::output) add_tensor(out[arg.integer], arg.face, at(out_data, arg.integer), false);
+      if (arg.kind == K::input)
+        add_tensor(in[arg.integer], arg.face, at(in_data, arg.integer),
+                   !constant.empty() && constant[arg.integer]);
+      else if (arg.kind == K::output)
+        add_tensor(out[arg.integer], arg.face, at(out_data, arg.integer), false);
       else if (arg.kind == K::inputs) {
         std::vector<const Value*> items;
         for (const i64 k : arg.integers)
-          items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k), !constant.empty() && constant[k]));
+          items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k),
+                                       !constant.empty() && constant[k]));
         add_tensors(std::move(items));
       } else if (arg.kind == K::integers) {
         const std::vector<i64>& kept = integers_.emplace_back(arg.integers);
@@ -66,22 +73,26 @@ class HostCall {
     }
   }
 
-  std::optional<std::string> prepare(const KernelCall& call, Isa isa = kBuildIsa, const CallRecorder* recorder = nullptr) {
+  std::optional<std::string> prepare(const KernelCall& call, Isa isa = kBuildIsa,
+                                     const CallRecorder* recorder = nullptr) {
     if (!fault_.empty()) return fault_;
     const std::string name = call.overload.empty() ? call.name : call.name + "." + call.overload;
     const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return name == k->name; });
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                     [&](const Kernel* k) { return name == k->name; });
     if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);
     if (std::optional<std::string> fault = fault_of_kinds(call, **kernel)) return fault;
     size_t items = arguments_.size() + values_.size();
     for (const std::vector<i64>& list : integers_) items += list.size();
     tables_.resize((256 + 256 * items) / sizeof(std::max_align_t) + 1);
-    Arena arena{reinterpret_cast<uint8_t*>(tables_.data()), tables_.size() * sizeof(std::max_align_t), 0};
+    Arena arena{reinterpret_cast<uint8_t*>(tables_.data()),
+                tables_.size() * sizeof(std::max_align_t), 0};
     Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena, isa};
     c.recorder = recorder;
     const Status status = (*kernel)->prepare(c, &prepared_);
     if (status.ok()) return std::nullopt;
-    return fmt::format("argument {} {}", status.argument, status.detail ? status.detail : "is refused");
+    return fmt::format("argument {} {}", status.argument,
+                       status.detail ? status.detail : "is refused");
   }
   void run() const { prepared_.run(prepared_.args); }
 
@@ -89,7 +100,8 @@ class HostCall {
   // What the loader proves before a kernel looks at its arguments.
   std::optional<std::string> fault_of_kinds(const KernelCall& call, const Kernel& kernel) const {
     const std::string_view schema = kernel.schema;
-    if (schema.size() != arguments_.size()) return fmt::format("{} takes {} arguments", kernel.name, schema.size());
+    if (schema.size() != arguments_.size())
+      return fmt::format("{} takes {} arguments", kernel.name, schema.size());
     for (size_t i = 0; i < schema.size(); ++i) {
       const bool written = call.args[i].kind == KernelArg::Kind::output;
       if (!takes(schema[i], arguments_[i]->kind) || written != is_out(schema[i]))
@@ -117,7 +129,8 @@ class HostCall {
     for (const i64 e : face.sizes) h.sizes.push_back(static_cast<int32_t>(e));
     for (const i64 e : face.order) h.order.push_back(static_cast<uint8_t>(e));
     const std::optional<ScalarType> scalar = scalar_type(type.dtype);
-    if (!scalar || type.elements() > INT32_MAX || face.sizes.size() > kMaxRank) fault_ = fmt::format("no tensor of type {}", to_text(type));
+    if (!scalar || type.elements() > INT32_MAX || face.sizes.size() > kMaxRank)
+      fault_ = fmt::format("no tensor of type {}", to_text(type));
     h.tensor = {data,
                 h.sizes.data(),
                 h.order.data(),
@@ -155,10 +168,13 @@ std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, Ty
   return host.prepare(call);
 }
 
-void ask_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, Isa isa, const CallRecorder& recorder) {
-  std::deque<std::vector<std::max_align_t>> rooms;  // of what has no data: the checks look for places in it
+void ask_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data,
+              Isa isa, const CallRecorder& recorder) {
+  std::deque<std::vector<std::max_align_t>>
+      rooms;  // of what has no data: the checks look for places in it
   const auto room_of = [&](const Type& type) -> void* {
-    return rooms.emplace_back(static_cast<size_t>(type.bytes()) / sizeof(std::max_align_t) + 1).data();
+    return rooms.emplace_back(static_cast<size_t>(type.bytes()) / sizeof(std::max_align_t) + 1)
+        .data();
   };
   std::vector<void*> from, to;
   std::vector<bool> constant;
@@ -172,8 +188,8 @@ void ask_call(const KernelCall& call, TypeView in, TypeView out, std::span<void*
   host.prepare(call, isa, &recorder);
 }
 
-void run_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,
-              const std::vector<bool>& constant) {
+void run_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data,
+              std::span<void* const> out_data, const std::vector<bool>& constant) {
   HostCall host;
   host.add_arguments(call, in, out, in_data, out_data, constant);
   const std::optional<std::string> fault = host.prepare(call);
@@ -181,23 +197,28 @@ void run_call(const KernelCall& call, TypeView in, TypeView out, std::span<void*
   host.run();
 }
 
-void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+void execute(const KernelCall& call, std::span<const HostTensor> in,
+             std::span<const HostTensor> out) {
   std::deque<std::vector<std::byte>> converted;  // of the values that are not float32
   std::vector<const Type*> in_types, out_types;
   std::vector<void*> in_data, out_data;
   for (const HostTensor& t : in) {
     in_types.push_back(t.type);
-    if (t.type->dtype != DType::f32) converted.push_back(elements_of({t.data, static_cast<size_t>(t.type->elements())}, *t.type));
-    in_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data) : converted.back().data());
+    if (t.type->dtype != DType::f32)
+      converted.push_back(elements_of({t.data, static_cast<size_t>(t.type->elements())}, *t.type));
+    in_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data)
+                                                  : converted.back().data());
   }
   for (const HostTensor& t : out) {
     out_types.push_back(t.type);
     if (t.type->dtype != DType::f32) converted.emplace_back(static_cast<size_t>(t.type->bytes()));
-    out_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data) : converted.back().data());
+    out_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data)
+                                                   : converted.back().data());
   }
   run_call(call, TypeView(in_types), TypeView(out_types), in_data, out_data, {});
   for (size_t k = 0; k < out.size(); ++k)
-    if (out[k].type->dtype != DType::f32) std::ranges::copy(numbers_of(out_data[k], *out[k].type), out[k].data);
+    if (out[k].type->dtype != DType::f32)
+      std::ranges::copy(numbers_of(out_data[k], *out[k].type), out[k].data);
 }
 
 }  // namespace deuteron

@@ -18,7 +18,9 @@ Face channels_last_face(const Shape& s) {
   return {{s[0], s[3], s[1], s[2]}, {0, 2, 3, 1}};
 }
 
-Face elementwise_face(const Shape& s) { return s.size() == 4 ? channels_last_face(s) : plain_face(s); }
+Face elementwise_face(const Shape& s) {
+  return s.size() == 4 ? channels_last_face(s) : plain_face(s);
+}
 
 CallBuilder& CallBuilder::in(i64 operand, Face face) {
   lowered_.call.args.push_back({KernelArg::Kind::input, operand, 0, {}, std::move(face)});
@@ -44,7 +46,9 @@ CallBuilder& CallBuilder::constant(Type type, Constant data, Face face) {
   lowered_.constants.push_back({std::move(type), std::move(data)});
   return *this;
 }
-CallBuilder& CallBuilder::scratch(i64 bytes) { return scratch({DType::u8, {bytes}, {}}, plain_face({bytes})); }
+CallBuilder& CallBuilder::scratch(i64 bytes) {
+  return scratch({DType::u8, {bytes}, {}}, plain_face({bytes}));
+}
 CallBuilder& CallBuilder::scratch(i64 bytes, OwnScratch own) {
   lowered_.call.own_scratch.push_back(own);
   return scratch(bytes);

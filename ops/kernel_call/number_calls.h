@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable kernels that do no arithmetic: they move numbers as they are, or only compare them. They do that with steps of one scale and
-// zero point as they do it with numbers, so that nothing of them needs float.
+// Portable kernels that do no arithmetic: they move numbers as they are, or only compare them. They
+// do that with steps of one scale and zero point as they do it with numbers, so that nothing of
+// them needs float.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,8 +11,8 @@
 namespace deuteron {
 
 enum class NumberUse : u8 {
-  moved,      // each number of the first result is one of the operands'; other results are positions
-  compared,   // the result says how the operands stand to each other
+  moved,     // each number of the first result is one of the operands'; other results are positions
+  compared,  // the result says how the operands stand to each other
   converted,  // true and false become 1 and 0
 };
 struct NumberCall {

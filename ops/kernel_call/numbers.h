@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls are made of, by name: kept with a call for the passes that may make another one of it
-// (compile/lower/pack_weights.cpp, compile/lower/fuse_additions.cpp). The arguments of a finished call are only
-// written.
+// (compile/lower/pack_weights.cpp, compile/lower/fuse_additions.cpp). The arguments of a finished
+// call are only written.
 #pragma once
 #include <optional>
 #include <variant>
@@ -69,10 +69,10 @@ struct LinearForm {
 // A layer with packed weights.
 struct PackedDense {
   enum class Form : u8 {
-    plain,         // shifts, if there are, of windows that are met one by one
-    all_shifts,    // of any windows
-    behind_relu,   // whose input has zeros at its end
-    four_bits,     // weights
+    plain,        // shifts, if there are, of windows that are met one by one
+    all_shifts,   // of any windows
+    behind_relu,  // whose input has zeros at its end
+    four_bits,    // weights
   };
   PackedConv2dArgs a{};  // has_shifts: the weights have them
   Packing packing{};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each slice over the last `axes` axes brought to mean 0 and variance 1, then weighted: y = (x - mean) / sqrt(variance + epsilon) * weight
-// + bias. Not centered, it is the RMS norm: y = x / sqrt(mean of x squared + epsilon) * weight + bias. `to_length`: with weights of 1 /
-// sqrt(elements) that brings slices to the length 1, which int8 models of TFLite compute in its own arithmetic, of bytes in another one
+// Each slice over the last `axes` axes brought to mean 0 and variance 1, then weighted: y = (x -
+// mean) / sqrt(variance + epsilon) * weight
+// + bias. Not centered, it is the RMS norm: y = x / sqrt(mean of x squared + epsilon) * weight +
+// bias. `to_length`: with weights of 1 / sqrt(elements) that brings slices to the length 1, which
+// int8 models of TFLite compute in its own arithmetic, of bytes in another one
 // (kernels/l2_normalize/kernel.h).
-// Operands  x, weight, bias: weight and bias constants with the extents of those axes; bias, or both, may be missing     Result  y, as x
+// Operands  x, weight, bias: weight and bias constants with the extents of those axes; bias, or
+// both, may be missing     Result  y, as x
 #pragma once
 #include "ops/attributes.h"
 
@@ -33,8 +36,10 @@ struct LayerNorm {
   }
 };
 const OpDef<LayerNorm>& def_of(const LayerNorm&);
-void execute(const LayerNorm&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
-Result<Lowered> float_form(const LayerNorm&, const LowerContext&);                                // compile/lower/float_calls.cpp asks for it
+void execute(const LayerNorm&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
+Result<Lowered> float_form(const LayerNorm&,
+                           const LowerContext&);  // compile/lower/float_calls.cpp asks for it
 
 bool simpler_form(const LayerNorm&, FormBuilder&);
 bool parts_form(const LayerNorm&, FormBuilder&);          // forms.cpp; FormKind::parts

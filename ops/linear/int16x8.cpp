@@ -16,7 +16,8 @@ Result<Lowered> tflite_int16_form(const Linear& a, const LowerContext& c) {
   if (auto why = why_not_layer_16x8(c, w[1])) return *why;
   const Quant &x = c.in[0].quant, &weight = c.in[1].quant, &y = c.out[0].quant;
   std::vector<i64> scale;
-  for (i64 o = 0; o < w[0]; ++o) scale.push_back(std::bit_cast<i64>(channel_factor(x, weight, y, o)));
+  for (i64 o = 0; o < w[0]; ++o)
+    scale.push_back(std::bit_cast<i64>(channel_factor(x, weight, y, o)));
   const StepRange range = step_range(a.bounds, y, of_bounds(c.rounding));
   const i64 rows = c.in[0].elements() / w[1];
   CallBuilder call("deuteron::linear_16x8", c.in.size(), 1);
@@ -26,7 +27,10 @@ Result<Lowered> tflite_int16_form(const Linear& a, const LowerContext& c) {
     call.constant(DType::s64, {w[0]}, std::vector<i64>(bias.begin(), bias.end()));
   } else if (c.in.size() > 2) call.in(2, plain_face({w[0]}));
   else call.none();
-  call.constant(DType::s64, {w[0]}, std::move(scale)).integer(range.low).integer(range.high).out(0, plain_face({rows, w[0]}));
+  call.constant(DType::s64, {w[0]}, std::move(scale))
+      .integer(range.low)
+      .integer(range.high)
+      .out(0, plain_face({rows, w[0]}));
   return call.done();
 }
 

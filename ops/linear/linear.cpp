@@ -19,15 +19,19 @@ static Result<std::vector<Type>> infer(const Linear&, TypeView in) {
     return Refusal{"linear takes x [..,in] and weight [out,in]", "", "", "linear.rank"};
   const Shape& w = in[kWeight].shape;
   if (in[kX].shape.back() != w[1])
-    return Refusal{"the last extent of x is not the weight's", to_text(in[kX].shape), to_text(w), "linear.extent"};
+    return Refusal{"the last extent of x is not the weight's", to_text(in[kX].shape), to_text(w),
+                   "linear.extent"};
   if (in.size() > 2 && in[kBias].shape != Shape{w[0]})
-    return Refusal{"bias does not have one element for each output", to_text(in[kBias].shape), to_text(Shape{w[0]}), "linear.bias"};
+    return Refusal{"bias does not have one element for each output", to_text(in[kBias].shape),
+                   to_text(Shape{w[0]}), "linear.bias"};
   Shape y = in[kX].shape;
   y.back() = w[0];
   return std::vector<Type>{{in[kX].dtype, std::move(y), {}}};
 }
 
-static i64 count_macs(const Linear&, TypeView in, TypeView out) { return out[0].elements() * in[kWeight].shape[1]; }
+static i64 count_macs(const Linear&, TypeView in, TypeView out) {
+  return out[0].elements() * in[kWeight].shape[1];
+}
 
 static std::span<const int8_t> filter_of(const DenseNumbers& n, i64 o) {
   return n.weight.as<int8_t>().subspan(static_cast<size_t>(o * n.filter_c),
@@ -75,18 +79,22 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   if (auto r = require_int8(x, "x", "cortex_m.linear.dtype")) return *r;
   if (auto r = require_int8(weight, "weight", "cortex_m.linear.dtype")) return *r;
   if (auto r = require_int8(y, "y", "cortex_m.linear.dtype")) return *r;
-  if (!c.data[kWeight]) return Refusal{"weight is not a constant", "", "", "cortex_m.linear.weight"};
+  if (!c.data[kWeight])
+    return Refusal{"weight is not a constant", "", "", "cortex_m.linear.weight"};
   if (weight.quant.per_channel())
-    return Refusal{"the kernel has one multiplier for all outputs", "weight per channel", "weight per tensor",
-                   "cortex_m.linear.granularity"};
+    return Refusal{"the kernel has one multiplier for all outputs", "weight per channel",
+                   "weight per tensor", "cortex_m.linear.granularity"};
   if (weight.quant.zero_point[0] != 0)
-    return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
+    return Refusal{"weight must be quantized symmetrically",
+                   "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
                    "cortex_m.linear.symmetric"};
-  const double factor = product_factor(x.quant, weight.quant, y.quant, Rounding::once, Quotient::wide);
+  const double factor =
+      product_factor(x.quant, weight.quant, y.quant, Rounding::once, Quotient::wide);
   const auto multiplier =
       checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
-  if (auto why = why_sums_wrap(c, {&*multiplier, 1}, "cortex_m.linear.sums")) return *std::move(why);
+  if (auto why = why_sums_wrap(c, {&*multiplier, 1}, "cortex_m.linear.sums"))
+    return *std::move(why);
   DenseNumbers n =
       linear_numbers(c, *multiplier, step_range(a.bounds, y.quant, of_bounds(c.rounding)));
   if (is_reference(c.rounding)) {  // TFLite rounds once
@@ -105,30 +113,36 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},            // y
 };
 
-// FULLY_CONNECTED has one scale, and no limit; with a scale for each output it is a CONV_2D of one pixel. A float model will have these.
+// FULLY_CONNECTED has one scale, and no limit; with a scale for each output it is a CONV_2D of one
+// pixel. A float model will have these.
 static std::optional<i64> taps_of_convolution(const Linear&, const NpuOperands& o) {
   const Type& w = o.in[kWeight];
   if (!w.quant.empty() && !w.quant.per_channel()) return std::nullopt;
   return round_up(w.shape[1], o.limits.vector_length);
 }
 
-// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the
+// target's.
 static constexpr NpuRow<Linear> kNpu[] = {
-    {"weight", "the weight is a constant", must_hold("the weight is computed, and the NPU takes a constant only"),
+    {"weight", "the weight is a constant",
+     must_hold("the weight is computed, and the NPU takes a constant only"),
      operand_is_constant<Linear, kWeight>},
-    {"bias", "the bias is a constant", must_hold("the bias is computed, and the NPU takes a constant only"),
+    {"bias", "the bias is a constant",
+     must_hold("the bias is computed, and the NPU takes a constant only"),
      operand_is_constant<Linear, kBias>},
-    {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
-     operand_is_symmetric<Linear, kWeight>},
+    {"symmetric", "the weight's zero points are 0",
+     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<Linear, kWeight>},
     {"sums", "sums of products and bias stay in int32", kSumsStay, sums_stay_in_int32<Linear>},
-    {"taps", "inputs, rounded up to the MAC width, of weights with a scale for each output", NpuTest::at_most, taps_of_convolution,
-     &NpuLimits::taps},
+    {"taps", "inputs, rounded up to the MAC width, of weights with a scale for each output",
+     NpuTest::at_most, taps_of_convolution, &NpuLimits::taps},
 };
-static constexpr NpuSupport<Linear> kNpuSupport{.rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};
+static constexpr NpuSupport<Linear> kNpuSupport{
+    .rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};
 
 static OpFacts facts_of(const Linear&) { return facts(Family::layer); }
 static std::vector<Example<Linear>> examples() {
-  return {{"one row", {}, {{1, 16}, {5, 16}, {5}}}, {"rows, at least 0", {.bounds = {.low = 0}}, {{3, 11}, {7, 11}}}};
+  return {{"one row", {}, {{1, 16}, {5, 16}, {5}}},
+          {"rows, at least 0", {.bounds = {.low = 0}}, {{3, 11}, {7, 11}}}};
 }
 
 const OpDef<Linear>& def_of(const Linear&) {

@@ -19,6 +19,7 @@ struct Linear {
   }
 };
 const OpDef<Linear>& def_of(const Linear&);
-void execute(const Linear&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Linear&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the call of cortex_m::quantized_add, which rounds three times, to that of deuteron::linear_add, which rounds once. The bits stay:
-// its factors are looked for beside the real ones and where there is most room for them, and proved on all 65 536 pairs of values; without
-// such factors the refusal says so.
+// From the call of cortex_m::quantized_add, which rounds three times, to that of
+// deuteron::linear_add, which rounds once. The bits stay: its factors are looked for beside the
+// real ones and where there is most room for them, and proved on all 65 536 pairs of values;
+// without such factors the refusal says so.
 #pragma once
 #include <array>
 #include <map>
@@ -11,10 +12,12 @@
 
 namespace deuteron {
 
-// The forms of the additions of a program. Bands of one addition ask for the same form, whose proof takes milliseconds.
+// The forms of the additions of a program. Bands of one addition ask for the same form, whose proof
+// takes milliseconds.
 class LinearForms {
  public:
-  // Of its scales; the result has no bounds of its own. Nothing: no factors give the same bits for all pairs of values.
+  // Of its scales; the result has no bounds of its own. Nothing: no factors give the same bits for
+  // all pairs of values.
   const std::optional<LinearForm>& of(const Rescale& x, const Rescale& other, const Rescale& y);
 
  private:

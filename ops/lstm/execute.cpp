@@ -10,10 +10,14 @@ namespace deuteron {
 static double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 
 static void step(const FloatStep& s) {
-  const auto gate = [&s](i64 g, i64 j) { return s.input_sums[g * s.units + j] + s.state_sums[g * s.units + j]; };
+  const auto gate = [&s](i64 g, i64 j) {
+    return s.input_sums[g * s.units + j] + s.state_sums[g * s.units + j];
+  };
   for (i64 j = 0; j < s.units; ++j) {
-    s.cell[j] = static_cast<float>(sigmoid(gate(1, j)) * s.cell[j] + sigmoid(gate(0, j)) * std::tanh(gate(2, j)));
-    s.h_new[j] = static_cast<float>(sigmoid(gate(3, j)) * std::tanh(static_cast<double>(s.cell[j])));
+    s.cell[j] = static_cast<float>(sigmoid(gate(1, j)) * s.cell[j] +
+                                   sigmoid(gate(0, j)) * std::tanh(gate(2, j)));
+    s.h_new[j] =
+        static_cast<float>(sigmoid(gate(3, j)) * std::tanh(static_cast<double>(s.cell[j])));
   }
 }
 
@@ -21,8 +25,8 @@ void execute(const Lstm& a, std::span<const HostTensor> in, std::span<const Host
   execute_recurrent(a.form, kLstmCell, in, out, step);
 }
 
-// The final cell states of the layer cut after each number of steps would do; one layer whose hidden state is kept in their place is the
-// same in one run.
+// The final cell states of the layer cut after each number of steps would do; one layer whose
+// hidden state is kept in their place is the same in one run.
 float largest_cell(const Lstm& a, std::span<const HostTensor> in) {
   std::vector<const Type*> types;
   for (const HostTensor& t : in) types.push_back(t.type);
@@ -34,7 +38,8 @@ float largest_cell(const Lstm& a, std::span<const HostTensor> in) {
   static thread_local float most;
   most = 0;
   if (in.size() > initial_operand(a.form))
-    for (i64 k = 0; k < in.back().type->elements(); ++k) most = std::max(most, std::fabs(in.back().data[k]));
+    for (i64 k = 0; k < in.back().type->elements(); ++k)
+      most = std::max(most, std::fabs(in.back().data[k]));
   execute_recurrent(a.form, kLstmCell, in, out, [](const FloatStep& s) {
     step(s);
     for (i64 j = 0; j < s.units; ++j) most = std::max(most, std::fabs(s.cell[j]));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer of LSTM cells (operands and results: ops/common/recurrent.h; rows of the gates in the order i, f, g, o):
+// A layer of LSTM cells (operands and results: ops/common/recurrent.h; rows of the gates in the
+// order i, f, g, o):
 //   i, f, o = sigmoid(W x + b + U h + d), g = tanh(..);  c = f * c + i * g;  h = o * tanh(c)
 #pragma once
 #include "ops/common/recurrent.h"
@@ -17,7 +18,8 @@ struct Lstm {
 };
 inline constexpr RecurrentKind kLstmCell{"lstm", 4, 2};
 const OpDef<Lstm>& def_of(const Lstm&);
-void execute(const Lstm&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Lstm&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 // The largest magnitude that the cell state has on the way.
 float largest_cell(const Lstm&, std::span<const HostTensor> in);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float execution of Matmul. A sum has eight parts, of every eighth product, whichever way it is computed: its bits do not depend on it.
+// Float execution of Matmul. A sum has eight parts, of every eighth product, whichever way it is
+// computed: its bits do not depend on it.
 #define DEUTERON_HOST_KERNELS  // no device has this file
 #include <algorithm>
 #include <array>
@@ -27,10 +28,10 @@ float dot(const float* a, const float* b, i64 count) {
   return sum;
 }
 
-// One element of x after the other beside those of all columns: no sum over the lanes of a vector, which would take longer than the
-// products of a short row.
-DEUTERON_HOST_CLONES void multiply_by_panel(const float* x, i64 rows, i64 inner, const float* panel, float scale, float* y, i64 columns,
-                                            i64 kept) {
+// One element of x after the other beside those of all columns: no sum over the lanes of a vector,
+// which would take longer than the products of a short row.
+DEUTERON_HOST_CLONES void multiply_by_panel(const float* x, i64 rows, i64 inner, const float* panel,
+                                            float scale, float* y, i64 columns, i64 kept) {
   for (i64 m = 0; m < rows; ++m, x += inner, y += columns) {
     Row part[kParts] = {}, sum = {};
     const float* from = panel;
@@ -66,13 +67,15 @@ void execute(const Matmul& a, std::span<const HostTensor> in, std::span<const Ho
     float* to = out[0].data + b * rows * columns;
     if (rows < kFewestRows) {
       for (i64 m = 0; m < rows; ++m)
-        for (i64 n = 0; n < columns; ++n) *to++ = a.scale * dot(left + m * inner, right + n * inner, inner);
+        for (i64 n = 0; n < columns; ++n)
+          *to++ = a.scale * dot(left + m * inner, right + n * inner, inner);
       continue;
     }
     for (i64 n = 0; n < columns; n += kColumns) {
       const i64 kept = std::min(kColumns, columns - n);
       for (i64 c = 0; c < kept; ++c)
-        for (i64 k = 0; k < inner; ++k) panel[static_cast<size_t>(k * kColumns + c)] = right[(n + c) * inner + k];
+        for (i64 k = 0; k < inner; ++k)
+          panel[static_cast<size_t>(k * kColumns + c)] = right[(n + c) * inner + k];
       multiply_by_panel(left, rows, inner, panel.data(), a.scale, to + n, columns, kept);
     }
   }

@@ -15,10 +15,13 @@ class FormBuilder;
 struct Matmul {
   float scale = 1;  // a factor beside the product costs nothing: it goes into the multiplier
   bool operator==(const Matmul&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("scale", self.scale); }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("scale", self.scale);
+  }
 };
 const OpDef<Matmul>& def_of(const Matmul&);
-void execute(const Matmul&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Matmul&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool portable_form(const Matmul&, FormBuilder&);
@@ -27,6 +30,7 @@ struct LowerContext;
 struct Lowered;
 template <class T>
 struct Result;
-Result<Lowered> float_form(const Matmul&, const LowerContext&);  // matmul.cpp; compile/lower/float_calls.cpp asks for it
+Result<Lowered> float_form(
+    const Matmul&, const LowerContext&);  // matmul.cpp; compile/lower/float_calls.cpp asks for it
 
 }  // namespace deuteron

@@ -14,9 +14,12 @@
 namespace deuteron {
 namespace {
 
-Type s8(Shape shape, float scale, i32 zero) { return {DType::s8, std::move(shape), per_tensor(scale, zero)}; }
+Type s8(Shape shape, float scale, i32 zero) {
+  return {DType::s8, std::move(shape), per_tensor(scale, zero)};
+}
 
-Result<Lowered> lowered(const Matmul& op, const Type& x, const Type& other, const Type& y, Isa isa = Isa::mve) {
+Result<Lowered> lowered(const Matmul& op, const Type& x, const Type& other, const Type& y,
+                        Isa isa = Isa::mve) {
   const Type* in[] = {&x, &other};
   const Type* out[] = {&y};
   const Constant* data[] = {nullptr, nullptr};
@@ -39,8 +42,10 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
   EXPECT_EQ(inference_refusal({-1}, {2, 3, 5}, {2, 4, 5}), "matmul.scale");
 }
 
-std::vector<float> executed(const Matmul& op, const Shape& x, const Shape& other, std::vector<float> a, std::vector<float> b) {
-  const Type first{DType::f32, x, {}}, second{DType::f32, other, {}}, result{DType::f32, {x[0], x[1], other[1]}, {}};
+std::vector<float> executed(const Matmul& op, const Shape& x, const Shape& other,
+                            std::vector<float> a, std::vector<float> b) {
+  const Type first{DType::f32, x, {}}, second{DType::f32, other, {}},
+      result{DType::f32, {x[0], x[1], other[1]}, {}};
   std::vector<float> y(static_cast<size_t>(result.elements()));
   const HostTensor in[] = {{&first, a.data()}, {&second, b.data()}}, out[] = {{&result, y.data()}};
   execute(op, in, out);
@@ -51,33 +56,41 @@ std::vector<float> executed(const Matmul& op, const Shape& x, const Shape& other
 TEST(Matmul, GivesInFloatTheSameBitsForRowsTogetherAndAlone) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
-  for (const auto& [rows, columns, inner] : {std::array<i64, 3>{7, 35, 21}, {4, 16, 8}, {5, 1, 3}, {9, 17, 40}, {6, 31, 1}}) {
-    std::vector<float> a(static_cast<size_t>(2 * rows * inner)), b(static_cast<size_t>(2 * columns * inner));
+  for (const auto& [rows, columns, inner] :
+       {std::array<i64, 3>{7, 35, 21}, {4, 16, 8}, {5, 1, 3}, {9, 17, 40}, {6, 31, 1}}) {
+    std::vector<float> a(static_cast<size_t>(2 * rows * inner)),
+        b(static_cast<size_t>(2 * columns * inner));
     for (std::vector<float>* v : {&a, &b})
       for (float& e : *v) e = normal(random);
-    const std::vector<float> together = executed({0.3f}, {2, rows, inner}, {2, columns, inner}, a, b);
+    const std::vector<float> together =
+        executed({0.3f}, {2, rows, inner}, {2, columns, inner}, a, b);
     for (i64 m = 0; m < 2 * rows; ++m) {
       const auto part = [](const std::vector<float>& v, i64 k, i64 count) {
         return std::vector<float>(v.begin() + k * count, v.begin() + (k + 1) * count);
       };
       const std::vector<float> alone =
-          executed({0.3f}, {1, 1, inner}, {1, columns, inner}, part(a, m, inner), part(b, m / rows, columns * inner));
+          executed({0.3f}, {1, 1, inner}, {1, columns, inner}, part(a, m, inner),
+                   part(b, m / rows, columns * inner));
       EXPECT_EQ(alone, part(together, m, columns)) << rows << " " << columns << " " << inner;
     }
   }
 }
 
 TEST(Matmul, GivesTheKernelOffsetsAndTheWholeFactor) {
-  const auto call = lowered({0.5f}, s8({2, 3, 5}, 0.5f, -7), s8({2, 4, 5}, 0.25f, 11), s8({2, 3, 4}, 0.125f, 3));
+  const auto call =
+      lowered({0.5f}, s8({2, 3, 5}, 0.5f, -7), s8({2, 4, 5}, 0.25f, 11), s8({2, 3, 4}, 0.125f, 3));
   ASSERT_TRUE(call);
   EXPECT_EQ(call->call.name, "cortex_m::quantized_batch_matmul");
   const auto& args = call->call.args;
   EXPECT_EQ(args[1].integer, 7);
   EXPECT_EQ(args[3].integer, -11);
   EXPECT_EQ(args[4].integer, 3);
-  EXPECT_EQ(static_cast<double>(args[5].integer) * std::ldexp(1.0, static_cast<int>(args[6].integer) - 31), 0.5);
+  EXPECT_EQ(static_cast<double>(args[5].integer) *
+                std::ldexp(1.0, static_cast<int>(args[6].integer) - 31),
+            0.5);
   EXPECT_EQ(call->scratch[0].bytes(), 16);  // a sum for each of 4 columns
-  const auto scalar = lowered({}, s8({2, 3, 5}, 0.5f, -7), s8({2, 4, 5}, 0.25f, 11), s8({2, 3, 4}, 0.125f, 3), Isa::scalar);
+  const auto scalar = lowered({}, s8({2, 3, 5}, 0.5f, -7), s8({2, 4, 5}, 0.25f, 11),
+                              s8({2, 3, 4}, 0.125f, 3), Isa::scalar);
   ASSERT_TRUE(scalar);
   EXPECT_EQ(scalar->scratch[0].bytes(), 0);
 }
@@ -89,16 +102,20 @@ TEST(Matmul, RefusesWhatTheKernelGetsWrong) {
     return call ? std::string() : call.why.rule;
   };
   EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1, 0)), "");
-  EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1000, 0)), "cortex_m.matmul.scale");                                   // underflow
-  EXPECT_EQ(rule({}, s8({1, 3, 5}, 1, 0), s8({1, 4, 5}, 1, 0), s8({1, 3, 4}, 1e-4f, 0)), "cortex_m.matmul.scale");  // shifted sums wrap
-  EXPECT_EQ(rule({}, {DType::f32, {1, 3, 5}, {}}, other, s8({1, 3, 4}, 1, 0)), "cortex_m.matmul.dtype");
-  EXPECT_EQ(rule({}, s8({1, 1, 40000}, 1, 0), s8({1, 1, 40000}, 1, 0), s8({1, 1, 1}, 1e5f, 0)), "cortex_m.matmul.inner");
+  EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1000, 0)), "cortex_m.matmul.scale");  // underflow
+  EXPECT_EQ(rule({}, s8({1, 3, 5}, 1, 0), s8({1, 4, 5}, 1, 0), s8({1, 3, 4}, 1e-4f, 0)),
+            "cortex_m.matmul.scale");  // shifted sums wrap
+  EXPECT_EQ(rule({}, {DType::f32, {1, 3, 5}, {}}, other, s8({1, 3, 4}, 1, 0)),
+            "cortex_m.matmul.dtype");
+  EXPECT_EQ(rule({}, s8({1, 1, 40000}, 1, 0), s8({1, 1, 40000}, 1, 0), s8({1, 1, 1}, 1e5f, 0)),
+            "cortex_m.matmul.inner");
 }
 
 std::vector<i64> laid_out(const std::vector<InnerPiece>& pieces, const std::vector<i64>& steps) {
   std::vector<i64> row;
   for (const InnerPiece& piece : pieces)
-    for (i64 k = 0; k < piece.extent; ++k) row.push_back(piece.fill ? *piece.fill : steps[static_cast<size_t>(k)]);
+    for (i64 k = 0; k < piece.extent; ++k)
+      row.push_back(piece.fill ? *piece.fill : steps[static_cast<size_t>(k)]);
   return row;
 }
 
@@ -131,8 +148,10 @@ TEST(Matmul, RowsWithoutZeroPointsHaveTheSameSum) {
 TEST(Matmul, RowsGrowByWhatZeroPointsNeed) {
   EXPECT_EQ(without_zero_points(0, 0, 64).extent(), 64);
   EXPECT_EQ(without_zero_points(5, 0, 64).extent(), 128);
-  EXPECT_EQ(without_zero_points(-128, 0, 64).extent(), 192);  // what a softmax gives: 128 is 127 and 1
-  EXPECT_EQ(without_zero_points(-3, 4, 64).extent(), 200);    // 64 * 3 * 4 is one product, and zeros up to 8
+  EXPECT_EQ(without_zero_points(-128, 0, 64).extent(),
+            192);  // what a softmax gives: 128 is 127 and 1
+  EXPECT_EQ(without_zero_points(-3, 4, 64).extent(),
+            200);  // 64 * 3 * 4 is one product, and zeros up to 8
 }
 
 }  // namespace

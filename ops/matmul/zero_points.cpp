@@ -11,10 +11,12 @@ static std::vector<i32> in_int8(i32 number) {
   return number == 128 ? std::vector<i32>{127, 1} : std::vector<i32>{number};
 }
 
-// Columns whose products add up to `total`: as many of 127 * 127 as go into it, one of 127 * quotient, one of remainder * 1, and zeros.
+// Columns whose products add up to `total`: as many of 127 * 127 as go into it, one of 127 *
+// quotient, one of remainder * 1, and zeros.
 static void add_known_sum(i64 total, InnerPieces& pieces) {
   if (total == 0) return;
-  const i64 whole = std::abs(total) / (127 * 127), rest = std::abs(total) % (127 * 127), columns = (whole + 2 + 7) / 8 * 8;
+  const i64 whole = std::abs(total) / (127 * 127), rest = std::abs(total) % (127 * 127),
+            columns = (whole + 2 + 7) / 8 * 8;
   const i32 sign = total < 0 ? -1 : 1;
   pieces.x.push_back({whole + 1, 127});
   pieces.x.push_back({columns - whole - 1, static_cast<i32>(rest % 127)});

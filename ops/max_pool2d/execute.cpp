@@ -20,10 +20,12 @@ void execute(const MaxPool2d& a, std::span<const HostTensor> in, std::span<const
         std::fill_n(to, channels, -std::numeric_limits<float>::infinity());
         for (i64 kh = 0; kh < a.kernel.h; ++kh)
           for (i64 kw = 0; kw < a.kernel.w; ++kw) {
-            const i64 h = oh * a.stride.h - a.pad.h + kh * a.dilation.h, w = ow * a.stride.w - a.pad.w + kw * a.dilation.w;
+            const i64 h = oh * a.stride.h - a.pad.h + kh * a.dilation.h,
+                      w = ow * a.stride.w - a.pad.w + kw * a.dilation.w;
             if (h < 0 || h >= height || w < 0 || w >= width) continue;
             const float* from = in[0].data + ((n * height + h) * width + w) * channels;
-            for (i64 c = 0; c < channels; ++c) to[c] = !(from[c] <= to[c]) && !std::isnan(to[c]) ? from[c] : to[c];
+            for (i64 c = 0; c < channels; ++c)
+              to[c] = !(from[c] <= to[c]) && !std::isnan(to[c]) ? from[c] : to[c];
           }
       }
   apply_bounds(a.bounds, {out[0].data, static_cast<size_t>(out[0].type->elements())});

@@ -3,8 +3,8 @@
 
 namespace deuteron {
 
-// The rows or columns that the windows along one axis see, window after window. A tap in the padding repeats another one of its window,
-// which changes no maximum.
+// The rows or columns that the windows along one axis see, window after window. A tap in the
+// padding repeats another one of its window, which changes no maximum.
 static Axes taps_of_windows(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation) {
   Axes index;
   for (i64 o = 0; o < out; ++o) {
@@ -21,12 +21,15 @@ static Axes taps_of_windows(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad
   return index;
 }
 
-// max_pool2d with dilation   becomes   gathers of the taps along both axes -> max_pool2d over neighbours
+// max_pool2d with dilation   becomes   gathers of the taps along both axes -> max_pool2d over
+// neighbours
 static bool dilated_pool_to_gather(const MaxPool2d& a, FormBuilder& b) {
   if (a.dilation == HW{1, 1}) return false;
   const Type &x = b.type(0), &y = b.result();
-  const Axes rows = taps_of_windows(x.shape[1], y.shape[1], a.kernel.h, a.stride.h, a.pad.h, a.dilation.h);
-  const Axes columns = taps_of_windows(x.shape[2], y.shape[2], a.kernel.w, a.stride.w, a.pad.w, a.dilation.w);
+  const Axes rows =
+      taps_of_windows(x.shape[1], y.shape[1], a.kernel.h, a.stride.h, a.pad.h, a.dilation.h);
+  const Axes columns =
+      taps_of_windows(x.shape[2], y.shape[2], a.kernel.w, a.stride.w, a.pad.w, a.dilation.w);
   if (rows.empty() || columns.empty()) return false;
   MaxPool2d plain;
   plain.kernel = plain.stride = a.kernel;

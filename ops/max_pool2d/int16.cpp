@@ -15,8 +15,13 @@ Result<Lowered> int16_form(const MaxPool2d& a, const LowerContext& c) {
   const StepRange range = step_range(a.bounds, y.quant);
   CallBuilder call("deuteron::max_pool2d_s16", c.in.size(), 1);
   call.in(0, channels_last_face(x.shape));
-  call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w});
-  call.integers({a.dilation.h, a.dilation.w}).integer(range.low).integer(range.high).out(0, channels_last_face(y.shape));
+  call.integers({a.kernel.h, a.kernel.w})
+      .integers({a.stride.h, a.stride.w})
+      .integers({a.pad.h, a.pad.w});
+  call.integers({a.dilation.h, a.dilation.w})
+      .integer(range.low)
+      .integer(range.high)
+      .out(0, channels_last_face(y.shape));
   return call.done();
 }
 

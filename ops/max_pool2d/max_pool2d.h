@@ -26,7 +26,8 @@ struct MaxPool2d {
   }
 };
 const OpDef<MaxPool2d>& def_of(const MaxPool2d&);
-void execute(const MaxPool2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const MaxPool2d&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool kernel_form(const MaxPool2d&, FormBuilder&);

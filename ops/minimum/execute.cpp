@@ -6,7 +6,8 @@
 namespace deuteron {
 
 void execute(const Minimum&, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  for_each_broadcast(in[0], in[1], out[0], [](float x, float y) { return x < y || x != x ? x : y; });
+  for_each_broadcast(in[0], in[1], out[0],
+                     [](float x, float y) { return x < y || x != x ? x : y; });
 }
 
 }  // namespace deuteron

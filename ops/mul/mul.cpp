@@ -8,43 +8,55 @@
 
 namespace deuteron {
 
-static Result<std::vector<Type>> infer(const Mul&, TypeView in) { return infer_broadcast(in, "mul.shape"); }
+static Result<std::vector<Type>> infer(const Mul&, TypeView in) {
+  return infer_broadcast(in, "mul.shape");
+}
 
 static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
   for (const Type* t : {&a, &b, &y})
     if (auto r = require_int8(*t, "an operand", "cortex_m.mul.dtype")) return *r;
   if (!kernel_broadcasts(a.shape, b.shape))
-    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape),
-                   "cortex_m.mul.shape"};
-  const auto multipliers = pair_multipliers(PairFn::mul, a.quant, b.quant, y.quant, c.rounding, "cortex_m.mul.scale");
+    return Refusal{"shapes must be equal, or one operand has one element for each channel",
+                   to_text(a.shape), to_text(b.shape), "cortex_m.mul.shape"};
+  const auto multipliers =
+      pair_multipliers(PairFn::mul, a.quant, b.quant, y.quant, c.rounding, "cortex_m.mul.scale");
   if (!multipliers) return multipliers.why;
   const Multiplier& m = multipliers->y;
   // |product| < 2^17: a left shift of up to 13 keeps it in int32.
-  if (m.shift > 13) return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift), "13", "cortex_m.mul.scale"};
+  if (m.shift > 13)
+    return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift),
+                   "13", "cortex_m.mul.scale"};
 
   CallBuilder call("cortex_m::quantized_mul", c.in.size(), 1);
   call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]);
   call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]);
-  call.integer(y.quant.zero_point[0]).integer(m.value).integer(m.shift).out(0, elementwise_face(y.shape));
+  call.integer(y.quant.zero_point[0])
+      .integer(m.value)
+      .integer(m.shift)
+      .out(0, elementwise_face(y.shape));
   if (a.shape == y.shape) call.may_share(0, 0);
   if (b.shape == y.shape) call.may_share(0, 1);
   return call.done();
 }
 
-static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+static constexpr QuantSpec kQuant[] = {
+    {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
-// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the
+// target's.
 static constexpr NpuRow<Mul> kNpu[] = {
     {"broadcast", "one operand has the result's shape",
-     must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Mul>},
+     must_hold("both operands are repeated, and one of them must have the result's shape"),
+     one_operand_is_whole<Mul>},
     {"rank", kMergedAxes, NpuTest::at_most, merged_axes<Mul>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};
 
 static OpFacts facts_of(const Mul&) { return facts(Family::binary); }
 static std::vector<Example<Mul>> examples() {
-  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}}, {"one for each channel", {}, {{2, 5, 3, 7}, {7}}}};
+  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}},
+          {"one for each channel", {}, {{2, 5, 3, 7}, {7}}}};
 }
 
 const OpDef<Mul>& def_of(const Mul&) {

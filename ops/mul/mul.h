@@ -11,13 +11,11 @@ struct OpDef;
 struct HostTensor;
 
 struct Mul {
-
   bool operator==(const Mul&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {}
 };
 const OpDef<Mul>& def_of(const Mul&);
-void execute(const Mul&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Mul&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

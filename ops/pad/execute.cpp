@@ -16,7 +16,8 @@ void execute(const Pad& a, std::span<const HostTensor> in, std::span<const HostT
     return;
   }
   const i64 inner = y[rank - 1], width = x[rank - 1], left = a.before[rank - 1];
-  const i64 begin = std::clamp<i64>(left, 0, inner), end = std::clamp<i64>(left + width, begin, inner);
+  const i64 begin = std::clamp<i64>(left, 0, inner),
+            end = std::clamp<i64>(left + width, begin, inner);
   Axes index(rank, 0);
   for (i64 at = 0; at < total; at += inner) {
     float* to = out[0].data + at;
@@ -31,7 +32,8 @@ void execute(const Pad& a, std::span<const HostTensor> in, std::span<const HostT
       std::fill_n(to, inner, a.value);
     } else {
       std::fill(to, to + begin, a.value);
-      std::copy(in[0].data + from * width + (begin - left), in[0].data + from * width + (end - left), to + begin);
+      std::copy(in[0].data + from * width + (begin - left),
+                in[0].data + from * width + (end - left), to + begin);
       std::fill(to + end, to + inner, a.value);
     }
     for (size_t k = rank - 1; k-- > 0 && ++index[k] == y[k];) index[k] = 0;

@@ -9,7 +9,9 @@ namespace deuteron {
 static bool crop_to_slices(const Pad& a, FormBuilder& b) {
   const Type &x = b.type(0), &y = b.result();
   const auto negative = [](i64 v) { return v < 0; };
-  if (std::none_of(a.before.begin(), a.before.end(), negative) && std::none_of(a.after.begin(), a.after.end(), negative)) return false;
+  if (std::none_of(a.before.begin(), a.before.end(), negative) &&
+      std::none_of(a.after.begin(), a.after.end(), negative))
+    return false;
   ValueId v = 0;
   Pad rest = a;
   for (size_t k = 0; k < rest.before.size(); ++k) {
@@ -21,7 +23,8 @@ static bool crop_to_slices(const Pad& a, FormBuilder& b) {
     rest.after[k] = std::max<i64>(0, rest.after[k]);
   }
   const auto zero = [](i64 e) { return e == 0; };
-  if (std::all_of(rest.before.begin(), rest.before.end(), zero) && std::all_of(rest.after.begin(), rest.after.end(), zero))
+  if (std::all_of(rest.before.begin(), rest.before.end(), zero) &&
+      std::all_of(rest.after.begin(), rest.after.end(), zero))
     return x.quant == y.quant && b.finish(v);
   return b.finish(rest, {v});
 }

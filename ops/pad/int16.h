@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding on int16 (ops/int16.h).
 #pragma once
-#include "ops/pad/pad.h"
 #include "ops/op.h"
+#include "ops/pad/pad.h"
 
 namespace deuteron {
 

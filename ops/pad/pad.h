@@ -22,7 +22,8 @@ struct Pad {
   }
 };
 const OpDef<Pad>& def_of(const Pad&);
-void execute(const Pad&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Pad&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool simpler_form(const Pad&, FormBuilder&);

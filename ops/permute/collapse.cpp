@@ -6,7 +6,8 @@
 namespace deuteron {
 
 CollapsedPermute collapse(const Shape& shape, const Axes& perm) {
-  // Runs of axes, in the order of the result, that follow each other in the operand too but for axes of one element.
+  // Runs of axes, in the order of the result, that follow each other in the operand too but for
+  // axes of one element.
   struct Run {
     i64 first, extent;
   };
@@ -26,11 +27,14 @@ CollapsedPermute collapse(const Shape& shape, const Axes& perm) {
   }
   if (runs.empty()) return {{1}, {0}};
   std::vector<Run> stored = runs;
-  std::sort(stored.begin(), stored.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  std::sort(stored.begin(), stored.end(),
+            [](const Run& a, const Run& b) { return a.first < b.first; });
   CollapsedPermute c;
   for (const Run& run : stored) c.shape.push_back(run.extent);
   for (const Run& run : runs)
-    c.perm.push_back(std::find_if(stored.begin(), stored.end(), [&](const Run& s) { return s.first == run.first; }) - stored.begin());
+    c.perm.push_back(std::find_if(stored.begin(), stored.end(),
+                                  [&](const Run& s) { return s.first == run.first; }) -
+                     stored.begin());
   return c;
 }
 

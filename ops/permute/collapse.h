@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A permute over as few axes as it needs: axes of one element are gone, and neighbours that stay together are one.
+// A permute over as few axes as it needs: axes of one element are gone, and neighbours that stay
+// together are one.
 #pragma once
 #include <cstddef>
 

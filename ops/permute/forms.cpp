@@ -8,7 +8,8 @@
 
 namespace deuteron {
 
-// permute over more axes than the kernel has   becomes   two: the first one as many as the kernel has, what is left is nearer to none
+// permute over more axes than the kernel has   becomes   two: the first one as many as the kernel
+// has, what is left is nearer to none
 static bool split_permute(const Permute& a, FormBuilder& b) {
   const Type &x = b.type(0), &y = b.result();
   if (x.dtype != DType::s8) return false;
@@ -23,7 +24,8 @@ static bool split_permute(const Permute& a, FormBuilder& b) {
     Axes second(rank);
     const Axes back = inverse(first);
     for (size_t k = 0; k < rank; ++k) second[k] = back[whole.perm[k]];
-    if (const size_t axes = collapse(permuted(whole.shape, first), second).shape.size(); axes < left)
+    if (const size_t axes = collapse(permuted(whole.shape, first), second).shape.size();
+        axes < left)
       best = first, rest = second, left = axes;
   }
   if (best.empty()) return false;

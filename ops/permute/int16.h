@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A permutation on int16 (ops/int16.h).
 #pragma once
-#include "ops/permute/permute.h"
 #include "ops/op.h"
+#include "ops/permute/permute.h"
 
 namespace deuteron {
 

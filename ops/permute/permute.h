@@ -14,10 +14,13 @@ class FormBuilder;
 struct Permute {
   Axes perm;
   bool operator==(const Permute&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("perm", self.perm); }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("perm", self.perm);
+  }
 };
 const OpDef<Permute>& def_of(const Permute&);
-void execute(const Permute&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Permute&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool last_form(const Permute&, FormBuilder&);

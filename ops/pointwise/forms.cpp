@@ -4,14 +4,16 @@
 
 namespace deuteron {
 
-// A function that stayed float   becomes   an operator for each of its steps: the portable kernels know no programs
+// A function that stayed float   becomes   an operator for each of its steps: the portable kernels
+// know no programs
 static bool split_float_pointwise(const Pointwise& a, FormBuilder& b) {
   if (b.result().dtype != DType::f32) return false;
   std::vector<ValueId> values;
   const auto value = [&](const PointOperand& o) {
     return o.from == PointOperand::kX ? ValueId{0}
            : o.from >= 0              ? values[static_cast<size_t>(o.from)]
-                                      : b.constant(DType::f32, Shape(b.type(0).shape.size(), 1), std::vector<float>{o.number});
+                                      : b.constant(DType::f32, Shape(b.type(0).shape.size(), 1),
+                                                   std::vector<float>{o.number});
   };
   const std::vector<PointStep>& steps = a.program.steps;
   std::vector<bool> used(steps.size(), false);

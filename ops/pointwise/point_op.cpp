@@ -56,15 +56,25 @@ static PointOperand add_step(PointProgram& p, PointFn fn, PointOperand a, PointO
   return {static_cast<i64>(p.steps.size()) - 1, 0};
 }
 
-static void append(PointProgram& p, const Mul&, PointOperand a, PointOperand b) { add_step(p, PointFn::mul, a, b); }
-static void append(PointProgram& p, const Div&, PointOperand a, PointOperand b) { add_step(p, PointFn::div, a, b); }
-static void append(PointProgram& p, const Minimum&, PointOperand a, PointOperand b) { add_step(p, PointFn::minimum, a, b); }
-static void append(PointProgram& p, const Maximum&, PointOperand a, PointOperand b) { add_step(p, PointFn::maximum, a, b); }
+static void append(PointProgram& p, const Mul&, PointOperand a, PointOperand b) {
+  add_step(p, PointFn::mul, a, b);
+}
+static void append(PointProgram& p, const Div&, PointOperand a, PointOperand b) {
+  add_step(p, PointFn::div, a, b);
+}
+static void append(PointProgram& p, const Minimum&, PointOperand a, PointOperand b) {
+  add_step(p, PointFn::minimum, a, b);
+}
+static void append(PointProgram& p, const Maximum&, PointOperand a, PointOperand b) {
+  add_step(p, PointFn::maximum, a, b);
+}
 static void append(PointProgram& p, const Add& add, PointOperand a, PointOperand b) {
   PointOperand sum;
   if (add.alpha == 1) sum = add_step(p, PointFn::add, a, b);
   else if (add.alpha == -1) sum = add_step(p, PointFn::sub, a, b);
-  else sum = add_step(p, PointFn::add, a, add_step(p, PointFn::mul, b, {PointOperand::kNumber, add.alpha}));
+  else
+    sum = add_step(p, PointFn::add, a,
+                   add_step(p, PointFn::mul, b, {PointOperand::kNumber, add.alpha}));
   if (add.bounds.none()) return;
   PointStep clamp;
   clamp.fn = PointFn::clamp;
@@ -72,7 +82,9 @@ static void append(PointProgram& p, const Add& add, PointOperand a, PointOperand
   clamp.bounds = add.bounds;
   p.steps.push_back(clamp);
 }
-static void append(PointProgram&, const auto&, PointOperand, PointOperand) { DEUTERON_CHECK(false, "an operator with two operands"); }
+static void append(PointProgram&, const auto&, PointOperand, PointOperand) {
+  DEUTERON_CHECK(false, "an operator with two operands");
+}
 
 Op bounded_below(const PointProgram& f, float least) {
   PointProgram result;

@@ -5,7 +5,9 @@
 
 namespace deuteron {
 
-constexpr bool has_second_operand(PointFn fn) { return fn != PointFn::unary && fn != PointFn::clamp; }
+constexpr bool has_second_operand(PointFn fn) {
+  return fn != PointFn::unary && fn != PointFn::clamp;
+}
 
 // The operator that does what a step does; its operands are the step's.
 Op op_of(const PointStep& s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any function of one element, written as a short program: x -> x * tanh(softplus(x)). Quantized, it is a table of 256 entries: whole
-// chains and diamonds of element-wise operators with scalar constants are one call, exact to half a step.
-// Operands  x     Result  y, as x
+// Any function of one element, written as a short program: x -> x * tanh(softplus(x)). Quantized,
+// it is a table of 256 entries: whole chains and diamonds of element-wise operators with scalar
+// constants are one call, exact to half a step. Operands  x     Result  y, as x
 #pragma once
 #include <string>
 
@@ -51,10 +51,13 @@ std::optional<PointLine> line_of(const PointProgram&);
 struct Pointwise {
   PointProgram program;
   bool operator==(const Pointwise&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("program", self.program); }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("program", self.program);
+  }
 };
 const OpDef<Pointwise>& def_of(const Pointwise&);
-void execute(const Pointwise&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Pointwise&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool portable_form(const Pointwise&, FormBuilder&);

@@ -12,7 +12,8 @@
 
 namespace deuteron {
 
-static constexpr std::string_view kNames[] = {"", "add", "sub", "mul", "div", "minimum", "maximum", "clamp"};  // in the order of PointFn
+static constexpr std::string_view kNames[] = {
+    "", "add", "sub", "mul", "div", "minimum", "maximum", "clamp"};  // in the order of PointFn
 
 static float apply(const PointStep& s, float a, float b) {
   switch (s.fn) {
@@ -38,15 +39,20 @@ static float apply(const PointStep& s, float a, float b) {
 
 float evaluate(const PointProgram& p, float x) {
   std::array<float, kMostPointSteps> values;
-  const auto value = [&](const PointOperand& o) { return o.from == PointOperand::kX ? x : o.from < 0 ? o.number : values[o.from]; };
-  for (size_t k = 0; k < p.steps.size(); ++k) values[k] = apply(p.steps[k], value(p.steps[k].a), value(p.steps[k].b));
+  const auto value = [&](const PointOperand& o) {
+    return o.from == PointOperand::kX ? x : o.from < 0 ? o.number : values[o.from];
+  };
+  for (size_t k = 0; k < p.steps.size(); ++k)
+    values[k] = apply(p.steps[k], value(p.steps[k].a), value(p.steps[k].b));
   return p.steps.empty() ? x : values[p.steps.size() - 1];
 }
 
 std::optional<PointLine> line_of(const PointProgram& p) {
   std::vector<PointLine> lines;
   const auto line = [&](const PointOperand& o) -> PointLine {
-    return o.from == PointOperand::kX ? PointLine{1, 0} : o.from < 0 ? PointLine{0, o.number} : lines[o.from];
+    return o.from == PointOperand::kX ? PointLine{1, 0}
+           : o.from < 0               ? PointLine{0, o.number}
+                                      : lines[o.from];
   };
   for (const PointStep& s : p.steps) {
     const PointLine a = line(s.a), b = line(s.b);
@@ -54,8 +60,10 @@ std::optional<PointLine> line_of(const PointProgram& p) {
     else if (s.fn == PointFn::sub) lines.push_back({a.slope - b.slope, a.offset - b.offset});
     else if (s.fn == PointFn::mul && (a.slope == 0 || b.slope == 0))
       lines.push_back({a.slope * b.offset + b.slope * a.offset, a.offset * b.offset});
-    else if (s.fn == PointFn::div && b.slope == 0 && b.offset != 0) lines.push_back({a.slope / b.offset, a.offset / b.offset});
-    else if (s.fn == PointFn::unary && s.unary == UnaryFn::neg) lines.push_back({-a.slope, -a.offset});
+    else if (s.fn == PointFn::div && b.slope == 0 && b.offset != 0)
+      lines.push_back({a.slope / b.offset, a.offset / b.offset});
+    else if (s.fn == PointFn::unary && s.unary == UnaryFn::neg)
+      lines.push_back({-a.slope, -a.offset});
     else if (s.fn == PointFn::unary && s.unary == UnaryFn::identity) lines.push_back(a);
     else return std::nullopt;
   }
@@ -65,16 +73,22 @@ std::optional<PointLine> line_of(const PointProgram& p) {
 }
 
 static std::string text_of(const PointOperand& o) {
-  return o.from == PointOperand::kX ? "x" : o.from < 0 ? fmt::format("{}", o.number) : fmt::format("%{}", o.from);
+  return o.from == PointOperand::kX ? "x"
+         : o.from < 0               ? fmt::format("{}", o.number)
+                                    : fmt::format("%{}", o.from);
 }
 
 std::string to_text(const PointProgram& p) {
   std::string text;
   for (const PointStep& s : p.steps) {
     if (!text.empty()) text += ' ';
-    if (s.fn == PointFn::unary) text += fmt::format("{}({},{})", name_of(s.unary), text_of(s.a), s.alpha);
-    else if (s.fn == PointFn::clamp) text += fmt::format("clamp({},{},{})", text_of(s.a), s.bounds.low, s.bounds.high);
-    else text += fmt::format("{}({},{})", kNames[static_cast<size_t>(s.fn)], text_of(s.a), text_of(s.b));
+    if (s.fn == PointFn::unary)
+      text += fmt::format("{}({},{})", name_of(s.unary), text_of(s.a), s.alpha);
+    else if (s.fn == PointFn::clamp)
+      text += fmt::format("clamp({},{},{})", text_of(s.a), s.bounds.low, s.bounds.high);
+    else
+      text +=
+          fmt::format("{}({},{})", kNames[static_cast<size_t>(s.fn)], text_of(s.a), text_of(s.b));
   }
   return text;
 }
@@ -91,7 +105,9 @@ static std::optional<PointOperand> operand_of(std::string_view text, size_t step
   if (text.starts_with('%')) {
     i64 k = -1;
     const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), k);
-    if (error != std::errc() || end != text.data() + text.size() || k < 0 || k >= static_cast<i64>(steps)) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || k < 0 ||
+        k >= static_cast<i64>(steps))
+      return std::nullopt;
     return PointOperand{k, 0};
   }
   const auto v = number_of(text);
@@ -114,7 +130,8 @@ static std::optional<PointStep> step_of(std::string_view text, size_t steps) {
   if (!a) return std::nullopt;
   s.a = *a;
   if (name == "clamp") {
-    const auto low = parts.size() == 3 ? number_of(parts[1]) : std::nullopt, high = parts.size() == 3 ? number_of(parts[2]) : std::nullopt;
+    const auto low = parts.size() == 3 ? number_of(parts[1]) : std::nullopt,
+               high = parts.size() == 3 ? number_of(parts[2]) : std::nullopt;
     if (!low || !high) return std::nullopt;
     s.fn = PointFn::clamp;
     s.bounds = {*low, *high};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What prelu becomes: a function of one element where all slopes are the same, else what there are kernels for.
+// What prelu becomes: a function of one element where all slopes are the same, else what there are
+// kernels for.
 #include "ops/form.h"
 
 #include <algorithm>
@@ -52,12 +53,16 @@ static bool int8_kernel_forms(const Prelu&, FormBuilder& b) {
   if (!slopes || in.empty() || out.empty() || (given && is_one(*given))) return false;
   const bool shrinks = slopes->most <= 1 + kRounding, grows = slopes->least >= 1 - kRounding;
   if (shrinks || grows) {
-    // A value that the steps of y cut off is cut off in both operands or loses against the other one.
-    const ValueId same = in == out ? ValueId{kX} : as_npu ? times_one(b, kX, out) : b.add(Clamp{}, {kX}, out);
+    // A value that the steps of y cut off is cut off in both operands or loses against the other
+    // one.
+    const ValueId same = in == out ? ValueId{kX}
+                         : as_npu  ? times_one(b, kX, out)
+                                   : b.add(Clamp{}, {kX}, out);
     const ValueId scaled = b.add(Mul{}, {kX, kSlope}, out);
     return shrinks ? b.finish(Maximum{}, {same, scaled}) : b.finish(Minimum{}, {same, scaled});
   }
-  const ValueId above = as_npu ? times_one(b, b.add(above_zero(), {kX}, in), out) : b.add(above_zero(), {kX}, out);
+  const ValueId above =
+      as_npu ? times_one(b, b.add(above_zero(), {kX}, in), out) : b.add(above_zero(), {kX}, out);
   const ValueId below = b.add(Mul{}, {b.add(below_zero(), {kX}, in), kSlope}, out);
   // A sum in the parameters of both operands, of which one is 0, is exact.
   return b.finish(Add{}, {above, below});

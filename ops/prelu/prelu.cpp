@@ -10,10 +10,14 @@
 namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Prelu&, TypeView in) {
-  if (in.size() != 2) return Refusal{"prelu takes x and its slopes", std::to_string(in.size()), "2", "prelu.operands"};
+  if (in.size() != 2)
+    return Refusal{"prelu takes x and its slopes", std::to_string(in.size()), "2",
+                   "prelu.operands"};
   const Shape &x = in[0].shape, &slope = in[1].shape;
   const bool fits = slope.size() == 1 && (slope[0] == 1 || (!x.empty() && slope[0] == x.back()));
-  if (!fits) return Refusal{"the slopes do not fit the last axis", to_text(slope), to_text(x), "prelu.shape"};
+  if (!fits)
+    return Refusal{"the slopes do not fit the last axis", to_text(slope), to_text(x),
+                   "prelu.shape"};
   return std::vector<Type>{{in[0].dtype, x, {}}};
 }
 
@@ -21,9 +25,11 @@ static Result<std::vector<Type>> infer(const Prelu&, TypeView in) {
 static Result<Lowered> cortex_m(const Prelu&, const LowerContext& c) {
   const Refusal refusal{"the dialect has no kernel of prelu", "", "", "cortex_m.prelu.kernel"};
   const Type& slope = c.in[1];
-  if (!c.data[1] || slope.dtype != DType::s8 || slope.quant.empty() || slope.quant.per_channel()) return refusal;
+  if (!c.data[1] || slope.dtype != DType::s8 || slope.quant.empty() || slope.quant.per_channel())
+    return refusal;
   const std::span<const int8_t> steps = c.data[1]->as<int8_t>();
-  if (std::any_of(steps.begin(), steps.end(), [&](int8_t s) { return s != steps.front(); })) return refusal;
+  if (std::any_of(steps.begin(), steps.end(), [&](int8_t s) { return s != steps.front(); }))
+    return refusal;
   if (c.in[0].quant.empty() || c.out[0].quant.empty()) return refusal;
   const Quant& y = c.out[0].quant;
   const auto m = prelu_multipliers(c.in[0].quant, slope.quant, y, "cortex_m.prelu.kernel");
@@ -31,7 +37,8 @@ static Result<Lowered> cortex_m(const Prelu&, const LowerContext& c) {
   return lower_made_table(c, "cortex_m.prelu.kernel", [&](const Quant& x, const Quant&) {
     std::vector<int8_t> table;
     for (i32 q = -128; q <= 127; ++q)
-      table.push_back(static_cast<int8_t>(std::clamp(prelu_value(*m, x, slope.quant, y, q, steps[0]), y.low, y.high)));
+      table.push_back(static_cast<int8_t>(
+          std::clamp(prelu_value(*m, x, slope.quant, y, q, steps[0]), y.low, y.high)));
     return table;
   });
 }
@@ -60,7 +67,10 @@ const OpDef<Prelu>& def_of(const Prelu&) {
                                   .facts = facts_of,
                                   .axes = kNoAxisRules<Prelu>,
                                   .view = nullptr,
-                                  .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                  .forms = {.simpler = simpler_form,
+                                            .kernel = kernel_form,
+                                            .last = nullptr,
+                                            .portable = nullptr},
                                   .examples = examples,
                                   .function = nullptr};
   return d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x where x is at least 0, else slope * x; a slope for each index of the last axis, or one for all.
-// Operands  x [..,c], slope [c] or [1], constant     Result  y, as x
+// y = x where x is at least 0, else slope * x; a slope for each index of the last axis, or one for
+// all. Operands  x [..,c], slope [c] or [1], constant     Result  y, as x
 #pragma once
 #include "ops/attributes.h"
 
@@ -16,7 +16,8 @@ struct Prelu {
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {}
 };
 const OpDef<Prelu>& def_of(const Prelu&);
-void execute(const Prelu&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Prelu&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool simpler_form(const Prelu&, FormBuilder&);

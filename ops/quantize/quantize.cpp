@@ -11,7 +11,8 @@ static Result<std::vector<Type>> infer(const Quantize& a, TypeView in) {
   const bool takes = in.size() == 1 && (in[0].dtype == DType::f32 || !in[0].quant.empty());
   if (!takes)
     return Refusal{"quantize takes one operand, float or with quantization parameters",
-                   in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
+                   in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32",
+                   "quantize.dtype"};
   const bool wide = a.quant.low < -128 || a.quant.high > 127;
   return std::vector<Type>{{wide ? DType::s16 : DType::s8, in[0].shape, a.quant}};
 }
@@ -27,16 +28,23 @@ static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   if (!wide)
     if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;
   if (y.quant.per_channel())
-    return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor", "cortex_m.quantize.granularity"};
+    return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor",
+                   "cortex_m.quantize.granularity"};
   constexpr i64 kChar = 1, kShort = 2;  // ScalarType
   CallBuilder call("cortex_m::quantize_per_tensor", c.in.size(), 1);
-  call.in(0, elementwise_face(x.shape)).real(y.quant.scale[0]).integer(y.quant.zero_point[0]).integer(y.quant.low).integer(y.quant.high);
+  call.in(0, elementwise_face(x.shape))
+      .real(y.quant.scale[0])
+      .integer(y.quant.zero_point[0])
+      .integer(y.quant.low)
+      .integer(y.quant.high);
   call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape));
   return call.done();
 }
 
 static OpFacts facts_of(const Quantize&) { return facts(Family::border); }
-static std::vector<Example<Quantize>> examples() { return {{"an image", {per_tensor(0x1p-6f, 0)}, {{1, 5, 3, 7}}}}; }
+static std::vector<Example<Quantize>> examples() {
+  return {{"an image", {per_tensor(0x1p-6f, 0)}, {{1, 5, 3, 7}}}};
+}
 
 const OpDef<Quantize>& def_of(const Quantize&) {
   static constexpr OpDef<Quantize> d{.name = "quantize",

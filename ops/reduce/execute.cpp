@@ -33,8 +33,12 @@ void execute(const Reduce& a, std::span<const HostTensor> in, std::span<const Ho
   for (i64 i = 0; i < total; i += row) {
     const float* x = in[0].data + i;
     // What is no number stays, as in torch.
-    if (a.fn == Reduce::kMax) take_row(x, row, &value[y], inner, [](double v, double e) { return e > v || e != e ? e : v; });
-    else if (a.fn == Reduce::kMin) take_row(x, row, &value[y], inner, [](double v, double e) { return e < v || e != e ? e : v; });
+    if (a.fn == Reduce::kMax)
+      take_row(x, row, &value[y], inner,
+               [](double v, double e) { return e > v || e != e ? e : v; });
+    else if (a.fn == Reduce::kMin)
+      take_row(x, row, &value[y], inner,
+               [](double v, double e) { return e < v || e != e ? e : v; });
     else take_row(x, row, &value[y], inner, [](double v, double e) { return v + e; });
     for (size_t k = shape.size(); k-- > 1;) {
       y += step[k - 1];
@@ -44,7 +48,8 @@ void execute(const Reduce& a, std::span<const HostTensor> in, std::span<const Ho
     }
   }
   const double count = results > 0 ? static_cast<double>(total) / static_cast<double>(results) : 1;
-  for (i64 i = 0; i < results; ++i) out[0].data[i] = static_cast<float>(a.fn == Reduce::kMean ? value[i] / count : value[i]);
+  for (i64 i = 0; i < results; ++i)
+    out[0].data[i] = static_cast<float>(a.fn == Reduce::kMean ? value[i] / count : value[i]);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number for each slice over `axes`, which keep extent 1. The CPU has it as pooling or as a layer whose weights are all the same.
-// Operands  x     Result  y
+// One number for each slice over `axes`, which keep extent 1. The CPU has it as pooling or as a
+// layer whose weights are all the same. Operands  x     Result  y
 #pragma once
 #include "ops/attributes.h"
 
@@ -22,7 +22,8 @@ struct Reduce {
   }
 };
 const OpDef<Reduce>& def_of(const Reduce&);
-void execute(const Reduce&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Reduce&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool kernel_form(const Reduce&, FormBuilder&);

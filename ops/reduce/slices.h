@@ -23,7 +23,8 @@ ValueId slices_last(auto& b, ValueId x, const Axes& axes) {
   const Type type = b.type(x);
   Axes perm;
   for (size_t k = 0; k < type.shape.size(); ++k)
-    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) perm.push_back(static_cast<i64>(k));
+    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end())
+      perm.push_back(static_cast<i64>(k));
   perm.insert(perm.end(), axes.begin(), axes.end());
   return is_identity(perm) ? x : b.add(Permute{perm}, {x}, type.quant);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same elements in the same order under another shape. Costs nothing: the result lies where the operand lies.
-// Operands  x     Result  y
+// The same elements in the same order under another shape. Costs nothing: the result lies where the
+// operand lies. Operands  x     Result  y
 #pragma once
 #include "ops/attributes.h"
 
@@ -18,6 +18,7 @@ struct Reshape {
   }
 };
 const OpDef<Reshape>& def_of(const Reshape&);
-void execute(const Reshape&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Reshape&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

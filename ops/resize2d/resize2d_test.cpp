@@ -19,8 +19,10 @@ namespace {
 TEST(Resize2d, IsWhatTorchComputes) {
   const std::vector<float> x{1, 2, 3, 4, 5, 6};
   const std::pair<Resize2d, std::vector<float>> cases[] = {
-      {{Resize2d::kBilinear, {3, 5}, false, true}, {1, 1.4f, 2, 2.6f, 3, 2.5f, 2.9f, 3.5f, 4.1f, 4.5f, 4, 4.4f, 5, 5.6f, 6}},
-      {{Resize2d::kBilinear, {3, 5}, true, false}, {1, 1.5f, 2, 2.5f, 3, 2.5f, 3, 3.5f, 4, 4.5f, 4, 4.5f, 5, 5.5f, 6}},
+      {{Resize2d::kBilinear, {3, 5}, false, true},
+       {1, 1.4f, 2, 2.6f, 3, 2.5f, 2.9f, 3.5f, 4.1f, 4.5f, 4, 4.4f, 5, 5.6f, 6}},
+      {{Resize2d::kBilinear, {3, 5}, true, false},
+       {1, 1.5f, 2, 2.5f, 3, 2.5f, 3, 3.5f, 4, 4.5f, 4, 4.5f, 5, 5.5f, 6}},
       {{Resize2d::kNearest, {3, 5}, false, false}, {1, 1, 2, 2, 3, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6}},
       {{Resize2d::kNearest, {3, 5}, false, true}, {1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 4, 4, 5, 6, 6}},
       {{Resize2d::kNearest, {1, 1}, true, false}, {1}},
@@ -72,7 +74,8 @@ std::vector<std::string> after_rules(Graph& g) {
 }
 
 TEST(Resize2d, NearestBecomesTheCopiesThatPickTheSameElements) {
-  for (const Resize2d& op : {Resize2d{0, {5, 9}, false, false}, Resize2d{0, {5, 3}, false, true}, Resize2d{0, {2, 4}, true, false}}) {
+  for (const Resize2d& op : {Resize2d{0, {5, 9}, false, false}, Resize2d{0, {5, 3}, false, true},
+                             Resize2d{0, {2, 4}, true, false}}) {
     TestGraph t;
     t.output(t.node("y", op, {t.input("x", {2, 5, 4, 3})}));
     const std::vector<float> x = random_floats(2 * 5 * 4 * 3, 5);
@@ -93,16 +96,19 @@ TEST(Resize2d, BilinearRunsInFloatWithoutRoundingWhereFloatIsBesideIt) {
   const Quant q = per_tensor(0.25f, -4);
   const auto int8 = [&](const std::string& name, Op op, ValueId x, Shape shape) {
     t.g.sources.push_back({name, name, name, ""});
-    return t.g.add_node(std::move(op), {x}, {Type{DType::s8, std::move(shape), q}}, name, {static_cast<i32>(t.g.sources.size()) - 1});
+    return t.g.add_node(std::move(op), {x}, {Type{DType::s8, std::move(shape), q}}, name,
+                        {static_cast<i32>(t.g.sources.size()) - 1});
   };
   const ValueId steps = int8("steps", Quantize{q}, t.input("x", {1, 2, 3, 4}), {1, 2, 3, 4});
-  const ValueId resized = int8("y", Resize2d{Resize2d::kBilinear, {4, 6}, false, true}, steps, {1, 4, 6, 4});
+  const ValueId resized =
+      int8("y", Resize2d{Resize2d::kBilinear, {4, 6}, false, true}, steps, {1, 4, 6, 4});
   t.output(t.node("real", Dequantize{}, {resized}));
   EXPECT_EQ(after_rules(t.g), (std::vector<std::string>{"resize2d"}));
 }
 
-// The compiler's tables: what the kernel computes of x is the float operator of the same steps, but for one rounding of the result to a
-// step and two of a weight to 2^-11, each of which moves a number by at most 255 steps * 2^-12.
+// The compiler's tables: what the kernel computes of x is the float operator of the same steps, but
+// for one rounding of the result to a step and two of a weight to 2^-11, each of which moves a
+// number by at most 255 steps * 2^-12.
 TEST(Resize2d, IsTheFloatOperatorRoundedToSteps) {
   const Resize2d cases[] = {{Resize2d::kBilinear, {10, 6}, false, true},
                             {Resize2d::kBilinear, {9, 17}, true, false},
@@ -110,7 +116,8 @@ TEST(Resize2d, IsTheFloatOperatorRoundedToSteps) {
                             {Resize2d::kBilinear, {1, 1}, true, false},
                             {Resize2d::kBilinear, {7, 11}, false, false}};
   for (const Resize2d& op : cases) {
-    const Type x{DType::s8, {2, 5, 4, 3}, per_tensor(0.05f, -3)}, real_type{DType::f32, x.shape, {}};
+    const Type x{DType::s8, {2, 5, 4, 3}, per_tensor(0.05f, -3)},
+        real_type{DType::f32, x.shape, {}};
     Type y = x;
     y.shape = {2, op.size.h, op.size.w, 3};
     const Type real_result{DType::f32, y.shape, {}};
@@ -119,15 +126,19 @@ TEST(Resize2d, IsTheFloatOperatorRoundedToSteps) {
     const auto call = lower_to_cortex_m(op, {TypeView(in), TypeView(out), data, Isa::mve});
     ASSERT_TRUE(call);
     std::mt19937 random(17);
-    std::vector<int8_t> steps(static_cast<size_t>(x.elements())), result(static_cast<size_t>(y.elements()));
+    std::vector<int8_t> steps(static_cast<size_t>(x.elements())),
+        result(static_cast<size_t>(y.elements()));
     std::vector<float> numbers(steps.size()), expected(result.size());
-    for (size_t i = 0; i < steps.size(); ++i) numbers[i] = steps[i] = static_cast<int8_t>(static_cast<int>(random() % 256) - 128);
-    const HostTensor from[] = {{&real_type, numbers.data()}}, to[] = {{&real_result, expected.data()}};
+    for (size_t i = 0; i < steps.size(); ++i)
+      numbers[i] = steps[i] = static_cast<int8_t>(static_cast<int>(random() % 256) - 128);
+    const HostTensor from[] = {{&real_type, numbers.data()}},
+                     to[] = {{&real_result, expected.data()}};
     execute(op, from, to);
     const auto table = [&](size_t k) { return call->constants[k].data.as<i32>().data(); };
-    resize2d_s8({2, 5, 4, 3, static_cast<int32_t>(op.size.h), static_cast<int32_t>(op.size.w)}, steps.data(), table(0), table(1),
-                result.data());
-    for (size_t i = 0; i < result.size(); ++i) EXPECT_LE(std::abs(result[i] - expected[i]), 0.5 + 2 * 255.0 / 4096 + 1e-4) << i;
+    resize2d_s8({2, 5, 4, 3, static_cast<int32_t>(op.size.h), static_cast<int32_t>(op.size.w)},
+                steps.data(), table(0), table(1), result.data());
+    for (size_t i = 0; i < result.size(); ++i)
+      EXPECT_LE(std::abs(result[i] - expected[i]), 0.5 + 2 * 255.0 / 4096 + 1e-4) << i;
   }
 }
 

@@ -16,6 +16,7 @@ struct Rnn {
   }
 };
 const OpDef<Rnn>& def_of(const Rnn&);
-void execute(const Rnn&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Rnn&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 }  // namespace deuteron

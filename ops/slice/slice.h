@@ -21,7 +21,8 @@ struct Slice {
   }
 };
 const OpDef<Slice>& def_of(const Slice&);
-void execute(const Slice&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Slice&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // Its bytes lie together in x: the slice needs no copy, only another address.
 bool is_contiguous(const Slice&, const Shape& x);

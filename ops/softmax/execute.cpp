@@ -23,7 +23,8 @@ void execute(const Softmax& a, std::span<const HostTensor> in, std::span<const H
     const float* x = in[0].data + at;
     float* y = out[0].data + at;
     float most = -std::numeric_limits<float>::infinity();
-    for (i64 k = 0; k < extent; ++k) most = x[k * inner] > most || std::isnan(x[k * inner]) ? x[k * inner] : most;
+    for (i64 k = 0; k < extent; ++k)
+      most = x[k * inner] > most || std::isnan(x[k * inner]) ? x[k * inner] : most;
     float sum = 0;
     for (i64 k = 0; k < extent; ++k) sum += y[k * inner] = std::exp((x[k * inner] - most) * a.beta);
     for (i64 k = 0; k < extent; ++k) y[k * inner] /= sum;

@@ -17,18 +17,23 @@ Result<Lowered> tflite_int16_form(const Softmax& a, const LowerContext& c) {
   for (const Type* t : {&x, &y})
     if (auto why = require_int16(*t)) return *why;
   if (a.axis != x.rank() - 1)
-    return Refusal{"the kernel works over the last axis", std::to_string(a.axis), std::to_string(x.rank() - 1), "int16x8.axes"};
+    return Refusal{"the kernel works over the last axis", std::to_string(a.axis),
+                   std::to_string(x.rank() - 1), "int16x8.axes"};
   if (x.shape.back() > kSoftmax16x8MostColumns)
-    return Refusal{"elements of a row", std::to_string(x.shape.back()), std::to_string(kSoftmax16x8MostColumns), "int16x8.elements"};
+    return Refusal{"elements of a row", std::to_string(x.shape.back()),
+                   std::to_string(kSoftmax16x8MostColumns), "int16x8.elements"};
   // From 0 down to -10, where exp() is next to nothing.
   const double factor = static_cast<double>(x.quant.scale[0] * a.beta) / (10.0 / kRange);
   const auto m = checked_multiplier(factor, Ties::away, "int16x8.scale");
   if (!m) return m.why;
-  if (m->shift > 15) return Refusal{"the operand's scale is too coarse", fmt::format("{:g}", factor), "32768", "int16x8.scale"};
+  if (m->shift > 15)
+    return Refusal{"the operand's scale is too coarse", fmt::format("{:g}", factor), "32768",
+                   "int16x8.scale"};
   CallBuilder call("deuteron::softmax_16x8", c.in.size(), 1);
   call.in(0, plain_face(x.shape));
   const auto table = [&](double x_scale, i32 x_zero, auto function) {
-    call.constant(DType::s16, {kSoftmax16x8Entries}, tflite_table_s16(x_scale, x_zero, 2.0 / kRange, function));
+    call.constant(DType::s16, {kSoftmax16x8Entries},
+                  tflite_table_s16(x_scale, x_zero, 2.0 / kRange, function));
   };
   table(10.0 / kRange, 32767, [](double v) { return std::exp(v); });
   table(1.0 / kRange, -32768, [](double v) { return 1 / (1 + v); });

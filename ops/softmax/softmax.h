@@ -21,7 +21,8 @@ struct Softmax {
   }
 };
 const OpDef<Softmax>& def_of(const Softmax&);
-void execute(const Softmax&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Softmax&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool simpler_form(const Softmax&, FormBuilder&);

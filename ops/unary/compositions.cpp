@@ -9,9 +9,12 @@ namespace deuteron {
 namespace float_forms {
 
 static ValueId number(FormBuilder& b, double v) {
-  return b.constant(DType::f32, Shape(b.result().shape.size(), 1), std::vector<float>{static_cast<float>(v)}, "number");
+  return b.constant(DType::f32, Shape(b.result().shape.size(), 1),
+                    std::vector<float>{static_cast<float>(v)}, "number");
 }
-static ValueId apply(FormBuilder& b, UnaryFn fn, ValueId v, float alpha = 0) { return b.add(Unary{fn, alpha}, {v}); }
+static ValueId apply(FormBuilder& b, UnaryFn fn, ValueId v, float alpha = 0) {
+  return b.add(Unary{fn, alpha}, {v});
+}
 static ValueId times(FormBuilder& b, ValueId v, double factor) {
   const ValueId f = number(b, factor);
   return b.add(Mul{}, {v, f});
@@ -43,7 +46,9 @@ bool gelu(FormBuilder& b, float) {
 bool gelu_tanh(FormBuilder& b, float) {
   const ValueId factor = number(b, 0.044715);
   const ValueId bent = b.add(Add{}, {0, b.add(Mul{}, {apply(b, UnaryFn::pow, 0, 3), factor})});
-  return b.finish(Mul{}, {0, half_of_one_more(b, apply(b, UnaryFn::tanh, times(b, bent, std::sqrt(2 / std::acos(-1.0)))))});
+  return b.finish(
+      Mul{}, {0, half_of_one_more(
+                     b, apply(b, UnaryFn::tanh, times(b, bent, std::sqrt(2 / std::acos(-1.0)))))});
 }
 
 // max(x, 0) + log(1 + exp(-|x|))
@@ -54,7 +59,8 @@ bool softplus(FormBuilder& b, float) {
 
 // -x * log(x), with the smallest float in place of 0
 bool entr(FormBuilder& b, float) {
-  const ValueId logarithm = apply(b, UnaryFn::log, b.add(Clamp{{.low = std::numeric_limits<float>::min()}}, {0}));
+  const ValueId logarithm =
+      apply(b, UnaryFn::log, b.add(Clamp{{.low = std::numeric_limits<float>::min()}}, {0}));
   return b.finish(Unary{UnaryFn::neg, 0}, {b.add(Mul{}, {0, logarithm})});
 }
 
@@ -62,18 +68,24 @@ bool entr(FormBuilder& b, float) {
 
 namespace builtin_forms {
 
-PointOperand silu(PointWriter& w, PointOperand x, float) { return w.mul(x, w.unary(UnaryFn::sigmoid, x)); }
+PointOperand silu(PointWriter& w, PointOperand x, float) {
+  return w.mul(x, w.unary(UnaryFn::sigmoid, x));
+}
 
 PointOperand hardsigmoid(PointWriter& w, PointOperand x, float) {
   return w.clamp(w.add(w.mul(x, w.number(1.0 / 6)), w.number(0.5)), {.low = 0, .high = 1});
 }
 
-PointOperand log1p(PointWriter& w, PointOperand x, float) { return w.unary(UnaryFn::log, w.add(x, w.number(1))); }
+PointOperand log1p(PointWriter& w, PointOperand x, float) {
+  return w.unary(UnaryFn::log, w.add(x, w.number(1)));
+}
 
-PointOperand expm1(PointWriter& w, PointOperand x, float) { return w.add(w.unary(UnaryFn::exp, x), w.number(-1)); }
+PointOperand expm1(PointWriter& w, PointOperand x, float) {
+  return w.add(w.unary(UnaryFn::exp, x), w.number(-1));
+}
 
-// -x * log(x). Below 1/256, the step of a softmax, with the logarithm of that: what is lost is less than 1/(256 e) = 0.0014, and the
-// logarithms in between have a range that int8 can tell apart.
+// -x * log(x). Below 1/256, the step of a softmax, with the logarithm of that: what is lost is less
+// than 1/(256 e) = 0.0014, and the logarithms in between have a range that int8 can tell apart.
 PointOperand entr(PointWriter& w, PointOperand x, float) {
   return w.unary(UnaryFn::neg, w.mul(x, w.unary(UnaryFn::log, w.clamp(x, {.low = 1.0f / 256}))));
 }
@@ -96,7 +108,8 @@ PointOperand softplus(PointWriter& w, PointOperand x, float) {
   return w.add(w.unary(UnaryFn::log1p, small), w.clamp(x, {.low = 0}));
 }
 
-// x * sigmoid(2 u), where tanh(u) approximates erf(x / sqrt(2)) to 0.0005: u = sqrt(2 / pi) * (x + 0.044715 * x^3)
+// x * sigmoid(2 u), where tanh(u) approximates erf(x / sqrt(2)) to 0.0005: u = sqrt(2 / pi) * (x +
+// 0.044715 * x^3)
 PointOperand gelu(PointWriter& w, PointOperand x, float) {
   const double twice = 2 * std::sqrt(2 / std::acos(-1.0));
   const PointOperand slope = w.add(w.mul(w.mul(x, x), w.number(0.044715 * twice)), w.number(twice));

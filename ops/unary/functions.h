@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the functions of one element: everything that anybody must know of one stands in its row of functions.inc.
+// The table of the functions of one element: everything that anybody must know of one stands in its
+// row of functions.inc.
 #pragma once
 #include <limits>
 
@@ -25,12 +26,13 @@ struct UnaryFunction {
   UnaryFn fn;
   std::string_view name;
   float (*value)(float x, float alpha);  // in float32, as PyTorch computes it
-  float steepest;                        // a bound of |slope| where alpha is 0..1; infinite: there is none
-  bool is_slow = false;                  // calls the C library, which takes much longer than a multiplication
-  Bounds useful = {};                    // outside of these x changes nothing
-  std::string_view tflite = {};          // TFLite's builtin without parameters that is this function
-  std::string_view neutron = {};         // what it is in Neutron IR; empty: nothing, unless it has `builtins`
-  FixedResult fixed = {};                // of that builtin
+  float steepest;        // a bound of |slope| where alpha is 0..1; infinite: there is none
+  bool is_slow = false;  // calls the C library, which takes much longer than a multiplication
+  Bounds useful = {};    // outside of these x changes nothing
+  std::string_view tflite = {};  // TFLite's builtin without parameters that is this function
+  std::string_view neutron =
+      {};                  // what it is in Neutron IR; empty: nothing, unless it has `builtins`
+  FixedResult fixed = {};  // of that builtin
   AtenKernel aten = {};
   // In float, from operators that the portable kernels compute; operand 0 is x.
   bool (*portable)(FormBuilder&, float alpha) = nullptr;

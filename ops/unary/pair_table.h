@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x op number as integers compute it, as a table: what an NPU's ADD, SUB and MUL give for every step of x. Where an NPU stands beside the
-// CPU, the CPU's tables of these functions are the same, so that a result does not depend on the side.
+// x op number as integers compute it, as a table: what an NPU's ADD, SUB and MUL give for every
+// step of x. Where an NPU stands beside the CPU, the CPU's tables of these functions are the same,
+// so that a result does not depend on the side.
 #pragma once
 #include <optional>
 #include <vector>
@@ -23,6 +24,7 @@ struct NumberInSteps {
 NumberInSteps number_in_steps(float value);
 
 // Entry q + 128. Nothing when the scales fit no multipliers.
-[[nodiscard]] std::optional<std::vector<int8_t>> pair_table(PairFn fn, const PairSide& a, const PairSide& b, const Quant& y);
+[[nodiscard]] std::optional<std::vector<int8_t>> pair_table(PairFn fn, const PairSide& a,
+                                                            const PairSide& b, const Quant& y);
 
 }  // namespace deuteron

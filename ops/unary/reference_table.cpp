@@ -17,26 +17,32 @@ template <class F>
 std::vector<int8_t> table_of_steps(const Quant& x, const Quant& y, F f) {
   std::vector<int8_t> table(256);
   for (i32 q = -128; q <= 127; ++q)
-    table[static_cast<size_t>(q + 128)] =
-        static_cast<int8_t>(std::clamp<i64>(i64{f(q - x.zero_point[0])} + y.zero_point[0], y.low, y.high));
+    table[static_cast<size_t>(q + 128)] = static_cast<int8_t>(
+        std::clamp<i64>(i64{f(q - x.zero_point[0])} + y.zero_point[0], y.low, y.high));
   return table;
 }
 
-// A factor that is no multiplier is refused where the operator is prepared in TFLite; here it saturates.
-Multiplier multiplier(double factor) { return multiplier_of(factor, Ties::away).value_or(Multiplier{std::numeric_limits<i32>::max(), 30}); }
+// A factor that is no multiplier is refused where the operator is prepared in TFLite; here it
+// saturates.
+Multiplier multiplier(double factor) {
+  return multiplier_of(factor, Ties::away)
+      .value_or(Multiplier{std::numeric_limits<i32>::max(), 30});
+}
 i32 scaled(i32 steps, const Multiplier& m) { return requantize(steps, m.value, m.shift); }
 
 // LUTPopulate: the reciprocal of the scale in float32, ties away from zero.
 std::vector<int8_t> looked_up(const Unary& a, const Quant& x, const Quant& y) {
   const float inverse = 1.0f / y.scale[0];
   return table_of_steps(x, y, [&](i32 steps) {
-    const float value = std::round(evaluate(a.fn, x.scale[0] * static_cast<float>(steps), a.alpha) * inverse);
+    const float value =
+        std::round(evaluate(a.fn, x.scale[0] * static_cast<float>(steps), a.alpha) * inverse);
     return std::isnan(value) ? 0 : static_cast<i32>(std::clamp(value, -65536.0f, 65536.0f));
   });
 }
 
 std::vector<int8_t> leaky(const Unary& a, const Quant& x, const Quant& y) {
-  const Multiplier kept = multiplier(x.scale[0] / y.scale[0]), sloped = multiplier(std::abs(x.scale[0] * a.alpha / y.scale[0]));
+  const Multiplier kept = multiplier(x.scale[0] / y.scale[0]),
+                   sloped = multiplier(std::abs(x.scale[0] * a.alpha / y.scale[0]));
   return table_of_steps(x, y, [&](i32 steps) {
     if (steps >= 0) return scaled(steps, kept);
     return scaled(a.alpha < 0 ? -steps : steps, sloped);
@@ -46,7 +52,8 @@ std::vector<int8_t> leaky(const Unary& a, const Quant& x, const Quant& y) {
 std::vector<int8_t> absolute(const Quant& x, const Quant& y) {
   const Multiplier m = multiplier(x.scale[0] / y.scale[0]);
   const bool same = x.scale[0] == y.scale[0];
-  return table_of_steps(x, y, [&](i32 steps) { return same ? std::abs(steps) : scaled(std::abs(steps), m); });
+  return table_of_steps(
+      x, y, [&](i32 steps) { return same ? std::abs(steps) : scaled(std::abs(steps), m); });
 }
 
 // 16 bits: gemmlowp's fixed-point functions, and TFLite's product that cuts off.
@@ -81,7 +88,8 @@ std::vector<int8_t> hardswish(const Quant& x, const Quant& y) {
   });
 }
 
-// Steps change their sign as int8 does, whatever they stand for. Where they stand for other numbers, the numbers change it.
+// Steps change their sign as int8 does, whatever they stand for. Where they stand for other
+// numbers, the numbers change it.
 std::vector<int8_t> opposites(const Unary& a, const Quant& x, const Quant& y) {
   if (x != y || x.zero_point[0] != 0) return looked_up(a, x, y);
   return table_of_steps(x, y, [](i32 steps) { return steps == -128 ? steps : -steps; });
@@ -97,7 +105,8 @@ std::vector<int8_t> inverse_roots(const Quant& x, const Quant& y) {
   return table_of_steps(x, y, [&](i32 steps) {
     if (steps <= 0) return steps < 0 ? 0 : kBeyond;
     const InverseRoot root = inverse_root(steps);
-    return requantize(requantize(1, root.value, root.shift + kMore), m.value, std::max(m.shift - kMore, -31));
+    return requantize(requantize(1, root.value, root.shift + kMore), m.value,
+                      std::max(m.shift - kMore, -31));
   });
 }
 
@@ -142,10 +151,12 @@ std::vector<int8_t> reference_table(const Unary& a, const Quant& x, const Quant&
 std::vector<int8_t> reference_clamp(const Bounds& bounds, const Quant& x, const Quant& y) {
   // The quotient of scales is a float32 in the activations and a double in QUANTIZE.
   const double wide = static_cast<double>(x.scale[0]) / static_cast<double>(y.scale[0]);
-  const Multiplier m = multiplier(bounds.none() ? wide : static_cast<double>(x.scale[0] / y.scale[0]));
+  const Multiplier m =
+      multiplier(bounds.none() ? wide : static_cast<double>(x.scale[0] / y.scale[0]));
   const StepRange range = step_range(bounds, y, Rounding::reference);
   std::vector<int8_t> table = table_of_steps(x, y, [&](i32 steps) { return scaled(steps, m); });
-  for (int8_t& entry : table) entry = static_cast<int8_t>(std::clamp<i32>(entry, range.low, range.high));
+  for (int8_t& entry : table)
+    entry = static_cast<int8_t>(std::clamp<i32>(entry, range.low, range.high));
   return table;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of functions of one element that TFLite's reference kernels compute on int8, to the bit: some by a table of their own, some by
-// integers of 16 or 32 bits. For models that came with their parameters from TFLite.
+// The tables of functions of one element that TFLite's reference kernels compute on int8, to the
+// bit: some by a table of their own, some by integers of 16 or 32 bits. For models that came with
+// their parameters from TFLite.
 #pragma once
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace deuteron {
 
-// Entry q + 128, as of table_of(). Source: tensorflow/lite/kernels (activations.cc, elementwise.cc) and reference/hard_swish.h,
-// leaky_relu.h.
+// Entry q + 128, as of table_of(). Source: tensorflow/lite/kernels (activations.cc, elementwise.cc)
+// and reference/hard_swish.h, leaky_relu.h.
 std::vector<int8_t> reference_table(const Unary&, const Quant& x, const Quant& y);
 
 // RELU and its kin; without bounds QUANTIZE from int8 to int8.

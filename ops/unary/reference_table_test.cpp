@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables against what TFLite's reference kernels of ai-edge-litert 2.3.0 gave, and the root that they take against real numbers.
+// Tables against what TFLite's reference kernels of ai-edge-litert 2.3.0 gave, and the root that
+// they take against real numbers.
 #include "ops/unary/reference_table.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ Quant steps(float scale, i32 zero) { return per_tensor(scale, zero); }
 TEST(InverseRoot, IsNearTheRoot) {
   for (i64 v = 1; v <= INT32_MAX; v += 1 + v / 97) {
     const InverseRoot root = inverse_root(static_cast<int32_t>(v));
-    const double found = std::ldexp(root.value, root.shift - 31), real = 1 / std::sqrt(static_cast<double>(v));
+    const double found = std::ldexp(root.value, root.shift - 31),
+                 real = 1 / std::sqrt(static_cast<double>(v));
     EXPECT_NEAR(found / real, 1, 0x1p-18) << v;
     EXPECT_TRUE(root.shift <= 0 && root.shift >= -16) << v;
   }
@@ -27,9 +29,10 @@ TEST(InverseRoot, IsNearTheRoot) {
 TEST(InverseRoot, HasTheBitsOfTflite) {
   constexpr struct {
     int32_t v, value, right;
-  } kRows[] = {{0, INT32_MAX, 0},          {1, INT32_MAX, 0},        {2, 1518498372, 0},        {3, 1239850284, 0},
-               {4, 1073741828, 0},         {100, 214748363, 0},      {10000, 343597361, 4},     {1000000, 274877901, 7},
-               {100000000, 219902323, 10}, {1 << 30, 268435457, 12}, {INT32_MAX, 189812531, 12}};
+  } kRows[] = {{0, INT32_MAX, 0},        {1, INT32_MAX, 0},         {2, 1518498372, 0},
+               {3, 1239850284, 0},       {4, 1073741828, 0},        {100, 214748363, 0},
+               {10000, 343597361, 4},    {1000000, 274877901, 7},   {100000000, 219902323, 10},
+               {1 << 30, 268435457, 12}, {INT32_MAX, 189812531, 12}};
   for (const auto& row : kRows) {
     const InverseRoot root = inverse_root(row.v);
     EXPECT_EQ(root.value, row.value) << row.v;
@@ -37,7 +40,9 @@ TEST(InverseRoot, HasTheBitsOfTflite) {
   }
 }
 
-i32 entry(UnaryFn fn, const Quant& x, const Quant& y, i32 step) { return reference_table({fn, 0}, x, y)[static_cast<size_t>(step + 128)]; }
+i32 entry(UnaryFn fn, const Quant& x, const Quant& y, i32 step) {
+  return reference_table({fn, 0}, x, y)[static_cast<size_t>(step + 128)];
+}
 
 // A table of float32 numbers has the step below.
 TEST(ReferenceTable, TakesTheRootOfAnInteger) {
@@ -49,8 +54,10 @@ TEST(ReferenceTable, TakesTheRootOfAnInteger) {
 
 TEST(ReferenceTable, CutsRootsOff) {
   const Quant x = steps(0.03f, -20), y = steps(0.01f, -100);
-  constexpr i32 kRoots[] = {-100, -83, -76, -71, -66, -62, -58, -55, -52, -49, -46, -43, -41, -38, -36, -33, -31, -29, -27, -25};
-  for (i32 k = 0; k < static_cast<i32>(std::size(kRoots)); ++k) EXPECT_EQ(entry(UnaryFn::sqrt, x, y, k - 20), kRoots[k]) << k;
+  constexpr i32 kRoots[] = {-100, -83, -76, -71, -66, -62, -58, -55, -52, -49,
+                            -46,  -43, -41, -38, -36, -33, -31, -29, -27, -25};
+  for (i32 k = 0; k < static_cast<i32>(std::size(kRoots)); ++k)
+    EXPECT_EQ(entry(UnaryFn::sqrt, x, y, k - 20), kRoots[k]) << k;
 }
 
 TEST(ReferenceTable, HasTheLeastStepWhereThereIsNoLogarithm) {

@@ -30,7 +30,8 @@ struct Unary {
   }
 };
 const OpDef<Unary>& def_of(const Unary&);
-void execute(const Unary&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+void execute(const Unary&, std::span<const HostTensor> in,
+             std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
 bool portable_form(const Unary&, FormBuilder&);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board that this is compiled for: kBoardName, and from its own file (boards/<name>/map.h, named by the build)
+// The board that this is compiled for: kBoardName, and from its own file (boards/<name>/map.h,
+// named by the build)
 //   kCode, kRam           hold the program; the stack and data
 //   kPool                 regions for models and tensors
 //   kFpgaio               a free-running counter, and a second one at 100 Hz
-//   kInstructionsPerTick  of the first: with `-icount shift=0` an instruction takes one virtual nanosecond
+//   kInstructionsPerTick  of the first: with `-icount shift=0` an instruction takes one virtual
+//   nanosecond
 #pragma once
 #include DEUTERON_BOARD_MAP
 

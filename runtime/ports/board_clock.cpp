@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The board's free-running counter as a clock of instructions. A tick of it is 40 or 50 instructions: a read waits for the next tick and
-// counts its turns of four instructions, which gives the time of the call. What the read itself takes is then left out: the clock stands
-// while it is looked at, so events do not contain the cost of timing them.
+// The board's free-running counter as a clock of instructions. A tick of it is 40 or 50
+// instructions: a read waits for the next tick and counts its turns of four instructions, which
+// gives the time of the call. What the read itself takes is then left out: the clock stands while
+// it is looked at, so events do not contain the cost of timing them.
 #include "runtime/ports/board.h"
 #include "runtime/ports/clocks.h"
 

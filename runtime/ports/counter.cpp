@@ -8,7 +8,8 @@ namespace deuteron {
 namespace {
 
 constexpr uint32_t kReads = 64, kStep = 3;
-static_assert(kReads * kStep >= 3 * kInstructionsPerTick, "every residue of the tick must be read once");
+static_assert(kReads * kStep >= 3 * kInstructionsPerTick,
+              "every residue of the tick must be read once");
 static_assert(kInstructionsPerTick % kStep != 0, "no common factor");
 constexpr uintptr_t kCounter = kFpgaio + 0x18, kClock100Hz = kFpgaio + 0x14;
 
@@ -31,7 +32,8 @@ struct Stamp {
 
 [[gnu::naked, gnu::noinline]] void do_nothing(void*) { asm volatile("bx lr"); }
 
-// In instructions since the counter was last zero, up to a constant that is the same for every stamp.
+// In instructions since the counter was last zero, up to a constant that is the same for every
+// stamp.
 uint64_t time_of(const Stamp& s) {
   int64_t low = INT64_MIN, high = INT64_MAX;
   for (uint32_t k = 0; k < kReads; k++) {
@@ -45,10 +47,12 @@ uint64_t time_of(const Stamp& s) {
 
 uint64_t between(const Stamp& a, const Stamp& b) {
   const uint32_t ticks = b.ticks[0] - a.ticks[0];
-  const uint64_t ticks_by_clock = (b.hundredths - a.hundredths) * uint64_t{10000000 / kInstructionsPerTick};
-  const uint64_t rounds = ticks_by_clock > ticks ? (ticks_by_clock - ticks + (uint64_t{1} << 31)) >> 32 : 0;
-  const uint64_t phases =
-      time_of(b) - uint64_t{kInstructionsPerTick} * b.ticks[0] - (time_of(a) - uint64_t{kInstructionsPerTick} * a.ticks[0]);
+  const uint64_t ticks_by_clock =
+      (b.hundredths - a.hundredths) * uint64_t{10000000 / kInstructionsPerTick};
+  const uint64_t rounds =
+      ticks_by_clock > ticks ? (ticks_by_clock - ticks + (uint64_t{1} << 31)) >> 32 : 0;
+  const uint64_t phases = time_of(b) - uint64_t{kInstructionsPerTick} * b.ticks[0] -
+                          (time_of(a) - uint64_t{kInstructionsPerTick} * a.ticks[0]);
   return ((rounds << 32) + ticks) * kInstructionsPerTick + phases;
 }
 
@@ -87,7 +91,8 @@ Parts take_parts() {
   const uint32_t used = parts_used;
   if (used == 0) return sum;
   const uint64_t own = raw_count(do_nothing, nullptr) - 1;
-  for (uint32_t k = 0; k < used; k++) sum.instructions += between(parts[2 * k], parts[2 * k + 1]) - own;
+  for (uint32_t k = 0; k < used; k++)
+    sum.instructions += between(parts[2 * k], parts[2 * k + 1]) - own;
   parts_used = 0;
   sum.overhead = used * (count_instructions(part_of_nothing, nullptr) - 1);
   parts_used = 0;

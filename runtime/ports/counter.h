@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts instructions exactly. Needs QEMU's `-icount shift=0`.
-// A tick of the board's counter is 40 or 50 instructions. A stamp reads it 64 times, every three instructions: as three has no factor in
-// common with the tick, the places where the value changes tell the first read's time to the instruction.
+// A tick of the board's counter is 40 or 50 instructions. A stamp reads it 64 times, every three
+// instructions: as three has no factor in common with the tick, the places where the value changes
+// tell the first read's time to the instruction.
 #pragma once
 #include <cstdint>
 
@@ -10,13 +11,15 @@ namespace deuteron {
 // Instructions that `function(argument)` executes, its return included, the call not. Up to 2^64.
 uint64_t count_instructions(void (*function)(void*), void* argument);
 
-// Parts of what is counted, each by itself: inside a function that count_instructions() runs, count_part() runs a function and keeps two
-// stamps, which are looked at afterwards. `memory`: room for them, kPartBytes for each call; further calls are not told apart.
+// Parts of what is counted, each by itself: inside a function that count_instructions() runs,
+// count_part() runs a function and keeps two stamps, which are looked at afterwards. `memory`: room
+// for them, kPartBytes for each call; further calls are not told apart.
 inline constexpr uint32_t kPartBytes = 2 * 65 * 4;
 void use_parts(void* memory, uint32_t bytes);
 void count_part(void (*function)(void*), void* argument);
 
-// Since the last time: what the parts took, and what keeping them apart took, which is in the outer count too.
+// Since the last time: what the parts took, and what keeping them apart took, which is in the outer
+// count too.
 struct Parts {
   uint64_t instructions = 0, overhead = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DWT and PMU. Registers: Armv8-M Architecture Reference Manual (DDI 0553), sections D1.2 (DWT_CTRL, DWT_CYCCNT, DEMCR, PMU_*).
+// DWT and PMU. Registers: Armv8-M Architecture Reference Manual (DDI 0553), sections D1.2
+// (DWT_CTRL, DWT_CYCCNT, DEMCR, PMU_*).
 #include "runtime/ports/clocks.h"
 
 namespace deuteron {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host and the runner on an emulated board say to each other: the job file that the board reads.
-// Layout: Job, then `inputs` lengths (uint32), zeros to a multiple of 16, the program padded with zeros to a multiple of 16, then
-// for each sample its inputs one after the other. Answers: raw outputs in the file named second on the command line, text on the console.
+// What the host and the runner on an emulated board say to each other: the job file that the board
+// reads. Layout: Job, then `inputs` lengths (uint32), zeros to a multiple of 16, the program padded
+// with zeros to a multiple of 16, then for each sample its inputs one after the other. Answers: raw
+// outputs in the file named second on the command line, text on the console.
 #pragma once
 #include <cstdint>
 
@@ -18,7 +19,14 @@ enum class JobKind : uint32_t {
   overflow_stack,  // self-test: recursion without end
   echo,            // self-test: writes the program bytes to the output file
 };
-enum class FaultKind : uint32_t { read_nowhere, write_nowhere, undefined_instruction, divide_by_zero, null_pointer, jump_to_nowhere };
+enum class FaultKind : uint32_t {
+  read_nowhere,
+  write_nowhere,
+  undefined_instruction,
+  divide_by_zero,
+  null_pointer,
+  jump_to_nowhere
+};
 
 // What times the events of a profile.
 enum class JobClock : uint32_t { board, dwt, pmu, systick };

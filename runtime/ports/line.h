@@ -11,7 +11,10 @@ class Line {
   explicit Line(const char* word) { text(word); }
   Line& text(const char*);
   Line& number(uint64_t);
-  Line& signed_number(int64_t v) { return v < 0 ? text("-").number(0 - static_cast<uint64_t>(v)) : number(static_cast<uint64_t>(v)); }
+  Line& signed_number(int64_t v) {
+    return v < 0 ? text("-").number(0 - static_cast<uint64_t>(v))
+                 : number(static_cast<uint64_t>(v));
+  }
   Line& hex(uint32_t);
   void print();
 

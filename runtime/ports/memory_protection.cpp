@@ -9,11 +9,14 @@ extern "C" uint32_t stack_guard, stack_limit;
 namespace deuteron {
 namespace {
 
-constexpr uintptr_t kControl = 0xe000ed94, kNumber = 0xe000ed98, kBase = 0xe000ed9c, kLimit = 0xe000eda0;
+constexpr uintptr_t kControl = 0xe000ed94, kNumber = 0xe000ed98, kBase = 0xe000ed9c,
+                    kLimit = 0xe000eda0;
 constexpr Region kPeripherals = {0x40000000, 0x20000000};
 uint32_t next_region;
 
-void write(uintptr_t address, uint32_t value) { *reinterpret_cast<volatile uint32_t*>(address) = value; }
+void write(uintptr_t address, uint32_t value) {
+  *reinterpret_cast<volatile uint32_t*>(address) = value;
+}
 uint32_t address_of(const uint32_t& symbol) { return reinterpret_cast<uint32_t>(&symbol); }
 
 #if __ARM_ARCH >= 8
@@ -50,7 +53,8 @@ void set_regions() {
   set(kRam.base, kRam.bytes, kReadWrite | kNoExecute | kMemory);
   set(kPool[0].base, kPool[0].bytes, kReadWrite | kNoExecute | kMemory);
   set(kPeripherals.base, kPeripherals.bytes, kReadWrite | kNoExecute | kDevice);
-  set(address_of(stack_guard), 4 * static_cast<uint32_t>(&stack_limit - &stack_guard), kNothing | kNoExecute | kMemory);
+  set(address_of(stack_guard), 4 * static_cast<uint32_t>(&stack_limit - &stack_guard),
+      kNothing | kNoExecute | kMemory);
   set(kCode.base, 1024, kNothing | kNoExecute | kMemory);  // the vectors: a null pointer lands here
 }
 #endif

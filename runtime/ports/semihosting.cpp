@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1; behind a debug probe the host has a breakpoint instead.
+// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1; behind a
+// debug probe the host has a breakpoint instead.
 #include "runtime/ports/semihosting.h"
 
 namespace deuteron {
 namespace {
 
-enum : uint32_t { kOpen = 0x01, kWrite0 = 0x04, kWrite = 0x05, kRead = 0x06, kGetCommandLine = 0x15, kExitExtended = 0x20 };
+enum : uint32_t {
+  kOpen = 0x01,
+  kWrite0 = 0x04,
+  kWrite = 0x05,
+  kRead = 0x06,
+  kGetCommandLine = 0x15,
+  kExitExtended = 0x20
+};
 constexpr uint32_t kApplicationExit = 0x20026;
 constexpr uint32_t kModeRead = 1, kModeWrite = 5;  // "rb", "wb"
 
 #ifdef DEUTERON_PROBE
-extern "C" int32_t deuteron_host_call(uint32_t number, const void* block);                // boards/probe/probe.cpp
-extern "C" int32_t (*const deuteron_agent)(uint32_t number, const void* block);  // boards/probe/map.h
+extern "C" int32_t deuteron_host_call(uint32_t number,
+                                      const void* block);  // boards/probe/probe.cpp
+extern "C" int32_t (*const deuteron_agent)(uint32_t number,
+                                           const void* block);  // boards/probe/map.h
 int32_t call(uint32_t number, const void* block) {
   return deuteron_agent ? deuteron_agent(number, block) : deuteron_host_call(number, block);
 }

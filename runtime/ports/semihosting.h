@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls from the board to the emulator: files, text, the end. Source: Arm, "Semihosting for AArch32 and AArch64", 2.0.
+// Calls from the board to the emulator: files, text, the end. Source: Arm, "Semihosting for AArch32
+// and AArch64", 2.0.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From reset to main: clear .bss, paint the stack, switch to it, and say what happened on a fault. Threads use the process stack, handlers
-// the main stack, so an overflow of the first can still be reported from the second.
+// From reset to main: clear .bss, paint the stack, switch to it, and say what happened on a fault.
+// Threads use the process stack, handlers the main stack, so an overflow of the first can still be
+// reported from the second.
 #include <cstdint>
 
 #include "runtime/ports/memory_protection.h"
@@ -24,8 +25,8 @@ constexpr uint32_t kGuardWords = 16;
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
 // System control block, Armv7-M and Armv8-M Architecture Reference Manuals.
-constexpr uintptr_t kCcr = 0xe000ed14, kShcsr = 0xe000ed24, kCfsr = 0xe000ed28, kHfsr = 0xe000ed2c, kMmfar = 0xe000ed34, kBfar = 0xe000ed38,
-                    kCpacr = 0xe000ed88;
+constexpr uintptr_t kCcr = 0xe000ed14, kShcsr = 0xe000ed24, kCfsr = 0xe000ed28, kHfsr = 0xe000ed2c,
+                    kMmfar = 0xe000ed34, kBfar = 0xe000ed38, kCpacr = 0xe000ed88;
 
 const char* name_of_exception(uint32_t number) {
   switch (number) {
@@ -119,16 +120,20 @@ void fault_report(const uint32_t* frame, uint32_t) {
   const uint32_t cfsr = at(kCfsr);
   Line line("@fault ");
   line.text(name_of_exception(number));
-  // A frame that could not be stacked (bits STKERR, MSTKERR, STKOF) says nothing about the program counter.
+  // A frame that could not be stacked (bits STKERR, MSTKERR, STKOF) says nothing about the program
+  // counter.
   constexpr uint32_t kNotStacked = 1u << 12 | 1u << 4 | 1u << 20;
   const bool framed = (cfsr & kNotStacked) == 0 && frame >= &stack_limit && frame + 8 <= &stack_top;
   line.text(" pc ").hex(framed ? frame[6] : 0).text(" lr ").hex(framed ? frame[5] : 0);
   line.text(" cfsr ").hex(cfsr).text(" hfsr ").hex(at(kHfsr));
   line.text(" address ").hex(cfsr & 0x8000 ? at(kBfar) : cfsr & 0x80 ? at(kMmfar) : 0);
   const uintptr_t data_address = cfsr & 0x80 ? at(kMmfar) : 0;
-  const bool in_guard =
-      data_address >= reinterpret_cast<uintptr_t>(&stack_guard) && data_address < reinterpret_cast<uintptr_t>(&stack_limit);
-  line.text((cfsr & kNotStacked) || in_guard || frame < &stack_limit || stack_overflowed() ? " stack overflowed" : " stack good").print();
+  const bool in_guard = data_address >= reinterpret_cast<uintptr_t>(&stack_guard) &&
+                        data_address < reinterpret_cast<uintptr_t>(&stack_limit);
+  line.text((cfsr & kNotStacked) || in_guard || frame < &stack_limit || stack_overflowed()
+                ? " stack overflowed"
+                : " stack good")
+      .print();
   end_board(BoardExit::fault);
 }
 
@@ -139,21 +144,22 @@ extern void systick_clock_handler();
 #else
 #define SYSTICK FAULT
 #endif
-[[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {&handler_stack_top,
-                                                                         reinterpret_cast<const void*>(&reset),
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         FAULT,
-                                                                         SYSTICK};
+[[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {
+    &handler_stack_top,
+    reinterpret_cast<const void*>(&reset),
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    FAULT,
+    SYSTICK};
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SysTick as a clock of 64 bits. Registers: Armv7-M Architecture Reference Manual (DDI 0403), B3.3; the same on every other M profile.
+// SysTick as a clock of 64 bits. Registers: Armv7-M Architecture Reference Manual (DDI 0403), B3.3;
+// the same on every other M profile.
 #include "runtime/ports/clocks.h"
 
 namespace deuteron {
@@ -7,13 +8,15 @@ namespace {
 
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
-constexpr uintptr_t kControl = 0xe000e010, kReload = 0xe000e014, kValue = 0xe000e018, kInterruptState = 0xe000ed04;
+constexpr uintptr_t kControl = 0xe000e010, kReload = 0xe000e014, kValue = 0xe000e018,
+                    kInterruptState = 0xe000ed04;
 constexpr uint32_t kEnable = 1, kInterrupt = 2, kProcessorClock = 4, kPending = 1u << 26;
 
 volatile uint32_t wraps;
 uint32_t period;
 
-// A wrap whose interrupt has not been taken yet is still pending: then the value belongs to the next round.
+// A wrap whose interrupt has not been taken yet is still pending: then the value belongs to the
+// next round.
 uint64_t systick_now() {
   uint32_t was_masked;
   asm volatile("mrs %0, primask\ncpsid i" : "=r"(was_masked)::"memory");
@@ -39,7 +42,8 @@ Clock systick_clock(uint64_t hz, uint32_t reload) {
   at(kReload) = reload;
   at(kValue) = 0;
   at(kControl) = kEnable | kInterrupt | kProcessorClock;
-  for (uint32_t turns = 0; at(kValue) == 0 && turns < 1u << 20; turns++) {}  // until it has loaded: emulated ones take their time
+  for (uint32_t turns = 0; at(kValue) == 0 && turns < 1u << 20; turns++) {
+  }  // until it has loaded: emulated ones take their time
   return {systick_now, 64, hz, "cycles", "SysTick"};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a program in every form that one changed byte or a cut gives it, and runs what still loads. The board's protection unit ends an
-// access outside its memory; the file, and what lies around tables and planned memory, must be as before. Command line: FILE [CHANGES], the
-// values that a byte is changed to: 8, each bit by itself, if nothing else is said; 255: all others.
+// Loads a program in every form that one changed byte or a cut gives it, and runs what still loads.
+// The board's protection unit ends an access outside its memory; the file, and what lies around
+// tables and planned memory, must be as before. Command line: FILE [CHANGES], the values that a
+// byte is changed to: 8, each bit by itself, if nothing else is said; 255: all others.
 #include <cstring>
 #include <initializer_list>
 
@@ -13,7 +14,8 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kFence = 64, kTables = 1u << 18, kPlanned = 1u << 20, kInput = 1u << 18, kMostFile = 1u << 16;
+constexpr uint32_t kFence = 64, kTables = 1u << 18, kPlanned = 1u << 20, kInput = 1u << 18,
+                   kMostFile = 1u << 16;
 constexpr uint8_t kFenced = 0xa5;
 
 // One piece of the pool with a fence in front of it and behind it.
@@ -31,7 +33,8 @@ Room room(uint32_t bytes) {
 }
 bool is_fenced(const Room& r) {
   for (uint32_t k = 1; k <= kFence; ++k)
-    if (r.data[-static_cast<int32_t>(k)] != kFenced || r.data[r.bytes + k - 1] != kFenced) return false;
+    if (r.data[-static_cast<int32_t>(k)] != kFenced || r.data[r.bytes + k - 1] != kFenced)
+      return false;
   return true;
 }
 
@@ -41,7 +44,12 @@ struct Counts {
 
 class Attempts {
  public:
-  Attempts(Room file, Room kept) : file_(file), kept_(kept), tables_(room(kTables)), planned_(room(kPlanned)), input_(room(kInput)) {
+  Attempts(Room file, Room kept)
+      : file_(file),
+        kept_(kept),
+        tables_(room(kTables)),
+        planned_(room(kPlanned)),
+        input_(room(kInput)) {
     for (uint32_t k = 0; k < kInput; ++k) input_.data[k] = static_cast<uint8_t>(k * 37);
   }
 
@@ -59,11 +67,18 @@ class Attempts {
  private:
   bool runs(File file) {
     Needs needs;
-    if (!measure(file, kAllKernels, &needs).ok() || needs.tables_bytes > kTables || needs.planned_bytes > kPlanned) return false;
+    if (!measure(file, kAllKernels, &needs).ok() || needs.tables_bytes > kTables ||
+        needs.planned_bytes > kPlanned)
+      return false;
     Program program;
-    if (!program.load(file, kAllKernels, {tables_.data, needs.tables_bytes}, {planned_.data, needs.planned_bytes}).ok()) return false;
+    if (!program
+             .load(file, kAllKernels, {tables_.data, needs.tables_bytes},
+                   {planned_.data, needs.planned_bytes})
+             .ok())
+      return false;
     for (int32_t i = 0; i < program.input_count(); ++i) {
-      const uint32_t bytes = static_cast<uint32_t>(program.input(i).numel) * element_bytes(program.input(i).type);
+      const uint32_t bytes =
+          static_cast<uint32_t>(program.input(i).numel) * element_bytes(program.input(i).type);
       if (bytes > kInput || !program.set_input(i, input_.data, bytes).ok()) return false;
     }
     return program.run().ok();
@@ -94,7 +109,13 @@ BoardExit change_each_byte(const char* path, uint32_t changes) {
     }
   }
   const Counts& c = attempts.counts;
-  Line("@changes ").number(c.tried).text(" ran ").number(c.ran).text(" wrong ").number(c.wrong).print();
+  Line("@changes ")
+      .number(c.tried)
+      .text(" ran ")
+      .number(c.ran)
+      .text(" wrong ")
+      .number(c.wrong)
+      .print();
   return c.wrong == 0 ? BoardExit::done : BoardExit::other_outputs;
 }
 

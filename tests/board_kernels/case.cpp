@@ -13,8 +13,12 @@ constexpr int8_t kFill = 0x5a;
 
 }  // namespace
 
-int8_t* at_end_of_pool(uint32_t bytes) { return reinterpret_cast<int8_t*>(kPool[0].base + kPool[0].bytes - bytes); }
-int8_t* at_end_of_ram(uint32_t bytes) { return reinterpret_cast<int8_t*>(kRam.base + kRam.bytes - bytes); }
+int8_t* at_end_of_pool(uint32_t bytes) {
+  return reinterpret_cast<int8_t*>(kPool[0].base + kPool[0].bytes - bytes);
+}
+int8_t* at_end_of_ram(uint32_t bytes) {
+  return reinterpret_cast<int8_t*>(kRam.base + kRam.bytes - bytes);
+}
 
 Guarded guarded(int which, uint32_t bytes, int32_t misalignment) {
   int8_t* begin = reinterpret_cast<int8_t*>(kPool[0].base + static_cast<uint32_t>(which) * kRoom);
@@ -58,7 +62,8 @@ LayerOperands some_layer(Random& r, int32_t xs, int32_t weights) {
 void end_rows_with(Random& r, int32_t number, int8_t* x, int32_t rows, int32_t length) {
   for (int32_t row = 0; row < rows; ++row, x += length) {
     if (r.one_in(2)) continue;
-    for (int32_t i = r.one_in(4) ? 0 : r.between(0, length); i < length; ++i) x[i] = static_cast<int8_t>(number);
+    for (int32_t i = r.one_in(4) ? 0 : r.between(0, length); i < length; ++i)
+      x[i] = static_cast<int8_t>(number);
   }
 }
 
@@ -93,14 +98,19 @@ void bounds(Random& r, int32_t* low, int32_t* high) {
   *high = r.between(*low, 127);
 }
 
-Outcome compared(const Guarded& expected, const Guarded& found, uint32_t bytes, const Guarded* scratch, Line& line) {
+Outcome compared(const Guarded& expected, const Guarded& found, uint32_t bytes,
+                 const Guarded* scratch, Line& line) {
   int32_t where = 0;
   const char* what = nullptr;
   if (!same_bytes(expected, found, bytes, &where)) what = " differs at ";
   else if (!guards_hold(found)) what = " wrote beside its output ";
   else if (scratch && !guards_hold(*scratch)) what = " wrote beside its scratch ";
   if (!what) return Outcome::same;
-  line.text(what).signed_number(where).text(" expected ").signed_number(expected.data[where]).text(" found ");
+  line.text(what)
+      .signed_number(where)
+      .text(" expected ")
+      .signed_number(expected.data[where])
+      .text(" found ");
   line.signed_number(found.data[where]).print();
   return Outcome::different;
 }

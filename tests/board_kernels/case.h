@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A random case of a kernel on an emulated board: numbers from a seed, operands in memory whose ends are watched, and the comparison.
-// Operands that are read end where the board's memory ends, so that a read behind them faults; what is written has guards on both sides.
+// A random case of a kernel on an emulated board: numbers from a seed, operands in memory whose
+// ends are watched, and the comparison. Operands that are read end where the board's memory ends,
+// so that a read behind them faults; what is written has guards on both sides.
 #pragma once
 #include <cstdint>
 
@@ -17,7 +18,9 @@ class Random {
     state_ ^= state_ << 13, state_ ^= state_ >> 17, state_ ^= state_ << 5;
     return state_ == 0 ? state_ = 0x6c8e9cf5u : state_;
   }
-  int32_t between(int32_t low, int32_t high) { return low + static_cast<int32_t>(next() / 2 % (static_cast<uint32_t>(high - low) + 1)); }
+  int32_t between(int32_t low, int32_t high) {
+    return low + static_cast<int32_t>(next() / 2 % (static_cast<uint32_t>(high - low) + 1));
+  }
   bool one_in(int32_t n) { return between(1, n) == 1; }
   template <int32_t n>
   int32_t of(const int32_t (&values)[n]) {
@@ -41,7 +44,8 @@ Guarded guarded(int which, uint32_t bytes, int32_t misalignment = 0);  // which:
 bool guards_hold(const Guarded& g);
 bool same_bytes(const Guarded& a, const Guarded& b, uint32_t bytes, int32_t* where);
 
-void fill_bytes(Random& r, int8_t* to, int32_t count);  // any int8; the ends of the range more often
+void fill_bytes(Random& r, int8_t* to,
+                int32_t count);  // any int8; the ends of the range more often
 // Operands of so many bytes, filled, that end where a memory does: which one ends where is drawn.
 struct LayerOperands {
   int8_t *x, *weight;
@@ -50,14 +54,16 @@ LayerOperands some_layer(Random& r, int32_t xs, int32_t weights);
 // Some rows of a matrix end with a number that a kernel may leave out, one in four wholly.
 void end_rows_with(Random& r, int32_t number, int8_t* x, int32_t rows, int32_t length);
 void fill_sums(Random& r, int32_t* to, int32_t count);  // biases
-// Multipliers and shifts: all shifts 0, of -12..0, or anything down to -31. now and then a shift above 0.
+// Multipliers and shifts: all shifts 0, of -12..0, or anything down to -31. now and then a shift
+// above 0.
 void fill_scales(Random& r, int32_t* multiplier, int32_t* shift, int32_t count);
 int32_t a_zero(Random& r);  // -128..127, the ends more often
 void bounds(Random& r, int32_t* low, int32_t* high);
 
 // The outcome of a case. `line`: what it was, to be printed when it fails.
 enum class Outcome { same, not_served, different };
-Outcome compared(const Guarded& expected, const Guarded& found, uint32_t bytes, const Guarded* scratch, Line& line);
+Outcome compared(const Guarded& expected, const Guarded& found, uint32_t bytes,
+                 const Guarded* scratch, Line& line);
 
 struct CheckedKernel {
   const char* name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of the kernels that read weights of four bits: any bytes are such weights, so the bytes themselves are random.
+// Cases of the kernels that read weights of four bits: any bytes are such weights, so the bytes
+// themselves are random.
 #include <cstring>
 
 #include "kernels/conv2d/packed_w4/kernel.h"
@@ -14,7 +15,9 @@ namespace {
 PackedConv2dArgs some_call(Random& r, Packing p) {
   Axis h = some_axis(r, 5), w = some_axis(r, 12);
   const int32_t kind = r.between(0, 3);
-  if (kind == 0) h = {r.between(1, 4), 1, 1, 0, 1, 0}, h.out = h.in, w = {r.between(1, 9), 1, 1, 0, 1, 0}, w.out = w.in;
+  if (kind == 0)
+    h = {r.between(1, 4), 1, 1, 0, 1, 0}, h.out = h.in, w = {r.between(1, 9), 1, 1, 0, 1, 0},
+    w.out = w.in;
   if (kind == 1) h = w = {1, 1, 1, 0, 1, 1};
   if (p == Packing::mve_4x16) w.dilation = 1;
   const int32_t channels = kind == 1 ? r.between(4, 400) : r.between(1, 50);
@@ -43,18 +46,24 @@ PackedConv2dArgs some_call(Random& r, Packing p) {
   return a;
 }
 
-// Nibbles and factors of any kind, but no -128, and no more than the sums hold: multipliers and shifts as the compiler's.
+// Nibbles and factors of any kind, but no -128, and no more than the sums hold: multipliers and
+// shifts as the compiler's.
 template <Packing p>
 void fill_tiles(Random& r, const PackedConv2dArgs& a, int8_t* packed, int32_t bytes) {
   const W4Tile t = w4_tile(p, a.length(), a.has_shifts);
   fill_bytes(r, packed, bytes);
   for (int8_t* tile = packed; tile < packed + bytes; tile += t.bytes) {
-    for (int32_t i = t.factors; i < t.nibbles; ++i) tile[i] = static_cast<int8_t>(tile[i] & 0x77);  // 1..8
+    for (int32_t i = t.factors; i < t.nibbles; ++i)
+      tile[i] = static_cast<int8_t>(tile[i] & 0x77);  // 1..8
     for (int32_t i = 0; i < 4; ++i) {
       // As PackedNumbers of int8 stand: kernels/dense/packing.h.
-      const int32_t first_at = p == Packing::mve_4x16 ? i * 4 : i % 2 == 0 ? i / 2 * 4 : 8 + i / 2 * 12;
-      const int32_t multiplier_at = p == Packing::mve_4x16 ? 16 + i * 4 : 8 + i / 2 * 12 + (i % 2 == 0 ? 8 : 4);
-      const int32_t first = r.between(-300000, 300000), multiplier = static_cast<int32_t>(r.next() >> 2), shift = -r.between(0, 31);
+      const int32_t first_at = p == Packing::mve_4x16 ? i * 4
+                               : i % 2 == 0           ? i / 2 * 4
+                                                      : 8 + i / 2 * 12;
+      const int32_t multiplier_at =
+          p == Packing::mve_4x16 ? 16 + i * 4 : 8 + i / 2 * 12 + (i % 2 == 0 ? 8 : 4);
+      const int32_t first = r.between(-300000, 300000),
+                    multiplier = static_cast<int32_t>(r.next() >> 2), shift = -r.between(0, 31);
       std::memcpy(tile + first_at, &first, 4);
       std::memcpy(tile + multiplier_at, &multiplier, 4);
       if (a.has_shifts) std::memcpy(tile + kTileNumbers + i * 4, &shift, 4);
@@ -75,10 +84,12 @@ void fill_tiles(Random& r, const PackedConv2dArgs& a, int8_t* packed, int32_t by
 }
 
 template <Packing p>
-Outcome run(uint32_t seed, void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*)) {
+Outcome run(uint32_t seed, void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*,
+                                       int32_t, int8_t*)) {
   Random r(seed);
   const PackedConv2dArgs a = some_call(r, p);
-  if (why_not_packed_conv2d(a, p) != nullptr || a.length() * a.out_c > 20000) return Outcome::not_served;
+  if (why_not_packed_conv2d(a, p) != nullptr || a.length() * a.out_c > 20000)
+    return Outcome::not_served;
   const int32_t xs = a.n * a.in_h * a.in_w * a.in_c;
   const auto bytes = static_cast<int32_t>(w4_bytes(p, a.out_c, a.length(), a.has_shifts));
   const bool swap = r.one_in(2);
@@ -96,8 +107,10 @@ Outcome run(uint32_t seed, void (*own)(const PackedConv2dArgs&, const int8_t*, c
   Line line("@differs packed_conv2d_w4 ");
   line.number(seed).text(" n,ih,iw,ic,oh,ow,oc,kh,kw,sh,sw,ph,pw,dh,dw,scratch");
   const int32_t values[] = {
-      a.n,        a.in_h,     a.in_w,     a.in_c,  a.out_h, a.out_w,      a.out_c,      a.kernel_h,
-      a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, static_cast<int32_t>(scratch.bytes)};
+      a.n,        a.in_h,       a.in_w,       a.in_c,
+      a.out_h,    a.out_w,      a.out_c,      a.kernel_h,
+      a.kernel_w, a.stride_h,   a.stride_w,   a.pad_h,
+      a.pad_w,    a.dilation_h, a.dilation_w, static_cast<int32_t>(scratch.bytes)};
   for (const int32_t v : values) line.text(" ").signed_number(v);
   packed_conv2d_w4_s8<p>(a, x, packed, for_portable.data, most, expected.data);
   own(a, x, packed, scratch.data, static_cast<int32_t>(scratch.bytes), found.data);

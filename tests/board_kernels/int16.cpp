@@ -37,7 +37,8 @@ Outcome check_conv2d_s16(uint32_t seed) {
                   0,
                   0};
   bounds_s16(r, &a.y_min, &a.y_max);
-  const int32_t bytes = static_cast<int32_t>(packed_s16_bytes(a.out_c, a.length())), tile = packed_s16_tile_bytes(a.length());
+  const int32_t bytes = static_cast<int32_t>(packed_s16_bytes(a.out_c, a.length())),
+                tile = packed_s16_tile_bytes(a.length());
   const int16_t* x = some_steps(r, at_end_of_ram, a.n * a.in_h * a.in_w * a.in_c);
   int8_t* packed = at_end_of_pool(static_cast<uint32_t>(bytes));
   fill_bytes(r, packed, bytes);
@@ -52,8 +53,9 @@ Outcome check_conv2d_s16(uint32_t seed) {
   const Guarded scratch = guarded(2, static_cast<uint32_t>(conv2d_s16_scratch_bytes(a)));
   Line line("@differs conv2d_s16 ");
   line.number(seed).text(" n,ih,iw,ic,oh,ow,oc,kh,kw,sh,sw,ph,pw,dh,dw");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.in_c,  a.out_h, a.out_w,      a.out_c,     a.kernel_h,
-                            a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w};
+  const int32_t values[] = {a.n,        a.in_h,  a.in_w,     a.in_c,       a.out_h,
+                            a.out_w,    a.out_c, a.kernel_h, a.kernel_w,   a.stride_h,
+                            a.stride_w, a.pad_h, a.pad_w,    a.dilation_h, a.dilation_w};
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
   conv2d_s16(a, x, packed, scratch.data, steps_of(expected));
@@ -65,19 +67,28 @@ Outcome check_conv2d_s16(uint32_t seed) {
 Outcome check_depthwise_conv2d_s16(uint32_t seed) {
   Random r(seed);
   const Axis h = some_axis(r, 6), w = some_axis(r, 10);
-  DepthwiseS16Args a{r.between(1, 2), h.in,  w.in,  r.between(1, 37), h.out,      w.out, h.kernel, w.kernel, h.stride,
-                     w.stride,        h.pad, w.pad, h.dilation,       w.dilation, 0,     0};
+  DepthwiseS16Args a{r.between(1, 2), h.in,       w.in,     r.between(1, 37),
+                     h.out,           w.out,      h.kernel, w.kernel,
+                     h.stride,        w.stride,   h.pad,    w.pad,
+                     h.dilation,      w.dilation, 0,        0};
   bounds_s16(r, &a.y_min, &a.y_max);
   const int16_t* x = some_steps(r, at_end_of_ram, a.n * a.in_h * a.in_w * a.channels);
   const int16_t* weight = some_steps(r, at_end_of_pool, a.kernel_h * a.kernel_w * a.channels);
   int32_t first[64], multiplier[64];
   fill_sums(r, first, a.channels);
   const int32_t shift = r.between(0, 24);
-  for (int32_t c = 0; c < a.channels; ++c) multiplier[c] = static_cast<int32_t>((r.next() >> 1) >> shift);
+  for (int32_t c = 0; c < a.channels; ++c)
+    multiplier[c] = static_cast<int32_t>((r.next() >> 1) >> shift);
   const uint32_t ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels) * 2;
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.one_in(2) ? 2 : 0);
   Line line("@differs depthwise_conv2d_s16 ");
-  line.number(seed).text(" ih,iw,c,oh,ow ").signed_number(a.in_h).text(" ").signed_number(a.in_w).text(" ").signed_number(a.channels);
+  line.number(seed)
+      .text(" ih,iw,c,oh,ow ")
+      .signed_number(a.in_h)
+      .text(" ")
+      .signed_number(a.in_w)
+      .text(" ")
+      .signed_number(a.channels);
   line.text(" ").signed_number(a.out_h).text(" ").signed_number(a.out_w);
   if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
   depthwise_conv2d_s16(a, x, weight, first, multiplier, steps_of(expected));
@@ -90,10 +101,12 @@ Outcome check_add_s16(uint32_t seed) {
   Random r(seed);
   AddS16Args a{r.between(1, 70), 0, 0, 0, 0, 0};
   do {
-    a.x_factor = r.between(-65535, 65535), a.other_factor = r.between(-65535, 65535), a.shift = r.between(1, 30);
+    a.x_factor = r.between(-65535, 65535), a.other_factor = r.between(-65535, 65535),
+    a.shift = r.between(1, 30);
   } while (why_not_add_s16(a.x_factor, a.other_factor, a.shift) != nullptr);
   bounds_s16(r, &a.y_min, &a.y_max);
-  const int16_t *x = some_steps(r, at_end_of_pool, a.count), *other = some_steps(r, at_end_of_ram, a.count);
+  const int16_t *x = some_steps(r, at_end_of_pool, a.count),
+                *other = some_steps(r, at_end_of_ram, a.count);
   const uint32_t ys = static_cast<uint32_t>(a.count) * 2;
   const Guarded expected = guarded(0, ys), found = guarded(1, ys);
   Line line("@differs add_s16 ");
@@ -143,7 +156,8 @@ Outcome check_quantize_s16(uint32_t seed) {
     x[i] = static_cast<float>(r.between(-80000, 80000)) * (r.one_in(2) ? 0.5f : 0.37f);
     if (r.one_in(4)) std::memcpy(&x[i], &bits, 4);  // any float
   }
-  const QuantizeArgs a{count, r.one_in(2) ? 1.0f : 3.7f, r.one_in(2) ? 0 : r.between(-32768, 32767), r.one_in(2) ? 0 : -32768, 32767};
+  const QuantizeArgs a{count, r.one_in(2) ? 1.0f : 3.7f, r.one_in(2) ? 0 : r.between(-32768, 32767),
+                       r.one_in(2) ? 0 : -32768, 32767};
   const uint32_t ys = static_cast<uint32_t>(count) * 2;
   const Guarded expected = guarded(0, ys), found = guarded(1, ys);
   Line line("@differs quantize_s16 ");

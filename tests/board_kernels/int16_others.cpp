@@ -16,7 +16,8 @@ Outcome check_mul_s16(uint32_t seed) {
   a.count = r.one_in(2) ? a.period : a.period * r.between(1, 6);
   a.multiplier = static_cast<int32_t>(r.next() >> 1), a.shift = r.one_in(4) ? 0 : r.between(0, 30);
   bounds_s16(r, &a.y_min, &a.y_max);
-  const int16_t *x = some_steps(r, at_end_of_pool, a.count), *other = some_steps(r, at_end_of_ram, a.period);
+  const int16_t *x = some_steps(r, at_end_of_pool, a.count),
+                *other = some_steps(r, at_end_of_ram, a.period);
   const uint32_t ys = static_cast<uint32_t>(a.count) * 2;
   const Guarded expected = guarded(0, ys), found = guarded(1, ys);
   Line line("@differs mul_s16 ");
@@ -34,8 +35,10 @@ Outcome check_mul_s16(uint32_t seed) {
 Outcome check_max_pool2d_s16(uint32_t seed) {
   Random r(seed);
   const Axis h = some_axis(r, 6), w = some_axis(r, 6);
-  MaxPool2dArgs a{r.between(1, 2), h.in,  w.in,  r.between(1, 21), h.out,      w.out, h.kernel, w.kernel, h.stride,
-                  w.stride,        h.pad, w.pad, h.dilation,       w.dilation, 0,     0};
+  MaxPool2dArgs a{r.between(1, 2), h.in,       w.in,     r.between(1, 21),
+                  h.out,           w.out,      h.kernel, w.kernel,
+                  h.stride,        w.stride,   h.pad,    w.pad,
+                  h.dilation,      w.dilation, 0,        0};
   bounds_s16(r, &a.y_min, &a.y_max);
   const int16_t* x = some_steps(r, at_end_of_pool, a.n * a.in_h * a.in_w * a.channels);
   const uint32_t ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels) * 2;

@@ -30,15 +30,33 @@ void fill_numbers(Random& r, bool narrow, int32_t filters, Numbers& to) {
   }
 }
 
-// More filters than channels now and then, groups, and depthwise layers, which have one channel a filter.
+// More filters than channels now and then, groups, and depthwise layers, which have one channel a
+// filter.
 Conv2d16x8Args some_layer(Random& r) {
   const Axis h = some_axis(r, 5), w = some_axis(r, 8);
   const bool depthwise = r.one_in(2);
   const int32_t groups = depthwise ? r.between(2, 37) : r.one_in(3) ? r.between(2, 4) : 1;
-  const int32_t channels = depthwise ? 1 : r.between(1, groups > 1 ? 9 : 40), filters = depthwise && !r.one_in(3) ? 1 : r.between(1, 2);
+  const int32_t channels = depthwise ? 1 : r.between(1, groups > 1 ? 9 : 40),
+                filters = depthwise && !r.one_in(3) ? 1 : r.between(1, 2);
   const int32_t out = groups > 1 ? groups * filters : r.between(1, 17);
-  Conv2d16x8Args a{r.between(1, 2), h.in,  w.in,  groups * channels, h.out,      w.out, out, h.kernel, w.kernel, channels, h.stride,
-                   w.stride,        h.pad, w.pad, h.dilation,        w.dilation, 0,     0};
+  Conv2d16x8Args a{r.between(1, 2),
+                   h.in,
+                   w.in,
+                   groups * channels,
+                   h.out,
+                   w.out,
+                   out,
+                   h.kernel,
+                   w.kernel,
+                   channels,
+                   h.stride,
+                   w.stride,
+                   h.pad,
+                   w.pad,
+                   h.dilation,
+                   w.dilation,
+                   0,
+                   0};
   bounds_s16(r, &a.y_min, &a.y_max);
   return a;
 }
@@ -59,18 +77,23 @@ Outcome check_conv2d_16x8(uint32_t seed) {
   const uint32_t ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c) * 2;
   const Guarded expected = guarded(0, ys), found = guarded(1, ys);
   Line line("@differs conv2d_16x8 ");
-  line.number(seed).text(narrow ? " narrow" : " wide").text(" n,ih,iw,ic,oh,ow,oc,kh,kw,kc,sh,sw,ph,pw,dh,dw");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.in_c,     a.out_h, a.out_w, a.out_c,      a.kernel_h,
-                            a.kernel_w, a.kernel_c, a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w};
+  line.number(seed)
+      .text(narrow ? " narrow" : " wide")
+      .text(" n,ih,iw,ic,oh,ow,oc,kh,kw,kc,sh,sw,ph,pw,dh,dw");
+  const int32_t values[] = {a.n,     a.in_h,     a.in_w,       a.in_c,      a.out_h,    a.out_w,
+                            a.out_c, a.kernel_h, a.kernel_w,   a.kernel_c,  a.stride_h, a.stride_w,
+                            a.pad_h, a.pad_w,    a.dilation_h, a.dilation_w};
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
   if (narrow) conv2d_16x8_narrow(a, x, weight, n.narrow, n.multiplier, n.shift, steps_of(expected));
   else conv2d_16x8(a, x, weight, first, n.multiplier, n.shift, steps_of(expected));
   if constexpr (kHasMve) {
-    if (narrow) conv2d_16x8_narrow_mve(a, x, weight, n.narrow, n.multiplier, n.shift, steps_of(found));
+    if (narrow)
+      conv2d_16x8_narrow_mve(a, x, weight, n.narrow, n.multiplier, n.shift, steps_of(found));
     else conv2d_16x8_mve(a, x, weight, first, n.multiplier, n.shift, steps_of(found));
   } else if constexpr (kHasDsp) {
-    if (narrow) conv2d_16x8_narrow_dsp(a, x, weight, n.narrow, n.multiplier, n.shift, steps_of(found));
+    if (narrow)
+      conv2d_16x8_narrow_dsp(a, x, weight, n.narrow, n.multiplier, n.shift, steps_of(found));
     else conv2d_16x8_dsp(a, x, weight, first, n.multiplier, n.shift, steps_of(found));
   }
   return compared(expected, found, ys, nullptr, line);
@@ -88,7 +111,8 @@ Outcome check_linear_16x8(uint32_t seed) {
   fill_numbers(r, false, a.outputs, n);
   static int64_t scale[kMostFilters];
   for (int32_t o = 0; o < a.outputs; ++o) {
-    const double s = (1 + static_cast<double>(r.next()) / 4294967296.0) / (int64_t{1} << r.between(0, 30));
+    const double s =
+        (1 + static_cast<double>(r.next()) / 4294967296.0) / (int64_t{1} << r.between(0, 30));
     std::memcpy(&scale[o], &s, sizeof s);
   }
   const bool narrow = r.one_in(3);
@@ -117,7 +141,14 @@ Outcome check_linear_16x8(uint32_t seed) {
 
 Outcome check_matmul_16x8(uint32_t seed) {
   Random r(seed);
-  Matmul16x8Args a{r.between(1, 3), r.between(1, 9), r.between(1, 12), r.between(1, 40), r.between(0, 32767), r.between(1, 46), 0, 0};
+  Matmul16x8Args a{r.between(1, 3),
+                   r.between(1, 9),
+                   r.between(1, 12),
+                   r.between(1, 40),
+                   r.between(0, 32767),
+                   r.between(1, 46),
+                   0,
+                   0};
   bounds_s16(r, &a.y_min, &a.y_max);
   const int16_t* x = some_steps(r, at_end_of_ram, a.batch * a.rows * a.inner);
   const int16_t* other = some_steps(r, at_end_of_pool, a.batch * a.columns * a.inner);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of layer normalization, against its formula number by number: the portable kernel has products of its own for each core.
+// Cases of layer normalization, against its formula number by number: the portable kernel has
+// products of its own for each core.
 #include "kernels/layer_norm/kernel.h"
 
 #include <cstring>
@@ -20,7 +21,8 @@ uint32_t floor_root(uint64_t v) {
 }
 int64_t rounded(int64_t v, int32_t shift) { return (v + (int64_t{1} << (shift - 1))) >> shift; }
 
-void formula(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, const int32_t* bias, int8_t* y) {
+void formula(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, const int32_t* bias,
+             int8_t* y) {
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
     int64_t sum = 0, squares = 0;
     for (int32_t i = 0; i < a.columns; ++i) {
@@ -28,7 +30,8 @@ void formula(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, con
       sum += a.centered ? q : 0;
       squares += q * q;
     }
-    uint64_t variance = (static_cast<uint64_t>(a.columns * squares - sum * sum) << a.epsilon_bits) + static_cast<uint64_t>(a.epsilon);
+    uint64_t variance = (static_cast<uint64_t>(a.columns * squares - sum * sum) << a.epsilon_bits) +
+                        static_cast<uint64_t>(a.epsilon);
     int64_t factor = 0;
     int32_t left = 0;
     if (variance != 0) {
@@ -37,8 +40,10 @@ void formula(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, con
       if (factor > INT32_MAX) factor = INT32_MAX;
     }
     for (int32_t i = 0; i < a.columns; ++i) {
-      const int64_t d = rounded((a.columns * int64_t{x[i] - a.x_zero} - sum) * factor, 41 - (a.epsilon_bits + left) / 2);
-      const int64_t v = a.y_zero + rounded(d * weight[i] + int64_t{bias[i]} * (1 << 20), 20 + a.shift);
+      const int64_t d = rounded((a.columns * int64_t{x[i] - a.x_zero} - sum) * factor,
+                                41 - (a.epsilon_bits + left) / 2);
+      const int64_t v =
+          a.y_zero + rounded(d * weight[i] + int64_t{bias[i]} * (1 << 20), 20 + a.shift);
       y[i] = static_cast<int8_t>(v < -128 ? -128 : v > 127 ? 127 : v);
     }
   }
@@ -46,7 +51,9 @@ void formula(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, con
 
 void fill_numbers(Random& r, int32_t* to, int32_t count) {
   const int32_t right = r.between(1, 14);
-  for (int32_t i = 0; i < count; ++i) to[i] = r.one_in(30) ? (r.one_in(2) ? 1 << 30 : -(1 << 30)) : static_cast<int32_t>(r.next()) >> right;
+  for (int32_t i = 0; i < count; ++i)
+    to[i] = r.one_in(30) ? (r.one_in(2) ? 1 << 30 : -(1 << 30))
+                         : static_cast<int32_t>(r.next()) >> right;
 }
 
 }  // namespace
@@ -68,11 +75,13 @@ Outcome check_layer_norm(uint32_t seed) {
   int8_t* x = at_end_of_pool(bytes);
   fill_bytes(r, x, a.rows * a.columns);
   if (r.one_in(3))  // near each other
-    for (uint32_t i = 0, right = static_cast<uint32_t>(r.between(1, 7)); i < bytes; ++i) x[i] = static_cast<int8_t>(x[i] >> right);
+    for (uint32_t i = 0, right = static_cast<uint32_t>(r.between(1, 7)); i < bytes; ++i)
+      x[i] = static_cast<int8_t>(x[i] >> right);
   const Guarded expected = guarded(0, bytes), found = guarded(1, bytes, r.between(0, 3));
   Line line("@differs layer_norm ");
   line.number(seed).text(" rows,columns,xz,yz,epsilon_bits,shift,centered");
-  for (const int32_t v : {a.rows, a.columns, a.x_zero, a.y_zero, a.epsilon_bits, a.shift, static_cast<int32_t>(a.centered)})
+  for (const int32_t v : {a.rows, a.columns, a.x_zero, a.y_zero, a.epsilon_bits, a.shift,
+                          static_cast<int32_t>(a.centered)})
     line.text(" ").signed_number(v);
   formula(a, x, weight, bias, expected.data);
   const bool in_place = r.one_in(3);

@@ -68,7 +68,15 @@ bool check(const CheckedKernel& k, uint32_t first, uint32_t count) {
     served += o != Outcome::not_served;
     failed += o == Outcome::different;
   }
-  Line("@kernel ").text(k.name).text(" ").number(count).text(" cases, served ").number(served).text(", different ").number(failed).print();
+  Line("@kernel ")
+      .text(k.name)
+      .text(" ")
+      .number(count)
+      .text(" cases, served ")
+      .number(served)
+      .text(", different ")
+      .number(failed)
+      .print();
   return failed == 0;
 }
 

@@ -20,7 +20,8 @@
 namespace deuteron {
 namespace {
 
-// Two operands, the second one repeated, and where the result goes: in a third of the cases over the first.
+// Two operands, the second one repeated, and where the result goes: in a third of the cases over
+// the first.
 struct Pair {
   int32_t count, period;
   int8_t *x, *other;
@@ -98,11 +99,13 @@ Outcome check_linear_once(uint32_t seed) {
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs linear_once ");
   line.number(seed).text(" rows,inputs,outputs,yz,lo,hi");
-  for (const int32_t v : {a.rows, a.inputs, a.outputs, a.y_zero, a.y_min, a.y_max}) line.text(" ").signed_number(v);
+  for (const int32_t v : {a.rows, a.inputs, a.outputs, a.y_zero, a.y_min, a.y_max})
+    line.text(" ").signed_number(v);
   if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
   linear_once_s8(a, x, weight, first, multiplier, shift, expected.data);
   if constexpr (kHasMve) linear_once_s8_mve(a, x, weight, first, multiplier, shift, found.data);
-  else if constexpr (kHasDsp) linear_once_s8_dsp(a, x, weight, first, multiplier, shift, found.data);
+  else if constexpr (kHasDsp)
+    linear_once_s8_dsp(a, x, weight, first, multiplier, shift, found.data);
   return compared(expected, found, ys, nullptr, line);
 }
 
@@ -111,15 +114,19 @@ Outcome check_linear_add(uint32_t seed) {
   const Pair p = some_pair(r);
   const auto number = [&](int32_t right) { return static_cast<int32_t>(r.next()) >> right; };
   const int32_t right = r.one_in(4) ? 0 : 9;  // sums that wrap, and others
-  const LinearAddArgs a{p.count, p.period, number(right), number(right), number(right == 0 ? 0 : 2)};
+  const LinearAddArgs a{p.count, p.period, number(right), number(right),
+                        number(right == 0 ? 0 : 2)};
   Line line("@differs linear_add ");
   line.number(seed).text(" count,period ").signed_number(a.count).text(" ").signed_number(a.period);
   const bool is_q21 = r.one_in(2);
   (is_q21 ? linear_add_q21_s8 : linear_add_s8)(a, p.x, p.other, p.expected.data);
   const int8_t* const x = operand(r, p);
-  if constexpr (kHasMve) (is_q21 ? linear_add_q21_s8_mve : linear_add_s8_mve)(a, x, p.other, p.found.data);
-  else if constexpr (kHasDsp) (is_q21 ? linear_add_q21_s8_dsp : linear_add_s8_dsp)(a, x, p.other, p.found.data);
-  else if constexpr (kHasScalar) (is_q21 ? linear_add_q21_s8_scalar : linear_add_s8_scalar)(a, x, p.other, p.found.data);
+  if constexpr (kHasMve)
+    (is_q21 ? linear_add_q21_s8_mve : linear_add_s8_mve)(a, x, p.other, p.found.data);
+  else if constexpr (kHasDsp)
+    (is_q21 ? linear_add_q21_s8_dsp : linear_add_s8_dsp)(a, x, p.other, p.found.data);
+  else if constexpr (kHasScalar)
+    (is_q21 ? linear_add_q21_s8_scalar : linear_add_s8_scalar)(a, x, p.other, p.found.data);
   else return Outcome::not_served;
   return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
 }
@@ -163,7 +170,9 @@ void some_pool(Random& r, Args& a) {
   a.stride_h = r.between(1, 3), a.stride_w = r.between(1, 3);
   a.pad_h = r.between(0, a.kernel_h - 1), a.pad_w = r.between(0, a.kernel_w - 1);
 }
-int32_t windows(int32_t in, int32_t reach, int32_t stride, int32_t pad) { return (in + 2 * pad - reach) / stride + 1; }
+int32_t windows(int32_t in, int32_t reach, int32_t stride, int32_t pad) {
+  return (in + 2 * pad - reach) / stride + 1;
+}
 
 }  // namespace
 
@@ -173,9 +182,11 @@ Outcome check_avg_pool2d(uint32_t seed) {
   do {
     some_pool(r, a);
     if (r.one_in(20))
-      a.in_w = a.kernel_w = r.between(250, 600), a.channels = r.between(1, 9), a.in_h = a.kernel_h = 1, a.pad_w = a.pad_h = 0;
+      a.in_w = a.kernel_w = r.between(250, 600), a.channels = r.between(1, 9),
+      a.in_h = a.kernel_h = 1, a.pad_w = a.pad_h = 0;
   } while (a.in_h + 2 * a.pad_h < a.kernel_h || a.in_w + 2 * a.pad_w < a.kernel_w);
-  a.out_h = windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h), a.out_w = windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w);
+  a.out_h = windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h),
+  a.out_w = windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w);
   a.base = r.one_in(2) ? kBytesBase : 0;
   const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels),
                  ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
@@ -183,8 +194,9 @@ Outcome check_avg_pool2d(uint32_t seed) {
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs avg_pool2d ");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.channels, a.out_h, a.out_w, a.kernel_h,
-                            a.kernel_w, a.stride_h, a.stride_w, a.pad_h,    a.pad_w, a.base};
+  const int32_t values[] = {a.n,     a.in_h,     a.in_w,     a.channels, a.out_h,
+                            a.out_w, a.kernel_h, a.kernel_w, a.stride_h, a.stride_w,
+                            a.pad_h, a.pad_w,    a.base};
   line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw,base");
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (kHasMve) {
@@ -209,12 +221,19 @@ Outcome check_sum(uint32_t seed) {
   a.x_zero = r.between(-128, 127), a.y_zero = r.between(-128, 127);
   fill_scales(r, &a.multiplier, &a.shift, 1);
   a.low = r.one_in(3) ? r.between(-128, 0) : -128, a.high = r.one_in(3) ? r.between(0, 127) : 127;
-  const uint32_t xs = static_cast<uint32_t>(a.outer * a.slice * a.inner), ys = static_cast<uint32_t>(a.outer * a.inner);
+  const uint32_t xs = static_cast<uint32_t>(a.outer * a.slice * a.inner),
+                 ys = static_cast<uint32_t>(a.outer * a.inner);
   int8_t* x = at_end_of_pool(xs);
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs sum ");
-  line.number(seed).text(" outer,slice,inner ").signed_number(a.outer).text(" ").signed_number(a.slice).text(" ").signed_number(a.inner);
+  line.number(seed)
+      .text(" outer,slice,inner ")
+      .signed_number(a.outer)
+      .text(" ")
+      .signed_number(a.slice)
+      .text(" ")
+      .signed_number(a.inner);
   if constexpr (kHasMve) {
     if (why_not_sum_mve(a)) return Outcome::not_served;
     sum_s8(a, x, expected.data);
@@ -236,7 +255,8 @@ Outcome check_max_pool2d(uint32_t seed) {
   do {
     some_pool(r, a);
     a.dilation_h = r.one_in(3) ? 2 : 1, a.dilation_w = r.one_in(3) ? 2 : 1;
-    const int32_t reach_h = (a.kernel_h - 1) * a.dilation_h + 1, reach_w = (a.kernel_w - 1) * a.dilation_w + 1;
+    const int32_t reach_h = (a.kernel_h - 1) * a.dilation_h + 1,
+                  reach_w = (a.kernel_w - 1) * a.dilation_w + 1;
     a.out_h = a.in_h + 2 * a.pad_h < reach_h ? 0 : windows(a.in_h, reach_h, a.stride_h, a.pad_h);
     a.out_w = a.in_w + 2 * a.pad_w < reach_w ? 0 : windows(a.in_w, reach_w, a.stride_w, a.pad_w);
   } while (a.out_h < 1 || a.out_w < 1);
@@ -247,8 +267,9 @@ Outcome check_max_pool2d(uint32_t seed) {
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs max_pool2d ");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,  a.channels, a.out_h,      a.out_w,      a.kernel_h, a.kernel_w,
-                            a.stride_h, a.stride_w, a.pad_h, a.pad_w,    a.dilation_h, a.dilation_w, a.y_min,    a.y_max};
+  const int32_t values[] = {a.n,          a.in_h,       a.in_w,     a.channels, a.out_h, a.out_w,
+                            a.kernel_h,   a.kernel_w,   a.stride_h, a.stride_w, a.pad_h, a.pad_w,
+                            a.dilation_h, a.dilation_w, a.y_min,    a.y_max};
   line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,lo,hi");
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (kHasMve) {
@@ -277,17 +298,25 @@ Outcome check_quantize(uint32_t seed) {
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits = r.next();
     const int32_t way = r.between(0, 9);
-    if (way == 0) std::memcpy(x + i, &bits, 4);                                      // any float: NaN and infinity too
-    else x[i] = static_cast<float>(r.between(-400, 400)) / (way < 5 ? 2.0f : 7.0f);  // halves, which go to even numbers
+    if (way == 0) std::memcpy(x + i, &bits, 4);  // any float: NaN and infinity too
+    else
+      x[i] = static_cast<float>(r.between(-400, 400)) /
+             (way < 5 ? 2.0f : 7.0f);  // halves, which go to even numbers
   }
   const Guarded expected = guarded(0, count), found = guarded(1, count, r.between(0, 3));
   Line line("@differs quantize ");
-  line.number(seed).text(" count,zero,low,high ").signed_number(a.count).text(" ").signed_number(a.zero).text(" ");
+  line.number(seed)
+      .text(" count,zero,low,high ")
+      .signed_number(a.count)
+      .text(" ")
+      .signed_number(a.zero)
+      .text(" ");
   line.signed_number(a.low).text(" ").signed_number(a.high);
   if constexpr (kHasMveFloat) {
     quantize_s8_as_mve(a, x, expected.data);
     const bool in_place = r.one_in(3);
-    const auto run = a.count % kQuantizeBlock == 0 && r.one_in(2) ? quantize_s8_mve_blocks : quantize_s8_mve;
+    const auto run =
+        a.count % kQuantizeBlock == 0 && r.one_in(2) ? quantize_s8_mve_blocks : quantize_s8_mve;
     run(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
     if (in_place) std::memcpy(found.data, x, count);
     return compared(expected, found, count, nullptr, line);
@@ -348,7 +377,8 @@ namespace {
 
 using Extremum = void (*)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*);
 
-[[maybe_unused]] Outcome check_extremum(uint32_t seed, const char* name, Extremum portable, Extremum own) {
+[[maybe_unused]] Outcome check_extremum(uint32_t seed, const char* name, Extremum portable,
+                                        Extremum own) {
   Random r(seed);
   ExtremumArgs a{};
   a.rank = r.between(1, 3);
@@ -362,14 +392,20 @@ using Extremum = void (*)(const ExtremumArgs&, const int8_t*, const int8_t*, int
     if (way != 0) xs *= a.extent[k];
     if (way != 1) others *= a.extent[k];
     count *= a.extent[k];
-    line.text(" ").signed_number(a.extent[k]).text(",").signed_number(a.x_step[k]).text(",").signed_number(a.other_step[k]);
+    line.text(" ")
+        .signed_number(a.extent[k])
+        .text(",")
+        .signed_number(a.x_step[k])
+        .text(",")
+        .signed_number(a.other_step[k]);
   }
   if (count > 1 << 17) return Outcome::not_served;  // more than there is room for
-  if (a.rank == 2 && r.one_in(4)) {  // x is stored in the other order
+  if (a.rank == 2 && r.one_in(4)) {                 // x is stored in the other order
     a.x_step[0] = 1, a.x_step[1] = a.extent[0];
     xs = count;
   }
-  int8_t *x = at_end_of_pool(static_cast<uint32_t>(xs)), *other = at_end_of_ram(static_cast<uint32_t>(others));
+  int8_t *x = at_end_of_pool(static_cast<uint32_t>(xs)),
+         *other = at_end_of_ram(static_cast<uint32_t>(others));
   fill_bytes(r, x, xs);
   fill_bytes(r, other, others);
   const uint32_t ys = static_cast<uint32_t>(count);
@@ -399,14 +435,21 @@ Outcome check_quantize_bytes(uint32_t seed) {
   QuantizeBytesArgs a{0, r.between(0, 5), r.one_in(2) ? 1 : r.between(1, 60)};
   a.count = r.between(1, 60) * (a.channels > 0 ? a.channels * a.run : 1);
   const int32_t entries = a.channels * kByteValues;
-  int8_t *bytes = at_end_of_pool(static_cast<uint32_t>(a.count)), *table = at_end_of_ram(static_cast<uint32_t>(entries));
+  int8_t *bytes = at_end_of_pool(static_cast<uint32_t>(a.count)),
+         *table = at_end_of_ram(static_cast<uint32_t>(entries));
   fill_bytes(r, bytes, a.count);
   fill_bytes(r, table, entries);
   const auto* x = reinterpret_cast<const uint8_t*>(bytes);
   const auto count = static_cast<uint32_t>(a.count);
   const Guarded expected = guarded(0, count), found = guarded(1, count);
   Line line("@differs quantize_bytes ");
-  line.number(seed).text(" count,channels,run ").signed_number(a.count).text(" ").signed_number(a.channels).text(" ").signed_number(a.run);
+  line.number(seed)
+      .text(" count,channels,run ")
+      .signed_number(a.count)
+      .text(" ")
+      .signed_number(a.channels)
+      .text(" ")
+      .signed_number(a.run);
   if constexpr (!kHasMve) return Outcome::not_served;
   quantize_bytes_s8(a, x, table, expected.data);
   if constexpr (kHasMve) quantize_bytes_s8_mve(a, x, table, found.data);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of permutations, against a loop over all elements: the portable kernel has blocks of its own.
+// Cases of permutations, against a loop over all elements: the portable kernel has blocks of its
+// own.
 #include "kernels/permute/kernel.h"
 
 #include "runtime/instruction_set.h"
@@ -8,7 +9,8 @@
 namespace deuteron {
 namespace {
 
-// Up to four dimensions; one in three is long, and one case in ten has a step that 16 lines by 16 bits do not reach.
+// Up to four dimensions; one in three is long, and one case in ten has a step that 16 lines by 16
+// bits do not reach.
 void some_extents(Random& r, int32_t (&extent)[4]) {
   constexpr int32_t kMost = 20000;
   const int32_t rank = r.between(1, 4);
@@ -42,19 +44,22 @@ Outcome check_permute(uint32_t seed) {
     count *= a.extent[order[k]];
   }
   for (int32_t k = 0; k < 4; ++k)
-    if (a.extent[k] == 1 && r.one_in(2)) a.step[k] = 0;  // as bind.cpp leaves those that are not there
+    if (a.extent[k] == 1 && r.one_in(2))
+      a.step[k] = 0;  // as bind.cpp leaves those that are not there
   const auto bytes = static_cast<uint32_t>(count);
   int8_t* x = (bytes > 20000 || r.one_in(2) ? at_end_of_pool : at_end_of_ram)(bytes);
   for (int32_t i = 0; i < count; ++i) x[i] = static_cast<int8_t>(r.next() >> 8);
   const Guarded expected = guarded(0, bytes), found = guarded(1, bytes, r.between(0, 3));
   Line line("@differs permute ");
   line.number(seed).text(" extent,step");
-  for (int32_t k = 0; k < 4; ++k) line.text(" ").signed_number(a.extent[k]).text(",").signed_number(a.step[k]);
+  for (int32_t k = 0; k < 4; ++k)
+    line.text(" ").signed_number(a.extent[k]).text(",").signed_number(a.step[k]);
   int8_t* to = expected.data;
   for (int32_t i = 0; i < a.extent[0]; ++i)
     for (int32_t j = 0; j < a.extent[1]; ++j)
       for (int32_t k = 0; k < a.extent[2]; ++k)
-        for (int32_t l = 0; l < a.extent[3]; ++l) *to++ = x[i * a.step[0] + j * a.step[1] + k * a.step[2] + l * a.step[3]];
+        for (int32_t l = 0; l < a.extent[3]; ++l)
+          *to++ = x[i * a.step[0] + j * a.step[1] + k * a.step[2] + l * a.step[3]];
   if constexpr (kHasMve) permute_s8_mve(a, x, found.data);
   else permute_s8(a, x, found.data);
   return compared(expected, found, bytes, nullptr, line);

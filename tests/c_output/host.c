@@ -4,8 +4,8 @@
 
 #include "port.h"
 
-void write_file(const char *name, const void *data, uint32_t bytes) {
-  FILE *file = fopen(name, "wb");
+void write_file(const char* name, const void* data, uint32_t bytes) {
+  FILE* file = fopen(name, "wb");
   if (file == NULL) return;
   fwrite(data, 1, bytes, file);
   fclose(file);

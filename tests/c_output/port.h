@@ -4,6 +4,6 @@
 #include <stdint.h>
 
 int run_models(void);
-void write_file(const char *name, const void *data, uint32_t bytes);
+void write_file(const char* name, const void* data, uint32_t bytes);
 void paint_stack(void);
 uint32_t stack_used(void);

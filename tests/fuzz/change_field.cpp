@@ -43,12 +43,14 @@ const std::string& schema_of(const std::string& name) {
   return text;
 }
 
-constexpr size_t kPrefixBytes = 4;  // of a trace: how many bytes of it follow; others are not its own
+constexpr size_t kPrefixBytes =
+    4;  // of a trace: how many bytes of it follow; others are not its own
 
 // By the code that is made of the schema: what reflection has for this does not stand every input.
 bool is_sound(const std::string& schema, const std::vector<uint8_t>& bytes) {
   size_t size = bytes.size();
-  if (schema == "etdump" && size >= kPrefixBytes) size = std::min(size, kPrefixBytes + flatbuffers::ReadScalar<uint32_t>(bytes.data()));
+  if (schema == "etdump" && size >= kPrefixBytes)
+    size = std::min(size, kPrefixBytes + flatbuffers::ReadScalar<uint32_t>(bytes.data()));
   flatbuffers::Verifier verifier(bytes.data(), size, 64, 1000000);
   if (schema == "program") return pte::VerifyProgramBuffer(verifier);
   if (schema == "tflite") return tflite::VerifyModelBuffer(verifier);
@@ -66,15 +68,20 @@ class Fields {
 
  private:
   static constexpr int kMostDeep = 12;
-  static constexpr uint32_t kMostElements = 256;  // of a vector of numbers: weights need not all be here
+  static constexpr uint32_t kMostElements =
+      256;  // of a vector of numbers: weights need not all be here
 
-  size_t place(const void* p) const { return static_cast<size_t>(static_cast<const uint8_t*>(p) - begin_); }
+  size_t place(const void* p) const {
+    return static_cast<size_t>(static_cast<const uint8_t*>(p) - begin_);
+  }
   void number(const void* at, reflection::BaseType type) {
     const bool is_real = type == reflection::Float || type == reflection::Double;
-    fields_.push_back({place(at), flatbuffers::GetTypeSize(type), is_real ? Kind::real : Kind::whole});
+    fields_.push_back(
+        {place(at), flatbuffers::GetTypeSize(type), is_real ? Kind::real : Kind::whole});
   }
   void reference(const uint8_t* at, const reflection::Object& type, int depth) {
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(
+        at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
     fields_.push_back({place(at), 4, Kind::reference, place(table), &type});
     of_table(type, *table, depth + 1);
   }
@@ -84,23 +91,29 @@ class Fields {
     const uint8_t* element = vector + 4;
     const reflection::BaseType of = type.element();
     if (of == reflection::Obj) {
-      const reflection::Object& object = *schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type.index()));
+      const reflection::Object& object =
+          *schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type.index()));
       if (object.is_struct()) return;
       for (uint32_t k = 0; k < size; ++k) reference(element + 4 * k, object, depth);
     } else if (flatbuffers::IsScalar(of)) {
-      for (uint32_t k = 0; k < std::min(size, kMostElements); ++k) number(element + k * flatbuffers::GetTypeSize(of), of);
+      for (uint32_t k = 0; k < std::min(size, kMostElements); ++k)
+        number(element + k * flatbuffers::GetTypeSize(of), of);
     }
   }
   // What a union holds; null: a tag that the schema does not know.
-  const reflection::Object* member_of(const reflection::Object& object, const reflection::Field& field,
+  const reflection::Object* member_of(const reflection::Object& object,
+                                      const reflection::Field& field,
                                       const flatbuffers::Table& table) const {
     const reflection::Field* tag = nullptr;  // the field before it
     for (const reflection::Field* f : *object.fields())
       if (f->id() + 1 == field.id()) tag = f;
-    const reflection::Enum& members = *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(field.type()->index()));
-    const reflection::EnumVal* member = tag ? members.values()->LookupByKey(table.GetField<uint8_t>(tag->offset(), 0)) : nullptr;
+    const reflection::Enum& members =
+        *schema_.enums()->Get(static_cast<flatbuffers::uoffset_t>(field.type()->index()));
+    const reflection::EnumVal* member =
+        tag ? members.values()->LookupByKey(table.GetField<uint8_t>(tag->offset(), 0)) : nullptr;
     if (!member || member->value() == 0) return nullptr;
-    return schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(member->union_type()->index()));
+    return schema_.objects()->Get(
+        static_cast<flatbuffers::uoffset_t>(member->union_type()->index()));
   }
   void of_table(const reflection::Object& object, const flatbuffers::Table& table, int depth) {
     if (depth > kMostDeep) return;
@@ -108,7 +121,9 @@ class Fields {
       const uint8_t* at = table.GetAddressOf(field->offset());
       if (!at) continue;
       const reflection::Type& type = *field->type();
-      const uint8_t* target = at + (flatbuffers::IsScalar(type.base_type()) ? 0 : flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
+      const uint8_t* target = at + (flatbuffers::IsScalar(type.base_type())
+                                        ? 0
+                                        : flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at));
       switch (type.base_type()) {
         case reflection::String:
           fields_.push_back({place(target), 4, Kind::length});
@@ -117,12 +132,14 @@ class Fields {
           of_vector(target, type, depth);
           break;
         case reflection::Obj: {
-          const reflection::Object& inner = *schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type.index()));
+          const reflection::Object& inner =
+              *schema_.objects()->Get(static_cast<flatbuffers::uoffset_t>(type.index()));
           if (!inner.is_struct()) reference(at, inner, depth);
           break;
         }
         case reflection::Union:
-          if (const reflection::Object* member = member_of(object, *field, table)) reference(at, *member, depth);
+          if (const reflection::Object* member = member_of(object, *field, table))
+            reference(at, *member, depth);
           break;
         default:
           number(at, type.base_type());
@@ -136,8 +153,9 @@ class Fields {
 };
 
 uint64_t odd_number(uint64_t was, Random& random) {
-  static constexpr uint64_t kOdd[] = {
-      0, 1, 2, 3, 127, 128, 255, 256, 32767, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff, uint64_t{1} << 62};
+  static constexpr uint64_t kOdd[] = {0,     1,          2,          3,          127,
+                                      128,   255,        256,        32767,      65535,
+                                      65536, 0x7fffffff, 0x80000000, 0xffffffff, uint64_t{1} << 62};
   switch (random() % 4) {
     case 0:
       return kOdd[random() % std::size(kOdd)];
@@ -166,12 +184,15 @@ double odd_real(double was, Random& random) {
   return random() % 3 ? kOdd[random() % std::size(kOdd)] : was * (random() % 2 ? 2 : -0.5);
 }
 
-void change(std::vector<uint8_t>& bytes, const Field& field, const std::vector<Field>& fields, Random& random) {
+void change(std::vector<uint8_t>& bytes, const Field& field, const std::vector<Field>& fields,
+            Random& random) {
   uint8_t* at = bytes.data() + field.at;
   if (field.kind == Kind::reference) {
     std::vector<size_t> others;  // references go forwards
     for (const Field& f : fields)
-      if (f.kind == Kind::reference && f.type == field.type && f.names > field.at && f.names != field.names) others.push_back(f.names);
+      if (f.kind == Kind::reference && f.type == field.type && f.names > field.at &&
+          f.names != field.names)
+        others.push_back(f.names);
     if (others.empty()) return;
     const auto offset = static_cast<uint32_t>(others[random() % others.size()] - field.at);
     std::memcpy(at, &offset, sizeof offset);
@@ -180,8 +201,9 @@ void change(std::vector<uint8_t>& bytes, const Field& field, const std::vector<F
     std::memcpy(&v, at, sizeof v);
     // a value that no float holds becomes infinite
     const double odd = odd_real(static_cast<double>(v), random);
-    v = std::abs(odd) > static_cast<double>(std::numeric_limits<float>::max()) ? std::numeric_limits<float>::infinity()
-                                                                               : static_cast<float>(odd);
+    v = std::abs(odd) > static_cast<double>(std::numeric_limits<float>::max())
+            ? std::numeric_limits<float>::infinity()
+            : static_cast<float>(odd);
     std::memcpy(at, &v, sizeof v);
   } else if (field.kind == Kind::real) {
     double v;
@@ -191,7 +213,9 @@ void change(std::vector<uint8_t>& bytes, const Field& field, const std::vector<F
   } else {
     uint64_t v = 0;
     std::memcpy(&v, at, field.bytes);
-    v = field.kind == Kind::length && v > 0 && random() % 4 ? random() % v : odd_number(v, random);  // mostly shorter
+    v = field.kind == Kind::length && v > 0 && random() % 4
+            ? random() % v
+            : odd_number(v, random);  // mostly shorter
     std::memcpy(at, &v, field.bytes);
   }
 }
@@ -202,7 +226,8 @@ bool change_field(std::vector<uint8_t>& bytes, const std::string& schema_name, u
   const std::string& text = schema_of(schema_name);
   const reflection::Schema& schema = *reflection::GetSchema(text.data());
   if (!is_sound(schema_name, bytes)) return false;
-  const std::vector<Field> fields = Fields(schema, bytes.data()).all(schema_name == "etdump" ? kPrefixBytes : 0);
+  const std::vector<Field> fields =
+      Fields(schema, bytes.data()).all(schema_name == "etdump" ? kPrefixBytes : 0);
   if (fields.empty()) return false;
   Random random(seed);
   change(bytes, fields[random() % fields.size()], fields, random);

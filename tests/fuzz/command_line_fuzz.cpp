@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: the bytes, cut at zeros, are its words; behind a first byte of 1 they are all of them. A verb with an option of every
-// kind: what is taken keeps its limits.
+// The command line: the bytes, cut at zeros, are its words; behind a first byte of 1 they are all
+// of them. A verb with an option of every kind: what is taken keeps its limits.
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -34,7 +34,8 @@ struct EveryKind {
 };
 
 int check(const EveryKind& o) {
-  DEUTERON_CHECK(!o.file.empty() && o.threads >= 1 && o.threads <= 1024 && o.bytes >= 1 && o.events >= 1);
+  DEUTERON_CHECK(!o.file.empty() && o.threads >= 1 && o.threads <= 1024 && o.bytes >= 1 &&
+                 o.events >= 1);
   DEUTERON_CHECK(o.seconds > 0 && o.seconds <= 1e6);
   DEUTERON_CHECK(o.word == "auto" || o.word == "off");
   DEUTERON_CHECK(std::isfinite(o.image.scale) && (o.ram == -1 || o.ram >= 1));
@@ -62,7 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   CommandLine line;
   EveryKind* o = nullptr;
-  Verb verb = add_verb<EveryKind>(line, "verb", "has every kind of option", "deuteron verb FILE", check, o);
+  Verb verb =
+      add_verb<EveryKind>(line, "verb", "has every kind of option", "deuteron verb FILE", check, o);
   verb.option("file", o->file, "by its place").value("F").required();
   verb.option("-t,--text", o->text, "a text");
   verb.option("--word", o->word, "one of some").one_of({"auto", "off"});

@@ -21,14 +21,16 @@ inline bool is_small(const Graph& graph) {
   i64 elements = 0;
   for (const GraphValue& v : graph.values) {
     i64 n = 1;
-    for (const i64 extent : v.type.shape) n = std::min<i64>(n * std::max<i64>(extent, 1), kMostElements + 1);
+    for (const i64 extent : v.type.shape)
+      n = std::min<i64>(n * std::max<i64>(extent, 1), kMostElements + 1);
     elements += n;
     if (elements > kMostElements) return false;
   }
   return graph.nodes.size() <= 64;
 }
 
-// What few ask for, one thing at a time, of few nodes: some search. What does not fit the target is refused with a diagnostic.
+// What few ask for, one thing at a time, of few nodes: some search. What does not fit the target is
+// refused with a diagnostic.
 inline void choose_rare(CompileOptions& options, Decisions& decisions) {
   switch (decisions.below(7)) {
     case 0:
@@ -38,7 +40,8 @@ inline void choose_rare(CompileOptions& options, Decisions& decisions) {
       options.precision = NetworkPrecision::int4, options.packed_weights = true;
       break;
     case 2:
-      options.precision = NetworkPrecision::int4, options.packed_weights = true, options.max_loss_db = 3;
+      options.precision = NetworkPrecision::int4, options.packed_weights = true,
+      options.max_loss_db = 3;
       break;
     case 3:
       options.precision = NetworkPrecision::mixed, options.max_cost = 1.5;
@@ -51,12 +54,14 @@ inline void choose_rare(CompileOptions& options, Decisions& decisions) {
       options.npu.prefer = "fastest";
       break;
     default:
-      options.quantize.observer = Observer::min_max, options.quantize.equalize = options.quantize.correct_bias = false;
+      options.quantize.observer = Observer::min_max,
+      options.quantize.equalize = options.quantize.correct_bias = false;
   }
 }
 
 inline void compile_and_run(Graph graph, Decisions& decisions) {
-  static const std::vector<std::string> kTargets = {"cortex-m33", "cortex-m55", "imxrt700cm", "imxrt700", "cortex-m0plus", "cortex-m4"};
+  static const std::vector<std::string> kTargets = {"cortex-m33", "cortex-m55",    "imxrt700cm",
+                                                    "imxrt700",   "cortex-m0plus", "cortex-m4"};
   if (!is_small(graph)) return;
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(decisions.one_of(kTargets), diagnostics);
@@ -77,9 +82,12 @@ inline void compile_and_run(Graph graph, Decisions& decisions) {
       const Type& type = graph.type(port.value);
       std::vector<float>& numbers = sample.emplace_back(static_cast<size_t>(type.elements()));
       for (float& x : numbers)
-        x = type.dtype == DType::f32 ? decisions.number() : static_cast<float>(decisions.below(type.dtype == DType::b8 ? 2 : 8));
+        x = type.dtype == DType::f32
+                ? decisions.number()
+                : static_cast<float>(decisions.below(type.dtype == DType::b8 ? 2 : 8));
     }
-  const std::optional<Compilation> compiled = compile(std::move(graph), *target, samples, options, diagnostics);
+  const std::optional<Compilation> compiled =
+      compile(std::move(graph), *target, samples, options, diagnostics);
   DEUTERON_CHECK(compiled.has_value() != diagnostics.has_errors());
   if (!compiled || compiled->pte.empty()) return;
   const Outcome outcome = load_and_run(Block(compiled->pte).file(), kAllKernels);

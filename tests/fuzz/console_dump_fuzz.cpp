@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vendor's converter prints. The bytes are its text; up to the first zero they are an option for it. The model that the kernels
-// are mapped to is the one that the text shows.
+// What the vendor's converter prints. The bytes are its text; up to the first zero they are an
+// option for it. The model that the kernels are mapped to is the one that the text shows.
 #include <algorithm>
 
 #include "base/check.h"
@@ -10,7 +10,8 @@
 using namespace deuteron;
 using namespace deuteron::neutron;
 
-static void check_map(const ConsoleDump& dump, const ModelFace& face, const std::vector<std::string>& microcode) {
+static void check_map(const ConsoleDump& dump, const ModelFace& face,
+                      const std::vector<std::string>& microcode) {
   const KernelMap map = map_kernels(dump, face, microcode);
   const auto operators = static_cast<i32>(face.operators.size());
   for (const MappedKernel& kernel : map.kernels)

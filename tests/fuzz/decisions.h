@@ -21,7 +21,8 @@ class Decisions {
   bool maybe() { return byte() & 1; }
   // Finite, often round, sometimes huge or tiny.
   float number() {
-    static constexpr float kOdd[] = {0, -0.0f, 1, -1, 0.5f, 1e-30f, -1e-45f, 1e30f, -3e38f, 127, 128, 255.5f, 1e-5f, 2147483648.0f};
+    static constexpr float kOdd[] = {0,     -0.0f,  1,   -1,  0.5f,   1e-30f, -1e-45f,
+                                     1e30f, -3e38f, 127, 128, 255.5f, 1e-5f,  2147483648.0f};
     const uint8_t b = byte();
     if (b < 2 * std::size(kOdd)) return kOdd[b / 2];
     return (static_cast<float>(b) - 140.0f) / 32.0f;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a trace, and what lies behind it as the record of its program: read, attributed, printed in every form, compared.
+// Any bytes as a trace, and what lies behind it as the record of its program: read, attributed,
+// printed in every form, compared.
 #include <cstring>
 
 #include "base/check.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loaded program call by call. During a call all planned memory is poisoned that is not the call's, so that AddressSanitizer sees a
-// read or write from one tensor into the next; after it, nothing may have changed but what the call writes. Outs and scratch hold `fill`
-// before a call, and scratch something else after it: nothing may depend on either.
-// For delegates only the first holds: which of their arguments they write is known to their backend alone.
+// Runs a loaded program call by call. During a call all planned memory is poisoned that is not the
+// call's, so that AddressSanitizer sees a read or write from one tensor into the next; after it,
+// nothing may have changed but what the call writes. Outs and scratch hold `fill` before a call,
+// and scratch something else after it: nothing may depend on either. For delegates only the first
+// holds: which of their arguments they write is known to their backend alone.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -40,7 +41,10 @@ inline void unpoison(const void*, size_t) {}
 class GuardedRun {
  public:
   GuardedRun(const Program& program, const KernelTable& kernels, Memory planned)
-      : program_(program), kernels_(kernels), planned_(static_cast<uint8_t*>(planned.data)), bytes_(planned.bytes) {
+      : program_(program),
+        kernels_(kernels),
+        planned_(static_cast<uint8_t*>(planned.data)),
+        bytes_(planned.bytes) {
     for (int32_t i = 0; i < program.input_count(); ++i) note_end(program.input(i));
     for (int32_t i = 0; i < program.output_count(); ++i) note_end(program.output(i));
     for (int32_t k = 0; k < program.instruction_count(); ++k) ranges_of(k);
@@ -81,16 +85,20 @@ class GuardedRun {
     return data >= planned_ && data < planned_ + bytes_;
   }
   size_t end_of(const Tensor& t) const {
-    return static_cast<size_t>(static_cast<const uint8_t*>(t.data) - planned_) + static_cast<size_t>(t.numel) * element_bytes(t.type);
+    return static_cast<size_t>(static_cast<const uint8_t*>(t.data) - planned_) +
+           static_cast<size_t>(t.numel) * element_bytes(t.type);
   }
   // What lies behind all tensors is the delegates' workspace.
   void note_end(const Tensor& t) {
-    if (lies_here(t)) workspace_ = std::min(bytes_, std::max(workspace_, (end_of(t) + 15) / 16 * 16));
+    if (lies_here(t))
+      workspace_ = std::min(bytes_, std::max(workspace_, (end_of(t) + 15) / 16 * 16));
   }
 
   const Kernel& kernel_of(int32_t k) const {
     const CallName name = program_.name_of_call(k);
-    const std::string full = std::string(name.op) + (name.overload && *name.overload ? std::string(".") + name.overload : "");
+    const std::string full =
+        std::string(name.op) +
+        (name.overload && *name.overload ? std::string(".") + name.overload : "");
     for (int32_t i = 0; i < kernels_.count; ++i)
       if (full == kernels_.kernels[i]->name) return *kernels_.kernels[i];
     std::fprintf(stderr, "call %d: there is no kernel %s\n", k, full.c_str());
@@ -107,13 +115,16 @@ class GuardedRun {
       const char use = letter == 'W' ? 'O' : is_out(letter) ? letter : 'T';
       has_copies_ |= v->tensor->constant && lies_here(*v->tensor);
       if (lies_here(*v->tensor))
-        ranges.push_back({static_cast<size_t>(static_cast<const uint8_t*>(v->tensor->data) - planned_), end_of(*v->tensor), use});
+        ranges.push_back(
+            {static_cast<size_t>(static_cast<const uint8_t*>(v->tensor->data) - planned_),
+             end_of(*v->tensor), use});
     };
     for (int32_t i = 0; i < step.count; ++i) {
       const char letter = schema ? schema[i] : 'T';
       take(step.args[i], letter);
       if (step.args[i]->kind == Kind::tensor_list)
-        for (int32_t n = 0; n < step.args[i]->list.count; ++n) take(step.args[i]->list.items[n], letter);
+        for (int32_t n = 0; n < step.args[i]->list.count; ++n)
+          take(step.args[i]->list.items[n], letter);
     }
     return ranges;
   }
@@ -122,8 +133,9 @@ class GuardedRun {
   void fill_outs(const std::vector<Range>& ranges, uint8_t fill) {
     for (const Range& out : ranges) {
       if (out.use == 'T') continue;
-      const bool in_place =
-          std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return r.use == 'T' && r.begin < out.end && out.begin < r.end; });
+      const bool in_place = std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) {
+        return r.use == 'T' && r.begin < out.end && out.begin < r.end;
+      });
       if (!in_place) std::memset(planned_ + out.begin, fill, out.end - out.begin);
     }
   }
@@ -133,8 +145,10 @@ class GuardedRun {
       if (r.use != 'T') std::memcpy(before_.data() + r.begin, planned_ + r.begin, r.end - r.begin);
     const auto [was, is] = std::mismatch(before_.begin(), before_.end(), planned_);
     if (was == before_.end()) return;
-    std::fprintf(stderr, "call %d (%s) changed byte %td of the planned memory, which is not its own: %d was %d\n", k,
-                 program_.name_of_call(k).op, is - planned_, *is, *was);
+    std::fprintf(
+        stderr,
+        "call %d (%s) changed byte %td of the planned memory, which is not its own: %d was %d\n", k,
+        program_.name_of_call(k).op, is - planned_, *is, *was);
     std::abort();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG, JPEG and BMP. The first byte chooses the shape of the input that the image is for, and its map. A byte that becomes a number by
-// that map, and a byte again, is the same one.
+// PNG, JPEG and BMP. The first byte chooses the shape of the input that the image is for, and its
+// map. A byte that becomes a number by that map, and a byte again, is the same one.
 #include <cmath>
 #include <iterator>
 
@@ -20,9 +20,11 @@ static void check_bytes(std::span<const uint8_t> file, const Shape& shape, const
   const auto numbers = numbers_of_bytes(bytes, shape, map, "fuzz", diagnostics);
   DEUTERON_CHECK(by.has_value() == numbers.has_value());
   if (!by) return;
-  const std::span<const float> values(reinterpret_cast<const float*>(numbers->data()), bytes.size());
+  const std::span<const float> values(reinterpret_cast<const float*>(numbers->data()),
+                                      bytes.size());
   const std::vector<float> again = nearest_bytes(values, shape, *by);
-  for (size_t k = 0; k < bytes.size(); ++k) DEUTERON_CHECK(again[k] == static_cast<float>(std::to_integer<int>(bytes[k])));
+  for (size_t k = 0; k < bytes.size(); ++k)
+    DEUTERON_CHECK(again[k] == static_cast<float>(std::to_integer<int>(bytes[k])));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads any bytes as a program and, if it loads and is small enough to finish soon, runs it under guard (guarded_run.h): with every input
-// byte 0 and 255, and with memory that held 0 and 0xA5 before, which must give the same outputs.
+// Loads any bytes as a program and, if it loads and is small enough to finish soon, runs it under
+// guard (guarded_run.h): with every input byte 0 and 255, and with memory that held 0 and 0xA5
+// before, which must give the same outputs.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +19,8 @@ namespace deuteron::test {
 
 enum class Outcome { refused, too_large, ran };
 
-// About the number of multiply-adds: for each call the elements of its out times those of its largest constant or, if it has none, of
-// its largest argument.
+// About the number of multiply-adds: for each call the elements of its out times those of its
+// largest constant or, if it has none, of its largest argument.
 inline double work_of(const Program& program) {
   double work = 0;
   for (int32_t k = 0; k < program.instruction_count(); ++k) {
@@ -39,7 +40,8 @@ inline double work_of(const Program& program) {
       if (step.args[i]->kind == Kind::tensor_list)
         for (int32_t n = 0; n < step.args[i]->list.count; ++n) look(step.args[i]->list.items[n]);
     }
-    if (step.count > 0 && step.args[step.count - 1]->kind == Kind::tensor) out = step.args[step.count - 1]->tensor->numel;
+    if (step.count > 0 && step.args[step.count - 1]->kind == Kind::tensor)
+      out = step.args[step.count - 1]->tensor->numel;
     work += (constant > 0 ? constant : largest) * out;
   }
   return work;
@@ -65,22 +67,27 @@ inline std::vector<uint8_t> bytes_of_outputs(const Program& program) {
   for (int32_t i = 0; i < program.output_count(); ++i) {
     const Tensor& y = program.output(i);
     const auto* data = static_cast<const uint8_t*>(y.data);
-    if (y.numel > 0) bytes.insert(bytes.end(), data, data + static_cast<size_t>(y.numel) * element_bytes(y.type));
+    if (y.numel > 0)
+      bytes.insert(bytes.end(), data, data + static_cast<size_t>(y.numel) * element_bytes(y.type));
   }
   return bytes;
 }
 
-// With a memory of just the right size for each planned buffer, which must give the outputs that it gave in one.
-inline void run_in_memories(File file, const KernelTable& kernels, const Needs& needs, const std::vector<uint8_t>& expected) {
+// With a memory of just the right size for each planned buffer, which must give the outputs that it
+// gave in one.
+inline void run_in_memories(File file, const KernelTable& kernels, const Needs& needs,
+                            const std::vector<uint8_t>& expected) {
   MemoryNeeds wanted;
   if (!measure_memories(file, needs, &wanted).ok()) std::abort();
   if (wanted.count < 2) return;
   std::vector<Block> blocks;
   std::vector<Memory> memories;
-  for (int32_t k = 0; k < wanted.count; ++k) memories.push_back(blocks.emplace_back(wanted.bytes[k], 0xA5).memory());
+  for (int32_t k = 0; k < wanted.count; ++k)
+    memories.push_back(blocks.emplace_back(wanted.bytes[k], 0xA5).memory());
   const Block tables(needs.tables_bytes);
   Program program;
-  if (!program.load(file, kernels, tables.memory(), memories.data(), wanted.count).ok()) std::abort();
+  if (!program.load(file, kernels, tables.memory(), memories.data(), wanted.count).ok())
+    std::abort();
   const UnloadAtEnd unload{program};
   if (!set_all_inputs(program, 255) || !program.run().ok()) std::abort();
   if (kernels.kernels == kAllKernels.kernels && bytes_of_outputs(program) != expected) {
@@ -95,14 +102,16 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
   Needs needs;
   const HostArena asking;
   if (!measure(file, kernels, &needs).ok()) return Outcome::refused;
-  if (needs.planned_bytes > kMostMemory || needs.tables_bytes > kMostMemory) return Outcome::too_large;
+  if (needs.planned_bytes > kMostMemory || needs.tables_bytes > kMostMemory)
+    return Outcome::too_large;
   if (asking.bytes() > kMostMemory) return Outcome::too_large;
   const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0), host(asking.bytes());
   Program program;
   const HostArena lent(host.memory());
   const Status s = program.load(file, kernels, tables.memory(), planned.memory());
   if (s.code == Code::out_of_memory) {
-    std::fprintf(stderr, "measure() promised that %u bytes would do, load() wants %u: %s\n", needs.tables_bytes, s.bytes_needed, s.detail);
+    std::fprintf(stderr, "measure() promised that %u bytes would do, load() wants %u: %s\n",
+                 needs.tables_bytes, s.bytes_needed, s.detail);
     std::abort();
   }
   if (!s.ok()) return Outcome::refused;
@@ -112,7 +121,8 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
   std::vector<uint8_t> first;
   for (const auto& [data, fill] : {std::pair<int, int>{0, 0}, {255, 0}, {255, 0xA5}}) {
     std::memset(planned.data(), fill, planned.size());
-    if (run.has_copies() && !program.load(file, kernels, tables.memory(), planned.memory()).ok()) std::abort();
+    if (run.has_copies() && !program.load(file, kernels, tables.memory(), planned.memory()).ok())
+      std::abort();
     if (!set_all_inputs(program, static_cast<uint8_t>(data))) std::abort();
     if (!run.run(static_cast<uint8_t>(fill)).ok()) return Outcome::refused;  // by a delegate
     std::vector<uint8_t> outputs = bytes_of_outputs(program);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as a file that readers can open by its path: without a name on disk, and made anew for each input.
+// Bytes as a file that readers can open by its path: without a name on disk, and made anew for each
+// input.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>

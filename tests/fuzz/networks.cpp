@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random networks, each compiled in every way that must not change its bits (same_bits.h). tests/networks.py starts this and cuts down what
-// fails.
-//   networks SEED COUNT [BOARD_EVERY]   the networks of so many seeds; the last line that begins with `seed` is of the one at work
-//   networks --print SEED               its text
-//   networks --check FILE TARGET        a graph in the text form; the target by its number
-//   networks --smaller FILE FOLDER      graphs with less in them, as files 000, 001, ..: the smallest first
+// Random networks, each compiled in every way that must not change its bits (same_bits.h).
+// tests/networks.py starts this and cuts down what fails.
+//   networks SEED COUNT [BOARD_EVERY]   the networks of so many seeds; the last line that begins
+//   with `seed` is of the one at work networks --print SEED               its text networks --check
+//   FILE TARGET        a graph in the text form; the target by its number networks --smaller FILE
+//   FOLDER      graphs with less in them, as files 000, 001, ..: the smallest first
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -41,11 +41,14 @@ std::optional<Graph> read(const char* path) {
   return parse(text, path, diagnostics);
 }
 
-std::optional<BoardOutputs> run_on_board(const std::string& target, std::span<const uint8_t> program, const ByteSamples& inputs) {
+std::optional<BoardOutputs> run_on_board(const std::string& target,
+                                         std::span<const uint8_t> program,
+                                         const ByteSamples& inputs) {
   for (const Board& board : emulated_boards()) {
     if (board.target != target || board.image.empty()) continue;
     EmulatedRun run = run_emulated(board.name, program, inputs);
-    return BoardOutputs{std::string(board.name), run.ok ? "" : format_diagnostic(run.error), std::move(run.outputs)};
+    return BoardOutputs{std::string(board.name), run.ok ? "" : format_diagnostic(run.error),
+                        std::move(run.outputs)};
   }
   return std::nullopt;
 }
@@ -57,7 +60,9 @@ int run(uint32_t first, uint32_t count, uint32_t board_every) {
     std::fflush(stdout);
     const std::optional<Graph> graph = network(seed);
     if (!graph) continue;
-    const Checked checked = check_same_bits(*graph, seed, board_every > 0 && seed % board_every < 6 ? RunOnBoard(run_on_board) : nullptr);
+    const Checked checked = check_same_bits(
+        *graph, seed,
+        board_every > 0 && seed % board_every < 6 ? RunOnBoard(run_on_board) : nullptr);
     programs += checked.programs, compared += checked.compared;
     if (!checked.fault) continue;
     std::printf("fault %s\n", checked.fault->c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neutron IR through the converter; what it accepts, the driver must accept. The same bytes as a converted model and as a payload.
+// Neutron IR through the converter; what it accepts, the driver must accept. The same bytes as a
+// converted model and as a payload.
 #include <cstdlib>
 
 #include "npu/neutron/converter/converter.h"
@@ -31,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t size) {
     const auto e = extract(c->model, "fuzz", of_converter);
     if (!e) std::abort();
     if (work > kMostMemory) continue;
-    const std::vector<std::vector<u8>> inputs(static_cast<size_t>(e->model_inputs), std::vector<u8>(1 << 12, 17));
+    const std::vector<std::vector<u8>> inputs(static_cast<size_t>(e->model_inputs),
+                                              std::vector<u8>(1 << 12, 17));
     if (run_extracted(*e, inputs).error != kNeutronOk) std::abort();
   }
   return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's archives: the bytes as they are, or, where the first one is 0, the rest as the one array of a sound archive.
+// NumPy's archives: the bytes as they are, or, where the first one is 0, the rest as the one array
+// of a sound archive.
 #include "base/check.h"
 #include "base/data/npz.h"
 #include "frontends/pt2/test_archive.h"
@@ -15,8 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::optional<Npz> npz = Npz::open(file.path(), diagnostics);
   DEUTERON_CHECK(npz.has_value() != diagnostics.has_errors());
   if (!npz) return 0;
-  constexpr i64 kSmall = 4096, kHuge = i64{1} << 26;  // huge ones must be refused before they are unpacked
-  const auto elements_of = [](const Shape& shape) {   // of a header that nobody has checked
+  constexpr i64 kSmall = 4096,
+                kHuge = i64{1} << 26;  // huge ones must be refused before they are unpacked
+  const auto elements_of = [](const Shape& shape) {  // of a header that nobody has checked
     i64 elements = 1;
     for (const i64 extent : shape)
       if (__builtin_mul_overflow(elements, extent, &elements)) return kHuge;
@@ -28,7 +30,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Diagnostics refused;
     bool accepted = false;
     const std::optional<Array> array = npz->read(
-        name, [&](const Shape& s) { return accepted = elements_of(s) <= kSmall || elements_of(s) >= kHuge; }, refused);
+        name,
+        [&](const Shape& s) {
+          return accepted = elements_of(s) <= kSmall || elements_of(s) >= kHuge;
+        },
+        refused);
     DEUTERON_CHECK(!array || (accepted && elements_of(array->shape) <= kSmall));
     DEUTERON_CHECK(array || !accepted || refused.has_errors());
   }

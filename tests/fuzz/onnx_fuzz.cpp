@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The .onnx reader: a graph that comes out must verify. The summary of the same file. Weights may lie in the file w.bin beside it.
+// The .onnx reader: a graph that comes out must verify. The summary of the same file. Weights may
+// lie in the file w.bin beside it.
 #include <cstdlib>
 
 #include "frontends/onnx/import.h"

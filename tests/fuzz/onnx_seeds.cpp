@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder(argv[1]);
   std::ofstream(folder / "layers.onnx", std::ios::binary) << deuteron::onnx::small_model();
   for (int k = 2; k < argc; ++k)
-    std::filesystem::copy_file(argv[k], folder / std::to_string(k).append(".onnx"), std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(argv[k], folder / std::to_string(k).append(".onnx"),
+                               std::filesystem::copy_options::overwrite_existing);
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of a few of torch's operators: the fuzzer's bytes choose them and arguments of the kinds that torch's schemas have. Shapes of
-// results are what the import says that they are. What is imported goes through every pass, the loader and a run.
+// Networks of a few of torch's operators: the fuzzer's bytes choose them and arguments of the kinds
+// that torch's schemas have. Shapes of results are what the import says that they are. What is
+// imported goes through every pass, the loader and a run.
 #include "frontends/pt2/operators/import_table.h"
 #include "frontends/pt2/schema/torch_schema.h"
 #include "frontends/pt2/test_archive.h"
@@ -33,7 +34,8 @@ struct Network {
   TestModel model() const {
     TestModel m;
     m.input("x", x);
-    for (size_t k = 0; k < parameters.size(); ++k) m.parameter("w" + std::to_string(k), parameters[k].first, parameters[k].second);
+    for (size_t k = 0; k < parameters.size(); ++k)
+      m.parameter("w" + std::to_string(k), parameters[k].first, parameters[k].second);
     for (const TorchNode& n : nodes) m.node(n.target, {n.out}, n.arguments);
     m.output(nodes.back().out.name);
     return m;
@@ -53,7 +55,8 @@ const std::vector<std::string_view>& targets() {
 
 // The operand of an operator: what is there already, or weights of a shape that often fits it.
 std::string operand(Network& net, std::vector<Known>& known, Decisions& d) {
-  if (d.below(3) != 0) return known[static_cast<size_t>(d.below(static_cast<i64>(known.size())))].name;
+  if (d.below(3) != 0)
+    return known[static_cast<size_t>(d.below(static_cast<i64>(known.size())))].name;
   const Shape& last = known.back().shape;
   Shape shape;
   switch (d.below(5)) {
@@ -82,7 +85,8 @@ std::string operand(Network& net, std::vector<Known>& known, Decisions& d) {
 }
 
 i64 integer(Decisions& d) {
-  static constexpr i64 kOften[] = {1, 0, 2, -1, 3, 4, 6, -2, 5, 8, 12, -3, 7, 16, 2147483647, -2147483648};
+  static constexpr i64 kOften[] = {1, 0, 2,  -1, 3, 4,  6,          -2,
+                                   5, 8, 12, -3, 7, 16, 2147483647, -2147483648};
   return kOften[d.below(16)];
 }
 
@@ -97,7 +101,10 @@ json argument(const TorchParameter& p, Network& net, std::vector<Known>& known, 
       else if (element == "float") list.push_back(d.number());
       else list.push_back(integer(d));
     }
-    return {{element == "Tensor" ? "as_tensors" : element == "float" ? "as_floats" : "as_ints", std::move(list)}};
+    return {{element == "Tensor"  ? "as_tensors"
+             : element == "float" ? "as_floats"
+                                  : "as_ints",
+             std::move(list)}};
   }
   if (element == "Tensor") return as_tensor(operand(net, known, d));
   if (element == "bool") return as_bool(d.maybe());
@@ -107,10 +114,12 @@ json argument(const TorchParameter& p, Network& net, std::vector<Known>& known, 
   return as_int(integer(d));
 }
 
-// Imports; a result of another shape or type than declared gets what the import says. False: refused for another reason.
+// Imports; a result of another shape or type than declared gets what the import says. False:
+// refused for another reason.
 bool settle(Network& net) {
-  static const std::map<std::string, int> kTypes = {{"f32", kF32}, {"s64", kS64}, {"s32", kS32}, {"s8", kS8},
-                                                    {"u8", kU8},   {"b8", 12},    {"bool", 12}};
+  static const std::map<std::string, int> kTypes = {{"f32", kF32}, {"s64", kS64}, {"s32", kS32},
+                                                    {"s8", kS8},   {"u8", kU8},   {"b8", 12},
+                                                    {"bool", 12}};
   for (int tries = 0; tries < 3; ++tries) {
     Diagnostics diagnostics;
     if (import_bytes(net.model().bytes(), diagnostics)) return true;
@@ -120,7 +129,8 @@ bool settle(Network& net) {
     TestModel::Out& out = net.nodes.back().out;
     if (error->rule == "pt2.graph.shape") {
       out.shape.clear();
-      for (const json& extent : json::parse("[" + (error->measured == "none" ? "" : error->measured) + "]"))
+      for (const json& extent :
+           json::parse("[" + (error->measured == "none" ? "" : error->measured) + "]"))
         out.shape.push_back(extent.is_number_integer() ? extent.get<i64>() : 1);
     } else if (error->rule == "pt2.graph.dtype" && kTypes.contains(error->measured)) {
       out.dtype = kTypes.at(error->measured);
@@ -134,7 +144,8 @@ bool settle(Network& net) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const std::vector<Shape> kInputs = {{1, 3, 6, 5}, {2, 4}, {1, 4, 7}, {3}, {1, 2, 4, 4}, {5, 1, 3}, {2, 3, 4}, {1, 1, 1, 1}};
+  static const std::vector<Shape> kInputs = {{1, 3, 6, 5}, {2, 4},    {1, 4, 7}, {3},
+                                             {1, 2, 4, 4}, {5, 1, 3}, {2, 3, 4}, {1, 1, 1, 1}};
   Decisions d(data, size);
   Network net;
   net.x = d.one_of(kInputs);
@@ -147,7 +158,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::vector<Known> known_before = known;
     const std::vector<TorchParameter> parameters = *parameters_of(node.target);
     for (const TorchParameter& p : parameters)
-      if (p.is_required() || d.below(3) == 0) node.arguments.emplace_back(p.name, argument(p, net, known, d));
+      if (p.is_required() || d.below(3) == 0)
+        node.arguments.emplace_back(p.name, argument(p, net, known, d));
     net.nodes.push_back(std::move(node));
     if (settle(net)) {
       const TestModel::Out& out = net.nodes.back().out;

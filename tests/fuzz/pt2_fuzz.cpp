@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an otherwise sound archive whose checksums are
-// right, so that the JSON is reached. A graph that comes out must verify. The summary of the same file.
+// The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an
+// otherwise sound archive whose checksums are right, so that the JSON is reached. A graph that
+// comes out must verify. The summary of the same file.
 #include <cstdlib>
 
 #include "base/check.h"
@@ -17,7 +18,8 @@ static TestModel sound_model() {
   m.input("x", {1, 3, 6, 6});
   m.parameter("w", {4, 3, 3, 3}, std::vector<float>(108, 0.5f));
   m.parameter("q", {2, 4}, std::vector<int8_t>(8, 3), kS8);
-  m.node("aten.conv2d.default", {{"c", {1, 4, 4, 4}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("p_w")}});
+  m.node("aten.conv2d.default", {{"c", {1, 4, 4, 4}}},
+         {{"input", as_tensor("x")}, {"weight", as_tensor("p_w")}});
   m.output("c");
   return m;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer target: any bytes as a `.pte`. What loads is run. Seeds: the folder given on the command line, or pte_seeds.
+// libFuzzer target: any bytes as a `.pte`. What loads is run. Seeds: the folder given on the
+// command line, or pte_seeds.
 #include "tests/fuzz/load_and_run.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

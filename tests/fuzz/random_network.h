@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that the fuzzer's bytes choose: steps that are examples of operators (OpDef::examples), on values that are there, on new inputs
-// and on constants. Extents are unequal, orders of axes both ones, values are read several times, weights are shared. What a step computes
-// of sample data is finite and neither tiny nor huge, so that calibration takes the network.
+// A network that the fuzzer's bytes choose: steps that are examples of operators (OpDef::examples),
+// on values that are there, on new inputs and on constants. Extents are unequal, orders of axes
+// both ones, values are read several times, weights are shared. What a step computes of sample data
+// is finite and neither tiny nor huge, so that calibration takes the network.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -27,12 +28,14 @@ inline std::vector<float> random_numbers(i64 count, uint32_t seed, float low, fl
   return numbers;
 }
 
-// In the user's axes. The same for an input of the same place and size, whatever the rest of the graph is.
+// In the user's axes. The same for an input of the same place and size, whatever the rest of the
+// graph is.
 inline Samples samples_of(const Graph& graph) {
   Samples samples(kSamples);
   for (size_t s = 0; s < kSamples; ++s)
     for (size_t i = 0; i < graph.inputs.size(); ++i)
-      samples[s].push_back(random_numbers(graph.type(graph.inputs[i].value).elements(), static_cast<uint32_t>(100 * s + i + 1), -1.5f, 2));
+      samples[s].push_back(random_numbers(graph.type(graph.inputs[i].value).elements(),
+                                          static_cast<uint32_t>(100 * s + i + 1), -1.5f, 2));
   return samples;
 }
 
@@ -44,7 +47,8 @@ class RandomNetwork {
   std::optional<Graph> grow() {
     g_.name = "random";
     for (i64 k = 1 + d_.below(2); k > 0; --k) add_input(some_shape());
-    for (i64 steps = 1 + d_.below(9), tries = 4 * steps; steps > 0 && tries > 0; --tries) steps -= step() ? 1 : 0;
+    for (i64 steps = 1 + d_.below(9), tries = 4 * steps; steps > 0 && tries > 0; --tries)
+      steps -= step() ? 1 : 0;
     if (g_.nodes.empty()) return std::nullopt;
     add_output(last());
     for (const ValueId v : values_)
@@ -54,11 +58,13 @@ class RandomNetwork {
 
  private:
   static constexpr i64 kMostElements = 4096;
-  static constexpr float kLargest = 60, kLeastSpread = 0.02f;  // int8 has little to say about others
+  static constexpr float kLargest = 60,
+                         kLeastSpread = 0.02f;  // int8 has little to say about others
 
   ValueId last() const { return values_.back(); }
   ValueId some_value() {
-    const auto back = static_cast<size_t>(d_.below(std::min<i64>(4, static_cast<i64>(values_.size()))));
+    const auto back =
+        static_cast<size_t>(d_.below(std::min<i64>(4, static_cast<i64>(values_.size()))));
     return values_[values_.size() - 1 - back];
   }
   Shape some_shape() {
@@ -86,23 +92,30 @@ class RandomNetwork {
     values_.push_back(v);
     const Samples samples = samples_of(g_);
     for (size_t s = 0; s < kSamples; ++s)
-      data_[s].resize(g_.values.size()), data_[s][v] = to_storage(g_.inputs.back(), shape, samples[s].back());
+      data_[s].resize(g_.values.size()),
+          data_[s][v] = to_storage(g_.inputs.back(), shape, samples[s].back());
     return v;
   }
-  void add_output(ValueId v) { g_.outputs.push_back({v, g_.values[v].name, some_order(g_.type(v).shape.size())}); }
+  void add_output(ValueId v) {
+    g_.outputs.push_back({v, g_.values[v].name, some_order(g_.type(v).shape.size())});
+  }
 
-  // Weights are small, so that sums stay in range; parameters of a channel are positive: one is a variance.
+  // Weights are small, so that sums stay in range; parameters of a channel are positive: one is a
+  // variance.
   ValueId constant(const Shape& shape, const OpFacts& facts) {
     if (d_.below(5) == 0)
       for (size_t v = 0; v < g_.values.size(); ++v)
-        if (g_.is_constant(static_cast<ValueId>(v)) && g_.values[v].type.shape == shape) return static_cast<ValueId>(v);
+        if (g_.is_constant(static_cast<ValueId>(v)) && g_.values[v].type.shape == shape)
+          return static_cast<ValueId>(v);
     const bool by_channel = facts.family == Family::by_channel;
     const float most =
         facts.family == Family::layer || facts.family == Family::product
-            ? 2 / std::sqrt(static_cast<float>(std::max<i64>(1, numel(shape) / std::max<i64>(1, shape.empty() ? 1 : shape[0]))))
+            ? 2 / std::sqrt(static_cast<float>(std::max<i64>(
+                      1, numel(shape) / std::max<i64>(1, shape.empty() ? 1 : shape[0]))))
             : 1.5f;
-    const ValueId v = g_.add_value(name('w'), {DType::f32, shape, {}},
-                                   constant_of(random_numbers(numel(shape), d_.byte(), by_channel ? 0.3f : -most, most)));
+    const ValueId v = g_.add_value(
+        name('w'), {DType::f32, shape, {}},
+        constant_of(random_numbers(numel(shape), d_.byte(), by_channel ? 0.3f : -most, most)));
     for (auto& of_sample : data_) {
       const std::span<const float> numbers = g_.values[v].constant->as<float>();
       of_sample.resize(g_.values.size());
@@ -117,7 +130,8 @@ class RandomNetwork {
     for (size_t s = 0; s < kSamples; ++s) {
       std::vector<HostTensor> in, out;
       for (const ValueId v : operands) in.push_back({&g_.type(v), data_[s][v].data()});
-      for (const Type& t : types) results[s].emplace_back(static_cast<size_t>(t.elements()), std::nanf(""));
+      for (const Type& t : types)
+        results[s].emplace_back(static_cast<size_t>(t.elements()), std::nanf(""));
       for (size_t k = 0; k < types.size(); ++k) out.push_back({&types[k], results[s][k].data()});
       execute(op, in, out);
       float low = 0, high = 0;
@@ -135,14 +149,18 @@ class RandomNetwork {
     const Result<std::vector<Type>> types = infer(op, g_.types(operands, storage));
     if (!types || types->empty()) return false;
     for (const Type& t : *types)
-      if (t.dtype != DType::f32 || t.elements() < 1 || t.elements() > kMostElements || t.shape.size() > 6) return false;
+      if (t.dtype != DType::f32 || t.elements() < 1 || t.elements() > kMostElements ||
+          t.shape.size() > 6)
+        return false;
     std::vector<std::vector<float>> results[kSamples];
     if (!compute(op, operands, *types, results)) return false;
     g_.sources.push_back({name('s'), std::string(name_of(op)), "", ""});
-    const ValueId first = g_.add_node(op, operands, *types, name('y'), {static_cast<i32>(g_.sources.size()) - 1});
+    const ValueId first =
+        g_.add_node(op, operands, *types, name('y'), {static_cast<i32>(g_.sources.size()) - 1});
     for (size_t s = 0; s < kSamples; ++s) {
       data_[s].resize(g_.values.size());
-      for (size_t k = 0; k < results[s].size(); ++k) data_[s][first + static_cast<ValueId>(k)] = std::move(results[s][k]);
+      for (size_t k = 0; k < results[s].size(); ++k)
+        data_[s][first + static_cast<ValueId>(k)] = std::move(results[s][k]);
     }
     values_.push_back(first);
     return true;
@@ -162,7 +180,8 @@ class RandomNetwork {
   }
 
   ValueId operand(const Shape& shape, const OpFacts& facts) {
-    const bool is_weight = facts.family == Family::layer || facts.family == Family::by_channel || facts.family == Family::recurrent;
+    const bool is_weight = facts.family == Family::layer || facts.family == Family::by_channel ||
+                           facts.family == Family::recurrent;
     if (!is_weight && d_.below(4) != 0)
       for (size_t k = values_.size(); k-- > 0;)
         if (g_.type(values_[k]).shape == shape && (d_.maybe() || k == 0)) return values_[k];
@@ -172,17 +191,21 @@ class RandomNetwork {
   bool step() {
     static const std::vector<AnyExample> kExamples = [] {
       std::vector<AnyExample> some = all_examples();
-      std::erase_if(some, [](const AnyExample& e) { return is_quantize_or_dequantize(e.op) || is_lowered(e.op) || e.operands.empty(); });
+      std::erase_if(some, [](const AnyExample& e) {
+        return is_quantize_or_dequantize(e.op) || is_lowered(e.op) || e.operands.empty();
+      });
       return some;
     }();
-    const AnyExample& example = kExamples[static_cast<size_t>(d_.below(static_cast<i64>(kExamples.size())))];
+    const AnyExample& example =
+        kExamples[static_cast<size_t>(d_.below(static_cast<i64>(kExamples.size())))];
     const OpFacts facts = facts_of(example.op);
     const ValueId x = some_value();
     const std::optional<std::vector<Shape>> fit = fitted(example.operands, g_.type(x).shape);
     if (fit && try_on(example.op, *fit, x, facts)) return true;
     const i64 elements = numel(example.operands[0]);
     if (elements > kMostElements) return false;
-    if (d_.below(3) == 0) return try_on(example.op, example.operands, add_input(example.operands[0]), facts);
+    if (d_.below(3) == 0)
+      return try_on(example.op, example.operands, add_input(example.operands[0]), facts);
     if (elements == g_.type(x).elements() && add(Reshape{example.operands[0]}, {x}))
       return try_on(example.op, example.operands, last(), facts);
     return false;

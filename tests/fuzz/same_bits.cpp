@@ -20,10 +20,13 @@ namespace {
 // By sample, then output, in the user's axes; int8 as the numbers that it stands for.
 using Outputs = std::vector<std::vector<std::vector<float>>>;
 
-bool is_quantized(const Type& type) { return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty(); }
+bool is_quantized(const Type& type) {
+  return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty();
+}
 
 // The bytes of an input: float as it is, int8 and int16 rounded as the quantize kernels do.
-std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type, const std::vector<float>& user) {
+std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type,
+                                    const std::vector<float>& user) {
   const std::vector<float> stored = to_storage(port, type.shape, user);
   std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
   if (!is_quantized(type)) {
@@ -32,12 +35,14 @@ std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type,
   }
   const auto count = static_cast<int32_t>(stored.size());
   if (type.dtype == DType::s16) {
-    const QuantizeArgs a{count, 1.0f / type.quant.scale[0], type.quant.zero_point[0], type.quant.low, type.quant.high};
+    const QuantizeArgs a{count, 1.0f / type.quant.scale[0], type.quant.zero_point[0],
+                         type.quant.low, type.quant.high};
     quantize_s16(a, stored.data(), reinterpret_cast<int16_t*>(bytes.data()));
     return bytes;
   }
   const QuantizeArgs a{count, 1.0f / type.quant.scale[0], type.quant.zero_point[0], -128, 127};
-  (isa == Isa::mve ? quantize_s8_as_mve : quantize_s8)(a, stored.data(), reinterpret_cast<int8_t*>(bytes.data()));
+  (isa == Isa::mve ? quantize_s8_as_mve : quantize_s8)(a, stored.data(),
+                                                       reinterpret_cast<int8_t*>(bytes.data()));
   return bytes;
 }
 
@@ -57,7 +62,8 @@ ByteSamples inputs_of(Isa isa, const Compilation& c, const Samples& samples) {
   for (const auto& sample : samples) {
     auto& inputs = all.emplace_back();
     for (size_t i = 0; i < c.graph.inputs.size(); ++i)
-      inputs.push_back(bytes_of_input(isa, c.graph.inputs[i], c.graph.type(c.graph.inputs[i].value), sample[i]));
+      inputs.push_back(
+          bytes_of_input(isa, c.graph.inputs[i], c.graph.type(c.graph.inputs[i].value), sample[i]));
   }
   return all;
 }
@@ -67,7 +73,8 @@ Outputs outputs_of(const Compilation& c, const ByteSamples& bytes) {
   for (const auto& of_sample : bytes) {
     auto& sample = outputs.emplace_back();
     for (size_t i = 0; i < of_sample.size(); ++i)
-      sample.push_back(numbers_of_output(c.graph.outputs[i], c.graph.type(c.graph.outputs[i].value), of_sample[i].data()));
+      sample.push_back(numbers_of_output(c.graph.outputs[i], c.graph.type(c.graph.outputs[i].value),
+                                         of_sample[i].data()));
   }
   return outputs;
 }
@@ -88,7 +95,8 @@ ByteSamples run_here(Isa isa, const Compilation& c, const Samples& samples) {
   ByteSamples outputs;
   for (const auto& sample : inputs_of(isa, c, samples)) {
     for (size_t i = 0; i < sample.size(); ++i)
-      DEUTERON_CHECK(program.set_input(static_cast<int32_t>(i), sample[i].data(), sample[i].size()).ok());
+      DEUTERON_CHECK(
+          program.set_input(static_cast<int32_t>(i), sample[i].data(), sample[i].size()).ok());
     DEUTERON_CHECK(run.run(0x5A).ok());
     auto& of_sample = outputs.emplace_back();
     for (int32_t i = 0; i < program.output_count(); ++i) {
@@ -103,10 +111,12 @@ ByteSamples run_here(Isa isa, const Compilation& c, const Samples& samples) {
 std::optional<std::string> differ(const Outputs& a, const Outputs& b) {
   for (size_t s = 0; s < a.size(); ++s)
     for (size_t i = 0; i < a[s].size(); ++i) {
-      if (a[s][i].size() != b[s][i].size()) return fmt::format("output {} has {} numbers, not {}", i, b[s][i].size(), a[s][i].size());
+      if (a[s][i].size() != b[s][i].size())
+        return fmt::format("output {} has {} numbers, not {}", i, b[s][i].size(), a[s][i].size());
       for (size_t k = 0; k < a[s][i].size(); ++k)
         if (std::memcmp(&a[s][i][k], &b[s][i][k], sizeof(float)) != 0)
-          return fmt::format("sample {}, output {}, element {}: {}, not {}", s, i, k, b[s][i][k], a[s][i][k]);
+          return fmt::format("sample {}, output {}, element {}: {}, not {}", s, i, k, b[s][i][k],
+                             a[s][i][k]);
     }
   return std::nullopt;
 }
@@ -115,7 +125,8 @@ std::optional<std::string> differ(const Outputs& a, const Outputs& b) {
 bool is_in_float(const Compilation& c) {
   for (const deuteron::Node& node : c.graph.nodes) {
     const KernelCall* call = call_of(node.op);
-    if (!call || call->delegate || call->name.find("quantize_per_tensor") != std::string::npos) continue;
+    if (!call || call->delegate || call->name.find("quantize_per_tensor") != std::string::npos)
+      continue;
     for (const ValueId v : node.outputs)
       if (c.graph.type(v).dtype == DType::f32) return true;
   }
@@ -132,17 +143,28 @@ struct Way {
 };
 
 constexpr Way kWays[] = {
-    {.name = "--dialect plain", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = false; }, .on_board = true},
-    {.name = "--skip-pass split-rows", .choose = [](CompileOptions& o, const Compilation&) { o.skip_passes = {"split-rows"}; }},
+    {.name = "--dialect plain",
+     .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = false; },
+     .on_board = true},
+    {.name = "--skip-pass split-rows",
+     .choose = [](CompileOptions& o, const Compilation&) { o.skip_passes = {"split-rows"}; }},
     {.name = "--max-ram",
-     .choose = [](CompileOptions& o, const Compilation& usual) { o.max_ram = std::max<i64>(64, usual.plan.bytes * 2 / 3); },
+     .choose =
+         [](CompileOptions& o, const Compilation& usual) {
+           o.max_ram = std::max<i64>(64, usual.plan.bytes * 2 / 3);
+         },
      .may_fail = true},
-    {.name = "--io contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
-    {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.ports = PortTypes::steps; }, .int8_only = true},
+    {.name = "--io contiguous",
+     .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
+    {.name = "--io int8",
+     .choose = [](CompileOptions& o, const Compilation&) { o.ports = PortTypes::steps; },
+     .int8_only = true},
     {.name = "--neutron-option fetch_constants_to_sram=true",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.fetch_constants = true; },
      .needs_npu = true},
-    {.name = "--profile", .choose = [](CompileOptions& o, const Compilation&) { o.npu.profile = true; }, .needs_npu = true},
+    {.name = "--profile",
+     .choose = [](CompileOptions& o, const Compilation&) { o.npu.profile = true; },
+     .needs_npu = true},
     {.name = "delegate_min_macs",
      .choose = [](CompileOptions& o, const Compilation&) { o.npu.min_macs = 1000000000; },
      .needs_npu = true,
@@ -163,16 +185,18 @@ CompileOptions options_of_tool() {
 
 class Check {
  public:
-  Check(const Target& target, const RunOnBoard& board, Checked& checked) : target_(target), board_(board), checked_(checked) {}
+  Check(const Target& target, const RunOnBoard& board, Checked& checked)
+      : target_(target), board_(board), checked_(checked) {}
 
   // Of float graphs: how they are quantized.
   NetworkPrecision precision = NetworkPrecision::int8;
 
-  // A float graph, or one with its quantization, for which `calibration` is empty. The ways are those of the latter: a float graph gets
-  // other ranges where calibration sees it otherwise, and to search them takes most of the time.
+  // A float graph, or one with its quantization, for which `calibration` is empty. The ways are
+  // those of the latter: a float graph gets other ranges where calibration sees it otherwise, and
+  // to search them takes most of the time.
   void all_ways(const Graph& graph, const Samples& calibration, const Samples& samples) {
-    const std::string what =
-        fmt::format("{}{}", calibration.empty() ? "quantized" : "float", precision == NetworkPrecision::int16 ? ", int16" : "");
+    const std::string what = fmt::format("{}{}", calibration.empty() ? "quantized" : "float",
+                                         precision == NetworkPrecision::int16 ? ", int16" : "");
     CompileOptions usual_options = options_of_tool();
     if (!calibration.empty()) usual_options.precision = precision;
     const std::optional<Compilation> usual = compiled(graph, calibration, usual_options);
@@ -182,7 +206,9 @@ class Check {
     ++checked_.programs;
     again(graph, calibration, *usual, what);
     const bool in_float = is_in_float(*usual);
-    if (board_ && !in_float) on_board(*usual, samples, bytes, what);  // the C library of the board has float functions of its own
+    if (board_ && !in_float)
+      on_board(*usual, samples, bytes,
+               what);  // the C library of the board has float functions of its own
     if (!calibration.empty()) return;
     for (const Way& way : kWays) {
       if ((way.needs_npu && !target_.npu) || (way.int8_only && in_float)) continue;
@@ -191,11 +217,14 @@ class Check {
       Diagnostics diagnostics;
       const std::optional<Compilation> other = compile(graph, target_, {}, options, diagnostics);
       if (!other && way.may_fail) continue;
-      if (!other) return fault(fmt::format("{}: refused: {}", way.name, format_diagnostic(diagnostics.list().front())));
+      if (!other)
+        return fault(fmt::format("{}: refused: {}", way.name,
+                                 format_diagnostic(diagnostics.list().front())));
       if (way.int8_only && is_in_float(*other)) continue;
       ++checked_.programs, ++checked_.compared;
       const auto other_bytes = run_here(target_.isa, *other, samples);
-      if (const auto d = differ(expected, outputs_of(*other, other_bytes))) return fault(fmt::format("{}: {}", way.name, *d));
+      if (const auto d = differ(expected, outputs_of(*other, other_bytes)))
+        return fault(fmt::format("{}: {}", way.name, *d));
       if (board_ && way.on_board && !in_float) on_board(*other, samples, other_bytes, way.name);
     }
   }
@@ -213,21 +242,25 @@ class Check {
   void fault(const std::string& what) {
     if (!checked_.fault) checked_.fault = fmt::format("{}: {}", target_.name, what);
   }
-  std::optional<Compilation> compiled(const Graph& graph, const Samples& samples, const CompileOptions& options) {
+  std::optional<Compilation> compiled(const Graph& graph, const Samples& samples,
+                                      const CompileOptions& options) {
     Diagnostics diagnostics;
     std::optional<Compilation> c = compile(graph, target_, samples, options, diagnostics);
     DEUTERON_CHECK(c.has_value() != diagnostics.has_errors());
     return c;
   }
   // More threads, the same bytes.
-  void again(const Graph& graph, const Samples& calibration, const Compilation& usual, const std::string& what) {
+  void again(const Graph& graph, const Samples& calibration, const Compilation& usual,
+             const std::string& what) {
     CompileOptions options = options_of_tool();
     if (!calibration.empty()) options.precision = precision;
     options.threads = 3;
     const std::optional<Compilation> other = compiled(graph, calibration, options);
-    if (!other || other->pte != usual.pte) fault(fmt::format("{} --threads 3: another program", what));
+    if (!other || other->pte != usual.pte)
+      fault(fmt::format("{} --threads 3: another program", what));
   }
-  void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes, const std::string& what) {
+  void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes,
+                const std::string& what) {
     const auto run = board_(target_.name, c.pte, inputs_of(target_.isa, c, samples));
     if (!run) return;
     ++checked_.compared;
@@ -243,17 +276,20 @@ class Check {
 }  // namespace
 
 Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board) {
-  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"};
+  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33",
+                                                    "cortex-m4",  "cortex-m3",  "cortex-m0+"};
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(kTargets[choice % kTargets.size()], diagnostics);
   DEUTERON_CHECK(target.has_value());
   const Samples samples = samples_of(graph);
   Checked checked;
   Check check(*target, board, checked);
-  for (const NetworkPrecision precision : {NetworkPrecision::int8, NetworkPrecision::int16}) {  // the NPU refuses the latter
+  for (const NetworkPrecision precision :
+       {NetworkPrecision::int8, NetworkPrecision::int16}) {  // the NPU refuses the latter
     check.precision = precision;
     check.all_ways(graph, samples, samples);
-    if (const std::optional<Graph> quantized = check.quantized(graph, samples); quantized && !checked.fault)
+    if (const std::optional<Graph> quantized = check.quantized(graph, samples);
+        quantized && !checked.fault)
       check.all_ways(*quantized, {}, samples);
   }
   return checked;

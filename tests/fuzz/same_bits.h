@@ -25,11 +25,11 @@ struct BoardOutputs {
   ByteSamples outputs;
 };
 // Runs a program on the board of a target, under emulation; nothing: the target has none.
-using RunOnBoard =
-    std::function<std::optional<BoardOutputs>(const std::string& target, std::span<const uint8_t> program, const ByteSamples& inputs)>;
+using RunOnBoard = std::function<std::optional<BoardOutputs>(
+    const std::string& target, std::span<const uint8_t> program, const ByteSamples& inputs)>;
 
-// For a target that `choice` picks, and all its ways: the graph as it is (float: calibrated), then as the quantized graph that it becomes.
-// `board` may be empty. An internal error ends the process.
+// For a target that `choice` picks, and all its ways: the graph as it is (float: calibrated), then
+// as the quantized graph that it becomes. `board` may be empty. An internal error ends the process.
 Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board);
 
 }  // namespace deuteron::test

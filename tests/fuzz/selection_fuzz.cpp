@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selections of kernels, written by `deuteron firmware` or by people, and symbols in an image, which stand for one; and selections of the
-// NPU's kernels, which are C files.
+// Selections of kernels, written by `deuteron firmware` or by people, and symbols in an image,
+// which stand for one; and selections of the NPU's kernels, which are C files.
 #include <string>
 
 #include "base/check.h"
@@ -25,7 +25,8 @@ static void read_list(std::string_view text) {
 static void read_file_of_npu(std::string_view text) {
   using namespace deuteron::neutron;
   Diagnostics diagnostics;
-  const std::optional<KernelSelection> selection = read_kernel_selection(text, "fuzz.c", diagnostics);
+  const std::optional<KernelSelection> selection =
+      read_kernel_selection(text, "fuzz.c", diagnostics);
   DEUTERON_CHECK(selection.has_value() != diagnostics.has_errors());
   if (!selection) return;
   const std::string written = write_kernel_selection(*selection);
@@ -33,8 +34,10 @@ static void read_file_of_npu(std::string_view text) {
   DEUTERON_CHECK(again == selection, written);
   const std::string files[] = {"fuzz.c", "usual.c"};
   Diagnostics of_merge;
-  const auto merged = merge_kernel_selections(std::vector{*selection, KernelSelection{}}, files, of_merge);
-  DEUTERON_CHECK(merged.has_value() == (selection->version == kFormatTag) && (!merged || merged == selection));
+  const auto merged =
+      merge_kernel_selections(std::vector{*selection, KernelSelection{}}, files, of_merge);
+  DEUTERON_CHECK(merged.has_value() == (selection->version == kFormatTag) &&
+                 (!merged || merged == selection));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target files. A line `#file NAME` begins another one, which the first may extend. A few bytes without a line are the name of a target.
-// What is taken can be shown, and reads back to what shows the same.
+// Target files. A line `#file NAME` begins another one, which the first may extend. A few bytes
+// without a line are the name of a target. What is taken can be shown, and reads back to what shows
+// the same.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,13 +24,17 @@ static void check(const std::optional<Target>& target, const Diagnostics& diagno
   if (!target) return;
   (void)target_as_json(*target, {"fuse"});
   Diagnostics refused;
-  const std::optional<Target> again = parse_target(target_as_toml(*target, {"fuse"}), "shown.toml", refused);
+  const std::optional<Target> again =
+      parse_target(target_as_toml(*target, {"fuse"}), "shown.toml", refused);
   DEUTERON_CHECK(again && shown(*again) == shown(*target), shown(*target));
 }
 
 static bool is_plain_name(const std::string& name) {
-  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-'; };
-  return !name.empty() && name.size() < 40 && name[0] != '.' && std::all_of(name.begin(), name.end(), is_plain);
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  };
+  return !name.empty() && name.size() < 40 && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), is_plain);
 }
 
 static void read_files(const std::string& text) {
@@ -54,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (text.find("\n#file ") != text.npos) return read_files(text), 0;
   Diagnostics diagnostics;
   const bool is_name = size < 24 && text.find('\n') == text.npos && !text.ends_with(".toml");
-  const std::optional<Target> target = is_name ? find_target(text, diagnostics) : parse_target(text, "fuzz.toml", diagnostics);
+  const std::optional<Target> target =
+      is_name ? find_target(text, diagnostics) : parse_target(text, "fuzz.toml", diagnostics);
   check(target, diagnostics);
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a graph in the text form: a diagnostic, or a graph that verifies, prints, and reads back as the same text.
+// Any bytes as a graph in the text form: a diagnostic, or a graph that verifies, prints, and reads
+// back as the same text.
 #include "ir/text.h"
 #include "ir/verify.h"
 

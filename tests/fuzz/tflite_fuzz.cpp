@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto owner = std::make_shared<std::vector<i64>>(size / 8 + 1);
   if (size > 0) std::memcpy(owner->data(), data, size);
   Diagnostics diagnostics;
-  const auto graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(size), owner, "net.tflite", diagnostics);
+  const auto graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(size), owner,
+                                   "net.tflite", diagnostics);
   if (graph.has_value() == diagnostics.has_errors()) std::abort();
   if (graph && find_fault(*graph)) std::abort();
   const test::MemoryFile file(data, size);

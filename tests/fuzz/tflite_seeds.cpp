@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes small .tflite models into a folder, one for each way in which the reader goes on; and copies the files that are given.
+// Writes small .tflite models into a folder, one for each way in which the reader goes on; and
+// copies the files that are given.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,8 +14,10 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder = argv[1];
   for (const tflite::NamedModel& model : tflite::test_models())
     std::ofstream(folder / (model.name + ".tflite"), std::ios::binary)
-        .write(reinterpret_cast<const char*>(model.bytes.data()), static_cast<std::streamsize>(model.bytes.size()));
+        .write(reinterpret_cast<const char*>(model.bytes.data()),
+               static_cast<std::streamsize>(model.bytes.size()));
   for (int k = 2; k < argc; ++k)
-    std::filesystem::copy_file(argv[k], folder / std::to_string(k).append(".tflite"), std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(argv[k], folder / std::to_string(k).append(".tflite"),
+                               std::filesystem::copy_options::overwrite_existing);
   return 0;
 }

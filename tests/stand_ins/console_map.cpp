@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map of kernels that we read in a text of the vendor's converter, by the operators of the Neutron IR that it was given, as JSON: for
-// tests that hold it against ExecuTorch's reader and against damaged texts.
+// The map of kernels that we read in a text of the vendor's converter, by the operators of the
+// Neutron IR that it was given, as JSON: for tests that hold it against ExecuTorch's reader and
+// against damaged texts.
 //
-//   console_map TEXT IR [TEXT ...]      the map of each text, one line each; FETCHES=1: of conversions that fetch constants
+//   console_map TEXT IR [TEXT ...]      the map of each text, one line each; FETCHES=1: of
+//   conversions that fetch constants
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,10 +25,15 @@ std::vector<char> read(const char* path) {
 
 void print_map(const ModelFace& face, const char* path) {
   const std::vector<char> text = read(path);
-  const KernelMap map = map_kernels(read_console_dump({text.data(), text.size()}), face, {}, std::getenv("FETCHES") != nullptr);
+  const KernelMap map = map_kernels(read_console_dump({text.data(), text.size()}), face, {},
+                                    std::getenv("FETCHES") != nullptr);
   nlohmann::json kernels = nlohmann::json::array();
-  for (const MappedKernel& k : map.kernels) kernels.push_back({{"kernel", k.name}, {"ops", k.ops}, {"open", k.open}});
-  const nlohmann::json j = {{"kernels", kernels}, {"without_kernel", map.without_kernel}, {"unknown", map.unknown}, {"fault", map.fault}};
+  for (const MappedKernel& k : map.kernels)
+    kernels.push_back({{"kernel", k.name}, {"ops", k.ops}, {"open", k.open}});
+  const nlohmann::json j = {{"kernels", kernels},
+                            {"without_kernel", map.without_kernel},
+                            {"unknown", map.unknown},
+                            {"fault", map.fault}};
   fmt::print("{}\n", j.dump());
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the vendor's neutron-converter: its options, its text on the console, its files and its failures, as far as public text shows them
-// (ExecuTorch's backends/nxp and its documents, NXP's eIQ pages, logs that users have published). Which kernels there are our own converter
-// says. The microcode is of a machine that nobody knows: magic word, sizes and counts as published, the rest bytes without a meaning.
+// Plays the vendor's neutron-converter: its options, its text on the console, its files and its
+// failures, as far as public text shows them (ExecuTorch's backends/nxp and its documents, NXP's
+// eIQ pages, logs that users have published). Which kernels there are our own converter says. The
+// microcode is of a machine that nobody knows: magic word, sizes and counts as published, the rest
+// bytes without a meaning.
 //
-// NEUTRON_STAND_IN=NAME makes it fail: crash, hang, old-version, partial-graph, port-order, other-result, other-model, truncated, no-dump.
-// NEUTRON_STAND_IN_OTHER=FILE is the Neutron IR that other-result and other-model convert instead.
+// NEUTRON_STAND_IN=NAME makes it fail: crash, hang, old-version, partial-graph, port-order,
+// other-result, other-model, truncated, no-dump. NEUTRON_STAND_IN_OTHER=FILE is the Neutron IR that
+// other-result and other-model convert instead.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -20,9 +23,9 @@
 #include <string>
 #include <vector>
 
-#include "npu/neutron/converter/converter.h"
 #include "base/tflite/open.h"
 #include "base/tflite/writer.h"
+#include "npu/neutron/converter/converter.h"
 #include "npu/neutron/machine/test_machine.h"
 
 namespace deuteron::neutron {
@@ -52,7 +55,8 @@ constexpr KnownOption kOptions[] = {{"input", true},
                                     {"show-targets", false},
                                     {"show-kernel-kinds", false},
                                     {"help", false}};
-constexpr const char* kTargets[] = {"mcxn54x", "mcxn94x", "imxrt700", "imx95", "imx943", "imx952", "s32k5", "s32n79"};
+constexpr const char* kTargets[] = {"mcxn54x", "mcxn94x", "imxrt700", "imx95",
+                                    "imx943",  "imx952",  "s32k5",    "s32n79"};
 
 using Options = std::map<std::string, std::string>;
 
@@ -67,9 +71,11 @@ Options read_options(int count, char** arguments) {
     std::string name = arguments[k];
     if (!name.starts_with("--")) refuse(fmt::format("Unexpected argument '{}'", name));
     name.erase(0, 2);
-    const auto known = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const KnownOption& o) { return name == o.name; });
+    const auto known = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                    [&](const KnownOption& o) { return name == o.name; });
     if (known == std::end(kOptions)) refuse(fmt::format("Unknown option '--{}'", name));
-    if (known->has_value && k + 1 == count) refuse(fmt::format("Option '--{}' needs a value", name));
+    if (known->has_value && k + 1 == count)
+      refuse(fmt::format("Option '--{}' needs a value", name));
     options[name] = known->has_value ? arguments[++k] : "true";
   }
   return options;
@@ -87,7 +93,9 @@ std::vector<u8> read(const std::string& path) {
 }
 
 void write(const std::string& path, std::span<const u8> bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 
 // ---- the model that was read
@@ -103,16 +111,20 @@ struct Graph {
   std::vector<Op> ops;
 
   bool is_constant(const std::string& name) const {
-    return std::any_of(tensors.begin(), tensors.end(), [&](const auto& t) { return t.first == name && t.second; });
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const auto& t) { return t.first == name && t.second; });
   }
 };
 
 Graph read_graph(std::span<const u8> model) {
   const tflite::Model& m = *tflite::GetModel(model.data());
   const tflite::SubGraph& g = *m.subgraphs()->Get(0);
-  const auto name_of = [&](i32 t) { return g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t))->name()->str(); };
+  const auto name_of = [&](i32 t) {
+    return g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t))->name()->str();
+  };
   Graph graph;
-  for (const tflite::Tensor* t : *g.tensors()) graph.tensors.emplace_back(t->name()->str(), !tflite::buffer_of(m, *t).empty());
+  for (const tflite::Tensor* t : *g.tensors())
+    graph.tensors.emplace_back(t->name()->str(), !tflite::buffer_of(m, *t).empty());
   for (const i32 t : tflite::ints_of(g.inputs())) graph.inputs.push_back(name_of(t));
   for (const i32 t : tflite::ints_of(g.outputs())) graph.outputs.push_back(name_of(t));
   for (const tflite::Operator* o : *g.operators()) {
@@ -155,7 +167,8 @@ class Extraction {
  private:
   const Op* producer(const std::string& tensor, i32* index) const {
     for (size_t k = 0; k < g_.ops.size(); ++k)
-      if (std::count(g_.ops[k].outputs.begin(), g_.ops[k].outputs.end(), tensor)) return *index = static_cast<i32>(k), &g_.ops[k];
+      if (std::count(g_.ops[k].outputs.begin(), g_.ops[k].outputs.end(), tensor))
+        return *index = static_cast<i32>(k), &g_.ops[k];
     return nullptr;
   }
 
@@ -179,7 +192,8 @@ class Extraction {
       if (!from) break;
       tensor = *from;
     }
-    if (const auto renamed = renamed_.find(tensor); renamed != renamed_.end()) return renamed->second;
+    if (const auto renamed = renamed_.find(tensor); renamed != renamed_.end())
+      return renamed->second;
     return producer(tensor, &op) ? written_as(tensor) : tensor;
   }
   // But an output of the model keeps its name.
@@ -187,7 +201,9 @@ class Extraction {
     if (std::count(g_.outputs.begin(), g_.outputs.end(), tensor)) return tensor;
     for (size_t k = 0; k < g_.ops.size(); ++k)
       if (const std::string* from = only_input(static_cast<i32>(k)); from && *from == tensor)
-        if (const std::string name = written_as(g_.ops[k].outputs[0]); std::count(g_.outputs.begin(), g_.outputs.end(), name)) return name;
+        if (const std::string name = written_as(g_.ops[k].outputs[0]);
+            std::count(g_.outputs.begin(), g_.outputs.end(), name))
+          return name;
     return tensor;
   }
 
@@ -202,8 +218,11 @@ class Extraction {
         made.insert(out);
         const std::string name = written_as(out);
         // Means are remade, with a result of a new name.
-        const bool is_new = node.type == "MEAN" && name == out && !std::count(g_.outputs.begin(), g_.outputs.end(), out);
-        if (is_new) renamed_[out] = fmt::format("newOut{}", renamed_.empty() ? "" : fmt::format("_{}", renamed_.size()));
+        const bool is_new = node.type == "MEAN" && name == out &&
+                            !std::count(g_.outputs.begin(), g_.outputs.end(), out);
+        if (is_new)
+          renamed_[out] =
+              fmt::format("newOut{}", renamed_.empty() ? "" : fmt::format("_{}", renamed_.size()));
         out = is_new ? renamed_[out] : name;
         made.insert(out);
       }
@@ -213,7 +232,8 @@ class Extraction {
     for (const Op& node : whole.nodes)
       for (const std::string& in : node.inputs) {
         if (made.contains(in)) inside.insert(in);
-        else if (!std::count(whole.inputs.begin(), whole.inputs.end(), in)) whole.inputs.push_back(in);
+        else if (!std::count(whole.inputs.begin(), whole.inputs.end(), in))
+          whole.inputs.push_back(in);
       }
     for (const Op& node : whole.nodes)
       for (const std::string& out : node.outputs)
@@ -225,7 +245,8 @@ class Extraction {
   bool is_read_elsewhere(const std::string& tensor, const std::vector<i32>& ops) const {
     if (std::count(g_.outputs.begin(), g_.outputs.end(), tensor)) return true;
     for (size_t k = 0; k < g_.ops.size(); ++k)
-      if (!std::count(ops.begin(), ops.end(), static_cast<i32>(k)) && std::count(g_.ops[k].inputs.begin(), g_.ops[k].inputs.end(), tensor))
+      if (!std::count(ops.begin(), ops.end(), static_cast<i32>(k)) &&
+          std::count(g_.ops[k].inputs.begin(), g_.ops[k].inputs.end(), tensor))
         return true;
     return false;
   }
@@ -236,7 +257,9 @@ class Extraction {
     for (size_t k = 0; k < whole.kernels.size(); ++k) {
       const std::string& kernel = whole.kernels[k];
       const bool is_last = k + 1 == whole.kernels.size();
-      const std::string to = is_last ? whole.outputs[0] : kernel == "Pad" ? from + "/pad" : fmt::format("{}/{}", whole.outputs[0], k);
+      const std::string to = is_last           ? whole.outputs[0]
+                             : kernel == "Pad" ? from + "/pad"
+                                               : fmt::format("{}/{}", whole.outputs[0], k);
       const std::string type = kernel == "Pad"            ? "PAD"
                                : kernel == "Slice"        ? "SLICE"
                                : kernel == "TransposeCHW" ? "TRANSPOSE"
@@ -256,7 +279,8 @@ class Extraction {
 
 void print_ports(const char* title, const std::vector<std::string>& names, int indent) {
   fmt::print("{:{}}{}:\n", "", indent, title);
-  for (size_t k = 0; k < names.size(); ++k) fmt::print("{:{}}[{}]: {}\n", "", indent + 2, k, names[k]);
+  for (size_t k = 0; k < names.size(); ++k)
+    fmt::print("{:{}}[{}]: {}\n", "", indent + 2, k, names[k]);
 }
 
 void print_node(const Op& op, size_t location) {
@@ -271,14 +295,18 @@ void print_import(const Graph& g) {
   print_ports("Inputs", g.inputs, 4);
   print_ports("Outputs", g.outputs, 4);
   fmt::print("    Tensors:\n");
-  for (const auto& [name, constant] : g.tensors) fmt::print("      Name: {}\n      Kind: {}\n\n", name, constant ? "Constant" : "Variable");
+  for (const auto& [name, constant] : g.tensors)
+    fmt::print("      Name: {}\n      Kind: {}\n\n", name, constant ? "Constant" : "Variable");
   fmt::print("    Operators:\n");
   for (size_t k = 0; k < g.ops.size(); ++k) print_node(g.ops[k], k);
 }
 
 // The list that --verbose shows; its lines end as on the vendor's machines.
 void print_extract(const std::vector<NeutronOperator>& list) {
-  fmt::print("==================== Extract Graphs ====================\r\nNeutronGraph \"subgraph_{:03}\":\r\n", list.size());
+  fmt::print(
+      "==================== Extract Graphs ====================\r\nNeutronGraph "
+      "\"subgraph_{:03}\":\r\n",
+      list.size());
   for (size_t k = 0; k < list.size(); ++k) {
     fmt::print("    NeutronOperator \"subgraph_{:03}\":\r\n        Operators:\r\n", k);
     for (const Op& node : list[k].nodes) fmt::print("            {}\r\n", node.type);
@@ -289,20 +317,27 @@ void print_extract(const std::vector<NeutronOperator>& list) {
 }
 
 void print_microcode(const Converted& converted, size_t graph) {
-  fmt::print("Generate code for NeutronGraph \"subgraph_{:03}\"\n  Header:\n    numKernelCalls      {:#x}\n  Microinstructions:\n", graph,
-             converted.kernels.size());
+  fmt::print(
+      "Generate code for NeutronGraph \"subgraph_{:03}\"\n  Header:\n    numKernelCalls      "
+      "{:#x}\n  Microinstructions:\n",
+      graph, converted.kernels.size());
   const auto is_copy = [&](size_t k) { return converted.kernels[k].kind == Kind::kMemCpy; };
   for (size_t k = 0; k < converted.kernels.size(); ++k) {
     if (is_copy(k)) {
-      fmt::print("    {:04}: CALLARGS MemCpy @() {{ srcPtr: (Consts + {:#x}), dstPtr: (Weights + {:#x}) }}\n", k, 256 * k, 256 * k);
+      fmt::print(
+          "    {:04}: CALLARGS MemCpy @() {{ srcPtr: (Consts + {:#x}), dstPtr: (Weights + {:#x}) "
+          "}}\n",
+          k, 256 * k, 256 * k);
       continue;
     }
     std::string fetched;  // where the copies before it put its constants
     for (size_t c = 0; c < k; ++c)
       if (is_copy(c) && converted.kernels[c].ops == converted.kernels[k].ops)
         fetched += fmt::format(", extraPtr: (Weights + {:#x})", 256 * c);
-    fmt::print("    {:04}: CALLARGS {} @() {{ inPtr: (Scratch + {:#x}), filterPtr: (Consts + {:#x}), biasPtr: (Consts + {:#x}){} }}\n", k,
-               name_of(converted.kernels[k].kind), 64 * k, 256 * k, 256 * k + 128, fetched);
+    fmt::print(
+        "    {:04}: CALLARGS {} @() {{ inPtr: (Scratch + {:#x}), filterPtr: (Consts + {:#x}), "
+        "biasPtr: (Consts + {:#x}){} }}\n",
+        k, name_of(converted.kernels[k].kind), 64 * k, 256 * k, 256 * k + 128, fetched);
   }
 }
 
@@ -314,7 +349,9 @@ void print_subgraph(const NeutronOperator& s, size_t number, const Graph& g) {
   std::set<std::string> names;
   for (const Op& node : s.nodes)
     for (const auto* side : {&node.inputs, &node.outputs}) names.insert(side->begin(), side->end());
-  for (const std::string& name : names) fmt::print("      Name: {}\n      Kind: {}\n\n", name, g.is_constant(name) ? "Constant" : "Variable");
+  for (const std::string& name : names)
+    fmt::print("      Name: {}\n      Kind: {}\n\n", name,
+               g.is_constant(name) ? "Constant" : "Variable");
   for (size_t k = 0; k < s.nodes.size(); ++k) print_node(s.nodes[k], k);
 }
 
@@ -334,18 +371,22 @@ void print_statistics(const Graph& g, const std::vector<NeutronOperator>& list) 
   size_t after = 0;
   for (const NeutronOperator& row : list) after += row.nodes.size();
   fmt::print(
-      "Conversion statistics:\n  Number of operators after import    = {}\n  Number of operators after optimize  = {}\n"
+      "Conversion statistics:\n  Number of operators after import    = {}\n  Number of operators "
+      "after optimize  = {}\n"
       "    Number of operators converted     = {}\n    Number of operators NOT converted = 0\n"
       "  Number of operators after extract   = 1\n    Number of Neutron graphs          = 1\n"
-      "    Number of operators NOT converted = 0\n  Operator conversion ratio           = {} / {} = 1\n",
+      "    Number of operators NOT converted = 0\n  Operator conversion ratio           = {} / {} "
+      "= 1\n",
       g.ops.size(), after, after, after, after);
 }
 
 void write_selection(const Converted& converted) {
   std::set<Kind> kinds;
   for (const KernelUse& use : converted.kernels) kinds.insert(use.kind);
-  std::string text = "// Neutron kernel selection, version 3.2.1\n#include <stdint.h>\n\nenum KernelKind {\n";
-  for (i32 k = 1; k < kKinds; ++k) text += fmt::format("  KERNEL_{} = {},\n", name_of(static_cast<Kind>(k)), k);
+  std::string text =
+      "// Neutron kernel selection, version 3.2.1\n#include <stdint.h>\n\nenum KernelKind {\n";
+  for (i32 k = 1; k < kKinds; ++k)
+    text += fmt::format("  KERNEL_{} = {},\n", name_of(static_cast<Kind>(k)), k);
   text += "};\n";
   for (const Kind k : kinds) text += fmt::format("int32_t {}(void);\n", name_of(k));
   text += fmt::format("\nint32_t (*const kernelSelection[{}])(void) = {{\n", kKinds);
@@ -372,9 +413,15 @@ std::vector<u8> foreign_microcode(std::span<const u8> ours, size_t weights_bytes
   constexpr uint32_t kVendorsVersion = 0x00030201, kTopBit = 0x80000000;
   const size_t words = ours.size() / 4 + ours.size() / 16 + 1;
   std::vector<u8> made = scrambled(ours, 4 * words);
-  const auto set = [&](int word, uint32_t value) { std::memcpy(made.data() + 4 * word, &value, 4); };
-  const auto keep = [&](int word) { std::memcpy(made.data() + 4 * word, ours.data() + 4 * word, 4); };
-  for (int word = kScratchBytesWord; word <= (profiles ? int{kOutputsWordV1} : int{kOutputsWordV0}); ++word) keep(word);
+  const auto set = [&](int word, uint32_t value) {
+    std::memcpy(made.data() + 4 * word, &value, 4);
+  };
+  const auto keep = [&](int word) {
+    std::memcpy(made.data() + 4 * word, ours.data() + 4 * word, 4);
+  };
+  for (int word = kScratchBytesWord; word <= (profiles ? int{kOutputsWordV1} : int{kOutputsWordV0});
+       ++word)
+    keep(word);
   set(kMagicWord, kMagic);
   set(kTagWord, kVendorsVersion);
   set(kMicrocodeBytesWord, static_cast<uint32_t>(made.size()));
@@ -392,17 +439,24 @@ std::vector<u8> with_foreign_sections(const std::vector<u8>& model) {
     const auto all = tflite::ints_of(indexes);
     return std::vector<i32>(all.begin(), all.end());
   };
-  const std::vector<i32> operands = list(op.inputs()), results = list(op.outputs()), outputs = list(g.outputs());
-  const i32 microcode_at = operands[operands.size() - 3], weights_at = operands[operands.size() - 2];
-  const auto section = [&](i32 t) { return tflite::buffer_of(m, *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t))); };
+  const std::vector<i32> operands = list(op.inputs()), results = list(op.outputs()),
+                         outputs = list(g.outputs());
+  const i32 microcode_at = operands[operands.size() - 3],
+            weights_at = operands[operands.size() - 2];
+  const auto section = [&](i32 t) {
+    return tflite::buffer_of(m, *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t)));
+  };
   const auto own = section(weights_at);
   const std::vector<u8> weights = scrambled(own, own.size() + own.size() / 16);
-  const std::vector<u8> microcode = foreign_microcode(section(microcode_at), weights.size(), results.size() == outputs.size() + 3);
+  const std::vector<u8> microcode = foreign_microcode(section(microcode_at), weights.size(),
+                                                      results.size() == outputs.size() + 3);
   tflite::Writer w;
   w.name_custom(kNeutronGraph);
   for (flatbuffers::uoffset_t t = 0; t < g.tensors()->size(); ++t) {
     const tflite::Tensor& from = *g.tensors()->Get(t);
-    const std::vector<u8> none, &data = static_cast<i32>(t) == microcode_at ? microcode : static_cast<i32>(t) == weights_at ? weights : none;
+    const std::vector<u8> none, &data = static_cast<i32>(t) == microcode_at ? microcode
+                                        : static_cast<i32>(t) == weights_at ? weights
+                                                                            : none;
     const std::vector<i32> extents = list(from.shape());
     Shape shape(extents.begin(), extents.end());
     if (!data.empty()) shape = {static_cast<i64>(data.size())};
@@ -410,7 +464,8 @@ std::vector<u8> with_foreign_sections(const std::vector<u8>& model) {
     i64 zero = 0;
     if (const auto* q = from.quantization(); q && q->scale() && q->scale()->size() > 0)
       scales.assign(q->scale()->begin(), q->scale()->end()), zero = q->zero_point()->Get(0);
-    w.add(shape, from.type(), scales, static_cast<i32>(zero), 0, data.empty() ? 0 : w.buffer(data.data(), data.size()), from.name()->c_str());
+    w.add(shape, from.type(), scales, static_cast<i32>(zero), 0,
+          data.empty() ? 0 : w.buffer(data.data(), data.size()), from.name()->c_str());
   }
   w.op(tflite::BuiltinOperator::CUSTOM, operands, results);
   return w.finish(list(g.inputs()), outputs);
@@ -430,11 +485,13 @@ void reverse_ports(std::vector<u8>& model) {
 std::vector<u8> partial_graph(const Graph& g) {
   tflite::Writer w;
   w.name_custom(kNeutronGraph);
-  const i32 x = w.tensor({1, 8}, 0.5f, 0, "x"), middle = w.tensor({1, 8}, 0.5f, 0, "middle"), y = w.tensor({1, 8}, 0.5f, 0, "y");
+  const i32 x = w.tensor({1, 8}, 0.5f, 0, "x"), middle = w.tensor({1, 8}, 0.5f, 0, "middle"),
+            y = w.tensor({1, 8}, 0.5f, 0, "y");
   w.op(tflite::BuiltinOperator::CUSTOM, {x}, middle);
   tflite::BuiltinOperator last = tflite::BuiltinOperator::SOFTMAX;
   for (int code = 0; code <= static_cast<int>(tflite::BuiltinOperator::MAX); ++code)
-    if (!g.ops.empty() && tflite::name_of_builtin(code) == g.ops.back().type) last = static_cast<tflite::BuiltinOperator>(code);
+    if (!g.ops.empty() && tflite::name_of_builtin(code) == g.ops.back().type)
+      last = static_cast<tflite::BuiltinOperator>(code);
   w.op(last, {middle}, y);
   return w.finish({x}, {y});
 }
@@ -445,8 +502,9 @@ int convert_file(const Options& options) {
     return at == options.end() ? std::string() : at->second;
   };
   const std::string wrong = failure();
-  fmt::print("Converting model with the following options:\n  Input  = {}\n  Output = {}\n  Target = {}\n", value("input"), value("output"),
-             value("target"));
+  fmt::print(
+      "Converting model with the following options:\n  Input  = {}\n  Output = {}\n  Target = {}\n",
+      value("input"), value("output"), value("target"));
   if (std::find(std::begin(kTargets), std::end(kTargets), value("target")) == std::end(kTargets))
     refuse(fmt::format("Unknown target '{}'", value("target")));
   if (wrong == "hang")
@@ -458,13 +516,18 @@ int convert_file(const Options& options) {
   const bool dump = value("dump-after-import") == "console" && wrong != "no-dump";
   if (dump) print_import(g);
   if (wrong == "crash") {
-    fmt::print("==================== Optimize Graph ====================\nAssertion failed: tensor != nullptr\n");
+    fmt::print(
+        "==================== Optimize Graph ====================\nAssertion failed: tensor != "
+        "nullptr\n");
     std::fflush(stdout);
     std::raise(SIGSEGV);
   }
   const auto convert_ir = [&](const std::vector<u8>& ir) {
     Diagnostics diagnostics;
-    auto result = convert(ir, {n3_64(), options.contains("fetch-constants-to-sram"), options.contains("use-profiling")}, diagnostics);
+    auto result = convert(
+        ir,
+        {n3_64(), options.contains("fetch-constants-to-sram"), options.contains("use-profiling")},
+        diagnostics);
     if (!result) refuse(format_diagnostic(diagnostics.list()[0]));
     return std::move(*result);
   };
@@ -480,7 +543,8 @@ int convert_file(const Options& options) {
   converted.model = with_foreign_sections(converted.model);
 
   const std::string least = value("min-num-ops-per-graph");
-  if (!least.empty() && std::strtoul(least.c_str(), nullptr, 10) > g.ops.size()) converted.model = given;  // nothing is worth it
+  if (!least.empty() && std::strtoul(least.c_str(), nullptr, 10) > g.ops.size())
+    converted.model = given;  // nothing is worth it
   if (wrong == "partial-graph") converted.model = partial_graph(g);
   if (wrong == "port-order") reverse_ports(converted.model);
   if (wrong == "truncated") converted.model.resize(converted.model.size() * 3 / 5);
@@ -495,7 +559,8 @@ int main(int count, char** arguments) {
   using namespace deuteron::neutron;
   const Options options = read_options(count, arguments);
   if (options.contains("version")) {
-    fmt::print("eIQ neutron-converter version {}\n", failure() == "old-version" ? "2.0.2+0X0cebb80a" : "3.2.1+0X00000000");
+    fmt::print("eIQ neutron-converter version {}\n",
+               failure() == "old-version" ? "2.0.2+0X0cebb80a" : "3.2.1+0X00000000");
     return 0;
   }
   if (options.contains("show-targets")) {

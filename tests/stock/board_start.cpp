@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From reset to main for stock_runner on an emulated board: newlib with files over semihosting. The command line is QEMU's `arg=` words.
+// From reset to main for stock_runner on an emulated board: newlib with files over semihosting. The
+// command line is QEMU's `arg=` words.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +49,8 @@ void* _sbrk(intptr_t bytes) {
   asm volatile("bkpt 0xab" : "+r"(operation) : "r"(argument) : "memory");
   static char* words[16];
   int count = 0;
-  for (char* word = std::strtok(line, " "); word && count < 15; word = std::strtok(nullptr, " ")) words[count++] = word;
+  for (char* word = std::strtok(line, " "); word && count < 15; word = std::strtok(nullptr, " "))
+    words[count++] = word;
   std::exit(main(count, words));
 }
 }

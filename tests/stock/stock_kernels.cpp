@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers our backend, and our kernels under their own names, in the stock ExecuTorch runtime, so that its loader and executor run our
-// files with them.
+// Registers our backend, and our kernels under their own names, in the stock ExecuTorch runtime, so
+// that its loader and executor run our files with them.
 #include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
@@ -25,7 +25,8 @@ const uint8_t* file_begin = nullptr;
 const uint8_t* file_end = nullptr;
 deuteron::Isa file_isa = deuteron::kBuildIsa;  // the string value of docs/formats-pte.md
 
-// Everything that one call's arguments need, in our form. Pointers stay valid while `values` and the lists do not grow.
+// Everything that one call's arguments need, in our form. Pointers stay valid while `values` and
+// the lists do not grow.
 struct Arguments {
   std::vector<deuteron::Value> values;
   std::vector<deuteron::Tensor> tensors;
@@ -87,14 +88,16 @@ bool convert(Arguments& a, char letter, et::EValue& e, deuteron::Value& v) {
     }
     add_tensors(a, v, list.size());
   } else {
-    std::fprintf(stderr, "argument of schema letter %c has a kind that the adapter does not know\n", letter);
+    std::fprintf(stderr, "argument of schema letter %c has a kind that the adapter does not know\n",
+                 letter);
     return false;
   }
   return true;
 }
 
 // Checks and runs one call. A refusal is an error of the call, as in any kernel.
-void run(const deuteron::Kernel& kernel, et::KernelRuntimeContext& context, et::Span<et::EValue*> stack) {
+void run(const deuteron::Kernel& kernel, et::KernelRuntimeContext& context,
+         et::Span<et::EValue*> stack) {
   const size_t count = std::strlen(kernel.schema);
   if (stack.size() != count + 1) {
     std::fprintf(stderr, "%s: %zu arguments, expected %zu\n", kernel.name, stack.size(), count + 1);
@@ -138,16 +141,20 @@ constexpr int kMaxKernels = 512;
 template <int... kIndices>
 void register_all(bool own_dialect, std::integer_sequence<int, kIndices...>) {
   if (deuteron::kAllKernels.count > kMaxKernels) {
-    std::fprintf(stderr, "%d kernels, room for %d\n", static_cast<int>(deuteron::kAllKernels.count), kMaxKernels);
+    std::fprintf(stderr, "%d kernels, room for %d\n", static_cast<int>(deuteron::kAllKernels.count),
+                 kMaxKernels);
     std::exit(2);
   }
-  const bool others = et::registry_has_op_function("aten::add.out");  // of a library that was loaded before
+  const bool others =
+      et::registry_has_op_function("aten::add.out");  // of a library that was loaded before
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
   for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
-    if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0) continue;
+    if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0)
+      continue;
     if (others && et::registry_has_op_function(deuteron::kAllKernels.kernels[i]->name)) continue;
     const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
-    if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
+    if (et::register_kernel(kernel) != et::Error::Ok)
+      std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
   }
 }
 

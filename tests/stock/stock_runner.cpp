@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on raw inputs.
-//   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
-// Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded program runs; outputs then have N steps too.
+// Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on
+// raw inputs.
+//   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes
+//   OUT_PREFIX0.bin, .. in storage order
+// Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded
+// program runs; outputs then have N steps too.
 // --stock-dialects: without the kernels of our own dialect, as stock firmware is.
-// --library=FILE: a backend of somebody else, which registers itself. --method-bytes=N: memory of the method, instead of as much as it wants.
-// --etdump=FILE: the trace, where it is built with ExecuTorch's event tracer. Two runs are alike: a board counts instructions, and the host's
-// clock how often it is read.
+// --library=FILE: a backend of somebody else, which registers itself. --method-bytes=N: memory of
+// the method, instead of as much as it wants.
+// --etdump=FILE: the trace, where it is built with ExecuTorch's event tracer. Two runs are alike: a
+// board counts instructions, and the host's clock how often it is read.
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
@@ -35,7 +39,8 @@
 
 extern "C" et_timestamp_t et_pal_current_ticks(void) {
 #ifdef STOCK_COUNTER
-  return et_timestamp_t{*reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER)} * STOCK_INSTRUCTIONS_PER_TICK;
+  return et_timestamp_t{*reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER)} *
+         STOCK_INSTRUCTIONS_PER_TICK;
 #else
   static et_timestamp_t ticks = 0;
   return ticks += 100;
@@ -82,16 +87,19 @@ void need(et::Error error, const char* step) {
 }
 
 // One step of the sequence: outputs are appended to their files.
-void run_step(et::Method& method, const et::MethodMeta& meta, std::vector<std::vector<char>>& inputs, size_t step,
-              const std::string& prefix) {
+void run_step(et::Method& method, const et::MethodMeta& meta,
+              std::vector<std::vector<char>>& inputs, size_t step, const std::string& prefix) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const et::TensorInfo info = need(meta.input_tensor_meta(i), "input_tensor_meta");
     std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
-    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(), info.dim_order().end());
+    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(),
+                                                      info.dim_order().end());
     std::vector<executorch::aten::StridesType> strides(sizes.size());
-    need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()), "dim_order_to_stride");
-    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(),
-                                      inputs[i].data() + step * info.nbytes(), order.data(), strides.data());
+    need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()),
+         "dim_order_to_stride");
+    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()),
+                                      sizes.data(), inputs[i].data() + step * info.nbytes(),
+                                      order.data(), strides.data());
     need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
   }
 #ifdef STOCK_COUNTER  // a board's free-running counter, and the instructions of a tick
@@ -100,14 +108,17 @@ void run_step(et::Method& method, const et::MethodMeta& meta, std::vector<std::v
   mark<DEUTERON_MARK_BEGIN>();
   need(method.execute(), "execute");
   mark<DEUTERON_MARK_END>();
-  std::printf("instructions %llu\n", static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
+  std::printf("instructions %llu\n",
+              static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
 #else
   need(method.execute(), "execute");
 #endif
   for (size_t i = 0; i < method.outputs_size(); ++i) {
     const executorch::aten::Tensor& t = method.get_output(i).toTensor();
-    std::ofstream(prefix + std::to_string(i) + ".bin", step == 0 ? std::ios::binary : std::ios::binary | std::ios::app)
-        .write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+    std::ofstream(prefix + std::to_string(i) + ".bin",
+                  step == 0 ? std::ios::binary : std::ios::binary | std::ios::app)
+        .write(static_cast<const char*>(t.const_data_ptr()),
+               static_cast<std::streamsize>(t.nbytes()));
   }
 }
 
@@ -121,9 +132,11 @@ int main(int argc, char** argv) {
     const std::string option = argv[1];
     if (option == "--stock-dialects") own_dialect = false;
     if (option.rfind("--etdump=", 0) == 0) etdump = option.substr(9);
-    if (option.rfind("--method-bytes=", 0) == 0) method_bytes = static_cast<size_t>(std::atol(option.c_str() + 15));
+    if (option.rfind("--method-bytes=", 0) == 0)
+      method_bytes = static_cast<size_t>(std::atol(option.c_str() + 15));
 #ifdef __linux__
-    if (option.rfind("--library=", 0) == 0 && !dlopen(option.c_str() + 10, RTLD_NOW | RTLD_GLOBAL)) {
+    if (option.rfind("--library=", 0) == 0 &&
+        !dlopen(option.c_str() + 10, RTLD_NOW | RTLD_GLOBAL)) {
       std::fprintf(stderr, "%s\n", dlerror());
       return 2;
     }
@@ -132,20 +145,25 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   et::runtime_init();
   const std::vector<char> file = read_file(argv[1]);
-  std::vector<char> room(file.size() + 16);  // the NPU's payload lies at a multiple of 16, which malloc on a board does not give
+  std::vector<char> room(
+      file.size() +
+      16);  // the NPU's payload lies at a multiple of 16, which malloc on a board does not give
   void* program_bytes = room.data();
   size_t left = room.size();
   std::memcpy(std::align(16, file.size(), program_bytes, left), file.data(), file.size());
   register_our_kernels(program_bytes, file.size(), own_dialect);
   register_neutron();
   executorch::extension::BufferDataLoader loader(program_bytes, file.size());
-  et::Program program = need(et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
+  et::Program program = need(
+      et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
   const et::MethodMeta meta = need(program.method_meta("forward"), "method_meta");
 
   std::vector<std::vector<uint8_t>> planned;
   std::vector<et::Span<uint8_t>> spans;
   for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
-    planned.emplace_back(static_cast<size_t>(need(meta.memory_planned_buffer_size(i), "memory_planned_buffer_size")), 0xA5);
+    planned.emplace_back(
+        static_cast<size_t>(need(meta.memory_planned_buffer_size(i), "memory_planned_buffer_size")),
+        0xA5);
     spans.emplace_back(planned.back().data(), planned.back().size());
   }
   et::HierarchicalAllocator planned_memory({spans.data(), spans.size()});
@@ -181,7 +199,9 @@ int main(int argc, char** argv) {
   for (size_t step = 0; step < steps; ++step) run_step(method, meta, inputs, step, argv[2]);
 #ifdef ET_EVENT_TRACER_ENABLED
   const executorch::etdump::ETDumpResult trace = recorder.get_etdump_data();
-  if (!etdump.empty()) std::ofstream(etdump, std::ios::binary).write(static_cast<const char*>(trace.buf), static_cast<std::streamsize>(trace.size));
+  if (!etdump.empty())
+    std::ofstream(etdump, std::ios::binary)
+        .write(static_cast<const char*>(trace.buf), static_cast<std::streamsize>(trace.size));
 #endif
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What newlib and the driver lack for the stock runtime with NXP's delegate on an emulated board: tracing_board.py.
+// What newlib and the driver lack for the stock runtime with NXP's delegate on an emulated board:
+// tracing_board.py.
 #include <malloc.h>
 
 #include <cstddef>

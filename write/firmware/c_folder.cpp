@@ -15,25 +15,32 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-constexpr std::string_view kCNpu = "write/firmware/c_npu/", kOptimization = "runtime/ports/optimization.cmake";
+constexpr std::string_view kCNpu = "write/firmware/c_npu/",
+                           kOptimization = "runtime/ports/optimization.cmake";
 
 std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) {
   std::string kernels, models;
   for (const std::string& path : sources)
-    if (path.ends_with(".cpp") || path.ends_with(".S")) kernels += fmt::format("\n  {}/{}", kCSources, path);
-  const std::string npu = fmt::format("{}{}{}", o.npu ? " deuteron_npu.cpp" : "", o.npu_model ? " neutron_kernels.c" : "",
+    if (path.ends_with(".cpp") || path.ends_with(".S"))
+      kernels += fmt::format("\n  {}/{}", kCSources, path);
+  const std::string npu = fmt::format("{}{}{}", o.npu ? " deuteron_npu.cpp" : "",
+                                      o.npu_model ? " neutron_kernels.c" : "",
                                       kept_operators_of(o).empty() ? "" : " deuteron_call.cpp");
   std::string definitions;
   if (o.npu)
-    definitions = fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n", kCKernels,
-                              o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "");
-  if (!kept_operators_of(o).empty()) definitions += fmt::format("target_compile_definitions({} PRIVATE {}=1)\n", kCKernels, kCDevice);
+    definitions = fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n",
+                              kCKernels, o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "");
+  if (!kept_operators_of(o).empty())
+    definitions +=
+        fmt::format("target_compile_definitions({} PRIVATE {}=1)\n", kCKernels, kCDevice);
   const bool blob = o.weights == CWeights::blob;
   for (const CProgram& p : o.programs) {
     const bool has_weights = !p.constants.empty();
     models += fmt::format(
-        "\nadd_library({0} STATIC {0}.c{1})\ntarget_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n"
-        "target_link_libraries({0} PUBLIC {2})\nset_target_properties({0} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)\n",
+        "\nadd_library({0} STATIC {0}.c{1})\ntarget_include_directories({0} PUBLIC "
+        "${{CMAKE_CURRENT_SOURCE_DIR}})\n"
+        "target_link_libraries({0} PUBLIC {2})\nset_target_properties({0} PROPERTIES C_STANDARD 99 "
+        "C_EXTENSIONS OFF)\n",
         p.name,
         !has_weights ? std::string()
         : blob       ? fmt::format(" {}_weights.S", p.name)
@@ -41,7 +48,8 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
         kCKernels);
     if (has_weights && blob)
       models += fmt::format(
-          "set_source_files_properties({0}_weights.S PROPERTIES COMPILE_OPTIONS \"-Wa,-I${{CMAKE_CURRENT_SOURCE_DIR}}\" "
+          "set_source_files_properties({0}_weights.S PROPERTIES COMPILE_OPTIONS "
+          "\"-Wa,-I${{CMAKE_CURRENT_SOURCE_DIR}}\" "
           "OBJECT_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}_weights.bin)\n",
           p.name);
   }
@@ -51,41 +59,61 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
       "cmake_minimum_required(VERSION 3.16)\nproject(deuteron_models LANGUAGES C CXX ASM)\n\n"
       "set(kernels{3})\nadd_library({2} STATIC {2}.cpp{7} ${{kernels}})\n"
       "set_target_properties({2} PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)\n"
-      "target_include_directories({2} PRIVATE ${{CMAKE_CURRENT_SOURCE_DIR}} ${{CMAKE_CURRENT_SOURCE_DIR}}/{4})\n"
+      "target_include_directories({2} PRIVATE ${{CMAKE_CURRENT_SOURCE_DIR}} "
+      "${{CMAKE_CURRENT_SOURCE_DIR}}/{4})\n"
       "include({4}/{8})\nforeach(source IN LISTS kernels)\n"
-      "  string(REGEX REPLACE \"^{4}/\" \"\" name ${{source}})\n  optimization_of(${{name}} optimization)\n"
-      "  set_source_files_properties(${{source}} PROPERTIES COMPILE_OPTIONS ${{optimization}})\nendforeach()\n"
-      "# -ffp-contract=off: the same arithmetic everywhere, though some cores have a fused multiply-add.\n"
-      "target_compile_options({2} PRIVATE -Os -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno\n"
+      "  string(REGEX REPLACE \"^{4}/\" \"\" name ${{source}})\n  optimization_of(${{name}} "
+      "optimization)\n"
+      "  set_source_files_properties(${{source}} PROPERTIES COMPILE_OPTIONS "
+      "${{optimization}})\nendforeach()\n"
+      "# -ffp-contract=off: the same arithmetic everywhere, though some cores have a fused "
+      "multiply-add.\n"
+      "target_compile_options({2} PRIVATE -Os -ffunction-sections -fdata-sections "
+      "-ffp-contract=off -fno-math-errno\n"
       "  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> "
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)\n{6}{5}",
-      o.version, o.programs.front().name, kCKernels, kernels, kCSources, models, definitions, npu, kOptimization);
+      o.version, o.programs.front().name, kCKernels, kernels, kCSources, models, definitions, npu,
+      kOptimization);
 }
 
 std::string readme(const COutput& o, const std::set<std::string>& sources) {
   const CProgram& first = o.programs.front();
   std::string text = fmt::format(
-      "# {}\n\nMade by `deuteron` {}{}. C99 without an interpreter, a heap or a start-up: `NAME_run` calls the kernels one after the "
-      "other. The kernels are C++17 without exceptions, run-time types or constructors, called through `extern \"C\"`.\n\n",
-      first.name, o.version, o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags));
-  text += "| model | from | calls | weights (flash) | arena (RAM, shared) |\n| --- | --- | ---: | ---: | ---: |\n";
+      "# {}\n\nMade by `deuteron` {}{}. C99 without an interpreter, a heap or a start-up: "
+      "`NAME_run` calls the kernels one after the "
+      "other. The kernels are C++17 without exceptions, run-time types or constructors, called "
+      "through `extern \"C\"`.\n\n",
+      first.name, o.version,
+      o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags));
+  text +=
+      "| model | from | calls | weights (flash) | arena (RAM, shared) |\n| --- | --- | ---: | ---: "
+      "| ---: |\n";
   for (const CProgram& p : o.programs)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", p.name, c_comment(p.from), p.calls.size(), p.constants.size(), p.arena_bytes);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", p.name, c_comment(p.from), p.calls.size(),
+                        p.constants.size(), p.arena_bytes);
   text += fmt::format(
-      "\nBytes. Beside the arena there is no RAM but the stack. Models may share one arena that is as large as the largest needs, unless "
-      "they have `NAME_reset_state`, and they share the kernels.\n\n```c\n#include \"{0}.h\"\n_Alignas(16) static uint8_t "
+      "\nBytes. Beside the arena there is no RAM but the stack. Models may share one arena that is "
+      "as large as the largest needs, unless "
+      "they have `NAME_reset_state`, and they share the kernels.\n\n```c\n#include "
+      "\"{0}.h\"\n_Alignas(16) static uint8_t "
       "arena[{1}_ARENA_BYTES]; /* C11; in C99 your compiler's "
       "own "
-      "word */\nconst struct {0}_inputs in = {{.input0 = image}};\nconst struct {0}_outputs out = {{.output0 = result}};\n"
+      "word */\nconst struct {0}_inputs in = {{.input0 = image}};\nconst struct {0}_outputs out = "
+      "{{.output0 = result}};\n"
       "int failed = {0}_run(arena, &in, &out);\n```\n\n",
       first.name, c_macro(first.name));
   text += fmt::format(
-      "Build: `add_subdirectory` and link `{}`; or compile every file here as it stands, with `{}` as an include folder for C++ and "
-      "`-ffp-contract=off` (a `.S` needs `-Wa,-I.`). Link with `-Wl,--gc-sections`: then only the kernels that are called are in the "
+      "Build: `add_subdirectory` and link `{}`; or compile every file here as it stands, with `{}` "
+      "as an include folder for C++ and "
+      "`-ffp-contract=off` (a `.S` needs `-Wa,-I.`). Link with `-Wl,--gc-sections`: then only the "
+      "kernels that are called are in the "
       "image.\n\n"
-      "Kernels: {}.\n\n| file | what |\n| --- | --- |\n| `NAME.h`, `NAME.c` | a model: sizes as macros, and its calls |\n"
-      "| `NAME_weights.*` | its constants |\n| `{}.h`, `.cpp` | the kernels as C sees them |\n| `{}/` | their sources, {} files |\n",
-      first.name, kCSources, fmt::join(operators_of(o), ", "), kCKernels, kCSources, sources.size());
+      "Kernels: {}.\n\n| file | what |\n| --- | --- |\n| `NAME.h`, `NAME.c` | a model: sizes as "
+      "macros, and its calls |\n"
+      "| `NAME_weights.*` | its constants |\n| `{}.h`, `.cpp` | the kernels as C sees them |\n| "
+      "`{}/` | their sources, {} files |\n",
+      first.name, kCSources, fmt::join(operators_of(o), ", "), kCKernels, kCSources,
+      sources.size());
   return text;
 }
 
@@ -116,7 +144,8 @@ std::map<std::string, std::string> c_output_files(const COutput& o, const Runtim
   sources.emplace(kOptimization);
   Files files;
   for (const SourceFile& f : runtime.files)
-    if (sources.contains(std::string(f.path))) files.emplace(fmt::format("{}/{}", kCSources, f.path), f.text);
+    if (sources.contains(std::string(f.path)))
+      files.emplace(fmt::format("{}/{}", kCSources, f.path), f.text);
   KernelList list;
   for (const CProgram& p : o.programs) {
     files[p.name + ".h"] = c_header(o, p);
@@ -128,14 +157,17 @@ std::map<std::string, std::string> c_output_files(const COutput& o, const Runtim
       files[p.name + "_weights.c"] = c_weights(o, p);
     } else {
       files[p.name + "_weights.S"] = c_weights_assembly(p);
-      files[p.name + "_weights.bin"] = {reinterpret_cast<const char*>(p.constants.data()), p.constants.size()};
+      files[p.name + "_weights.bin"] = {reinterpret_cast<const char*>(p.constants.data()),
+                                        p.constants.size()};
     }
   }
   files[fmt::format("{}.h", kCKernels)] = c_kernels_header(o);
-  files[fmt::format("{}.cpp", kCKernels)] = c_kernels_source(o, {headers.begin(), headers.end()}, runtime);
+  files[fmt::format("{}.cpp", kCKernels)] =
+      c_kernels_source(o, {headers.begin(), headers.end()}, runtime);
   for (const SourceFile& f : runtime.files)
     if (o.npu && f.path.starts_with(kCNpu)) files.emplace(f.path.substr(kCNpu.size()), f.text);
-    else if (!kept.empty() && f.path.starts_with(kCCall)) files.emplace(f.path.substr(kCCall.size()), f.text);
+    else if (!kept.empty() && f.path.starts_with(kCCall))
+      files.emplace(f.path.substr(kCCall.size()), f.text);
   if (o.npu_model) {
     neutron::KernelSelection selection;
     for (const std::string& name : o.npu_kernels) selection.kinds.insert(*npu_kernel(name));

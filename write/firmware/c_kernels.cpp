@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border between the C of a model and the kernels, which are C++: a header of structs and functions for C, and their definitions, which
-// hold the structs against those of the kernels.
+// The border between the C of a model and the kernels, which are C++: a header of structs and
+// functions for C, and their definitions, which hold the structs against those of the kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ std::map<std::string, KernelUse> kernels_of(const COutput& o) {
 void add_record(const RecordShape& record, std::vector<const RecordShape*>& records) {
   for (uint32_t i = 0; i < record.count; ++i)
     if (record.fields[i].record != nullptr) add_record(*record.fields[i].record, records);
-  if (std::ranges::none_of(records, [&](const RecordShape* r) { return r->name == record.name; })) records.push_back(&record);
+  if (std::ranges::none_of(records, [&](const RecordShape* r) { return r->name == record.name; }))
+    records.push_back(&record);
 }
 
 std::vector<const RecordShape*> records_of(const std::map<std::string, KernelUse>& kernels) {
@@ -48,8 +49,10 @@ std::string c_struct(const RecordShape& record) {
   std::string text = fmt::format("struct deuteron_{} {{\n", record.name);
   for (uint32_t i = 0; i < record.count; ++i) {
     const FieldShape& f = record.fields[i];
-    const std::string type = f.record != nullptr ? fmt::format("struct deuteron_{}", f.record->name) : std::string(f.c_type);
-    text += fmt::format("  {}{};\n", declared(type, f.name), f.count > 0 ? fmt::format("[{}]", f.count) : "");
+    const std::string type = f.record != nullptr ? fmt::format("struct deuteron_{}", f.record->name)
+                                                 : std::string(f.c_type);
+    text += fmt::format("  {}{};\n", declared(type, f.name),
+                        f.count > 0 ? fmt::format("[{}]", f.count) : "");
   }
   return text + "};\n";
 }
@@ -70,10 +73,13 @@ std::string parameters(const KernelUse& use, bool cpp) {
 }
 
 std::string same_layout(const RecordShape& record) {
-  std::string text = fmt::format("static_assert(sizeof(deuteron_{0}) == sizeof(deuteron::{0}), \"{0}\");\n", record.name);
+  std::string text = fmt::format(
+      "static_assert(sizeof(deuteron_{0}) == sizeof(deuteron::{0}), \"{0}\");\n", record.name);
   for (uint32_t i = 0; i < record.count; ++i)
-    text += fmt::format("static_assert(offsetof(deuteron_{0}, {1}) == offsetof(deuteron::{0}, {1}), \"{0}::{1}\");\n", record.name,
-                        record.fields[i].name);
+    text += fmt::format(
+        "static_assert(offsetof(deuteron_{0}, {1}) == offsetof(deuteron::{0}, {1}), "
+        "\"{0}::{1}\");\n",
+        record.name, record.fields[i].name);
   return text;
 }
 
@@ -110,19 +116,22 @@ std::string c_kept_definitions(const COutput& o, const RuntimeSources& runtime) 
     DEUTERON_CHECK(kernel != runtime.kernels.end(), op);
     declared += fmt::format("extern const Kernel {};\n", kernel->second.symbol);
     defined += fmt::format(
-        "int {0}(const deuteron_call* call);\nint {0}(const deuteron_call* call) {{ return deuteron::run_call_of_c(deuteron::{1}, *call); "
+        "int {0}(const deuteron_call* call);\nint {0}(const deuteron_call* call) {{ return "
+        "deuteron::run_call_of_c(deuteron::{1}, *call); "
         "}}\n",
         c_function_of_call(op), kernel->second.symbol);
   }
   if (declared.empty()) return {};
   return fmt::format(
-      "namespace deuteron {{\n{}int run_call_of_c(const Kernel& kernel, const deuteron_call& c);\n}}\nextern \"C\" {{\n{}}}\n", declared,
-      defined);
+      "namespace deuteron {{\n{}int run_call_of_c(const Kernel& kernel, const deuteron_call& "
+      "c);\n}}\nextern \"C\" {{\n{}}}\n",
+      declared, defined);
 }
 
 std::string c_core_check(const COutput& o) {
   if (o.isa.empty())
-    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (with `,host`): make it for the "
+    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a "
+           "computer (with `,host`): make it for the "
            "core\"\n#endif\n";
   std::string wanted = "defined(__ARM_ARCH_PROFILE)";
   if (o.isa == "mve") wanted += " && defined(__ARM_FEATURE_MVE)";
@@ -135,21 +144,26 @@ std::string c_core_check(const COutput& o) {
 std::string c_kernels_header(const COutput& o) {
   const auto kernels = kernels_of(o);
   std::string text = fmt::format(
-      "/* The kernels that the models of this folder call, as C sees them. Made by deuteron {}. What each argument is: "
-      "{}/kernels/.../kernel.h */\n#ifndef DEUTERON_KERNELS_H\n#define DEUTERON_KERNELS_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
+      "/* The kernels that the models of this folder call, as C sees them. Made by deuteron {}. "
+      "What each argument is: "
+      "{}/kernels/.../kernel.h */\n#ifndef DEUTERON_KERNELS_H\n#define "
+      "DEUTERON_KERNELS_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
       o.version, kCSources);
   if (!kept_operators_of(o).empty()) text += "#include \"deuteron_call.h\"\n\n";
   for (const RecordShape* record : records_of(kernels)) text += c_struct(*record) + "\n";
   text += "#ifndef DEUTERON_KERNELS_TYPES_ONLY\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-  for (const auto& [name, use] : kernels) text += fmt::format("void {}({});\n", c_function(name), parameters(use, false));
+  for (const auto& [name, use] : kernels)
+    text += fmt::format("void {}({});\n", c_function(name), parameters(use, false));
   text += c_kept_declarations(o);
   return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n#endif\n";
 }
 
-std::string c_kernels_source(const COutput& o, const std::vector<std::string>& headers, const RuntimeSources& runtime) {
+std::string c_kernels_source(const COutput& o, const std::vector<std::string>& headers,
+                             const RuntimeSources& runtime) {
   const auto kernels = kernels_of(o);
   std::string text = fmt::format(
-      "// The kernels by the names and types that C knows. Made by deuteron {}. C++17, with this folder's `{}` as an include folder.\n"
+      "// The kernels by the names and types that C knows. Made by deuteron {}. C++17, with this "
+      "folder's `{}` as an include folder.\n"
       "#define DEUTERON_KERNELS_TYPES_ONLY\n#include \"{}.h\"\n\n#include <cstddef>\n\n",
       o.version, kCSources, kCKernels);
   for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
@@ -159,9 +173,11 @@ std::string c_kernels_source(const COutput& o, const std::vector<std::string>& h
   text += "\nusing namespace deuteron;\n\nextern \"C\" {\n";
   for (const auto& [name, use] : kernels) {
     std::string arguments;
-    for (size_t i = 0; i < use.parameters.size(); ++i) arguments += fmt::format("{}a{}", i > 0 ? ", " : "", i);
-    text += fmt::format("void {}({});\nvoid {}({}) {{ {}({}); }}\n", c_function(name), parameters(use, true), c_function(name),
-                        parameters(use, true), name, arguments);
+    for (size_t i = 0; i < use.parameters.size(); ++i)
+      arguments += fmt::format("{}a{}", i > 0 ? ", " : "", i);
+    text += fmt::format("void {}({});\nvoid {}({}) {{ {}({}); }}\n", c_function(name),
+                        parameters(use, true), c_function(name), parameters(use, true), name,
+                        arguments);
   }
   return text + "}\n" + c_kept_definitions(o, runtime);
 }

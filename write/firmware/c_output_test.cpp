@@ -27,7 +27,8 @@ TEST(COutput, NamesAreIdentifiers) {
     EXPECT_TRUE(is_c_name(c_name(c.text))) << c.text;
   }
   EXPECT_TRUE(is_c_name(c_name(std::string(500, 'x'))));
-  for (const char* text : {"", "8bit", "a-b", "string", "deuteron_x", "_x", "a b", "a\n"}) EXPECT_FALSE(is_c_name(text)) << text;
+  for (const char* text : {"", "8bit", "a-b", "string", "deuteron_x", "_x", "a b", "a\n"})
+    EXPECT_FALSE(is_c_name(text)) << text;
 }
 
 TEST(COutput, CommentsStayComments) {
@@ -44,11 +45,15 @@ TEST(COutput, FunctionsOfTemplates) {
 TEST(COutput, FeaturesAreThoseOfTheCompiler) {
   const auto bit = [](Feature f) { return 1u << static_cast<int>(f); };
   EXPECT_EQ(features_of("", ""), 0u);
-  EXPECT_EQ(features_of("mve", "-mcpu=cortex-m55 -mfloat-abi=hard"), bit(Feature::mve) | bit(Feature::mve_float));
+  EXPECT_EQ(features_of("mve", "-mcpu=cortex-m55 -mfloat-abi=hard"),
+            bit(Feature::mve) | bit(Feature::mve_float));
   EXPECT_EQ(features_of("mve", "-mcpu=cortex-m55 -mfloat-abi=soft"), bit(Feature::mve));
-  EXPECT_EQ(features_of("dsp", "-mcpu=cortex-m4 -mfloat-abi=hard"), bit(Feature::dsp) | bit(Feature::dsp_float));
-  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m3 -mfloat-abi=soft"), bit(Feature::scalar) | bit(Feature::soft_float));
-  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m0 -mfloat-abi=soft"), bit(Feature::scalar) | bit(Feature::soft_float));
+  EXPECT_EQ(features_of("dsp", "-mcpu=cortex-m4 -mfloat-abi=hard"),
+            bit(Feature::dsp) | bit(Feature::dsp_float));
+  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m3 -mfloat-abi=soft"),
+            bit(Feature::scalar) | bit(Feature::soft_float));
+  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m0 -mfloat-abi=soft"),
+            bit(Feature::scalar) | bit(Feature::soft_float));
 }
 
 }  // namespace

@@ -27,27 +27,33 @@ PackageFiles package_sources(const COutput& o, const RuntimeSources& runtime) {
   const std::string own = fmt::format("{}/", kCSources);
   PackageFiles files;
   for (auto& [path, content] : c_output_files(o, runtime)) {
-    if (path == "CMakeLists.txt" || path == "README.md" || path == "LICENSE" || path.ends_with(".cmake")) continue;
+    if (path == "CMakeLists.txt" || path == "README.md" || path == "LICENSE" ||
+        path.ends_with(".cmake"))
+      continue;
     if (path == kSelectionFile) {
       files[path] = content;
       continue;
     }
     // The one include folder is src/, which is therefore the root of the kernels' sources.
-    const std::string to = fmt::format("src/{}", path.starts_with(own) ? path.substr(own.size()) : path);
-    const std::string device = kept_operators_of(o).empty() ? "" : fmt::format("#define {} 1\n", kCDevice);
+    const std::string to =
+        fmt::format("src/{}", path.starts_with(own) ? path.substr(own.size()) : path);
+    const std::string device =
+        kept_operators_of(o).empty() ? "" : fmt::format("#define {} 1\n", kCDevice);
     files[to] = path.ends_with(".cpp") ? std::string(kCOptions) + device + content : content;
   }
   return files;
 }
 
 std::string package_sentence(const CProgram& p) {
-  return fmt::format("{} call{} of kernels, {} bytes of constants, {} bytes of memory for a run, no heap.", p.calls.size(),
-                     p.calls.size() == 1 ? "" : "s", p.constants.size(), p.arena_bytes);
+  return fmt::format(
+      "{} call{} of kernels, {} bytes of constants, {} bytes of memory for a run, no heap.",
+      p.calls.size(), p.calls.size() == 1 ? "" : "s", p.constants.size(), p.arena_bytes);
 }
 
 std::string package_models(const COutput& o) {
   std::string text = "| model | weights (flash) | arena (RAM, shared) |\n| --- | ---: | ---: |\n";
-  for (const CProgram& p : o.programs) text += fmt::format("| {} | {} | {} |\n", p.name, p.constants.size(), p.arena_bytes);
+  for (const CProgram& p : o.programs)
+    text += fmt::format("| {} | {} | {} |\n", p.name, p.constants.size(), p.arena_bytes);
   return text;
 }
 

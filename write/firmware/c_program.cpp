@@ -18,24 +18,134 @@
 namespace deuteron {
 namespace {
 
-// Headers of C and C++ libraries, of Arduino's cores and of CMSIS that one of a model must not hide, and targets that CMake keeps for itself.
-constexpr std::string_view kTaken[] = {
-    "all", "alloca", "api", "arduino", "arm_acle", "arm_math", "arm_mve", "assert", "atomic", "binary", "byteswap", "can", "clean",
-    "client", "cmsis_compiler", "cmsis_gcc", "cmsis_os", "common", "compat", "complex", "ctype", "edit_cache", "eeprom", "elf", "endian",
-    "errno", "ethernet", "features", "fenv", "filesystem", "float", "hardwarecan", "hardwarei2c", "hardwareserial", "hardwarespi", "help",
-    "install", "inttypes", "ipaddress", "iso646", "keyboard", "limits", "list_install_components", "locale", "machine", "malloc", "math",
-    "memory", "mouse", "new", "newlib", "package", "pgmspace", "pins_arduino", "pluggableusb", "poll", "preinstall", "print", "printable",
-    "pthread", "rebuild_cache", "reent", "regex", "ringbuffer", "sched", "sd", "search", "select", "serial", "server", "servo", "setjmp",
-    "signal", "spi", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "stream",
-    "string", "string_view", "strings", "sys", "test", "tgmath", "threads", "time", "tuple", "uchar", "udp", "unistd", "usb", "usbapi",
-    "usbcore", "usbdesc", "utility", "variant", "vector", "version", "wchar", "wcharacter", "wctype", "wdt", "wifi", "wire", "wiring",
-    "wiring_analog", "wiring_constants", "wiring_digital", "wiring_private", "wiring_shift", "wmath", "wstring", "zephyr"};
+// Headers of C and C++ libraries, of Arduino's cores and of CMSIS that one of a model must not
+// hide, and targets that CMake keeps for itself.
+constexpr std::string_view kTaken[] = {"all",
+                                       "alloca",
+                                       "api",
+                                       "arduino",
+                                       "arm_acle",
+                                       "arm_math",
+                                       "arm_mve",
+                                       "assert",
+                                       "atomic",
+                                       "binary",
+                                       "byteswap",
+                                       "can",
+                                       "clean",
+                                       "client",
+                                       "cmsis_compiler",
+                                       "cmsis_gcc",
+                                       "cmsis_os",
+                                       "common",
+                                       "compat",
+                                       "complex",
+                                       "ctype",
+                                       "edit_cache",
+                                       "eeprom",
+                                       "elf",
+                                       "endian",
+                                       "errno",
+                                       "ethernet",
+                                       "features",
+                                       "fenv",
+                                       "filesystem",
+                                       "float",
+                                       "hardwarecan",
+                                       "hardwarei2c",
+                                       "hardwareserial",
+                                       "hardwarespi",
+                                       "help",
+                                       "install",
+                                       "inttypes",
+                                       "ipaddress",
+                                       "iso646",
+                                       "keyboard",
+                                       "limits",
+                                       "list_install_components",
+                                       "locale",
+                                       "machine",
+                                       "malloc",
+                                       "math",
+                                       "memory",
+                                       "mouse",
+                                       "new",
+                                       "newlib",
+                                       "package",
+                                       "pgmspace",
+                                       "pins_arduino",
+                                       "pluggableusb",
+                                       "poll",
+                                       "preinstall",
+                                       "print",
+                                       "printable",
+                                       "pthread",
+                                       "rebuild_cache",
+                                       "reent",
+                                       "regex",
+                                       "ringbuffer",
+                                       "sched",
+                                       "sd",
+                                       "search",
+                                       "select",
+                                       "serial",
+                                       "server",
+                                       "servo",
+                                       "setjmp",
+                                       "signal",
+                                       "spi",
+                                       "stdalign",
+                                       "stdarg",
+                                       "stdatomic",
+                                       "stdbool",
+                                       "stddef",
+                                       "stdint",
+                                       "stdio",
+                                       "stdlib",
+                                       "stdnoreturn",
+                                       "stream",
+                                       "string",
+                                       "string_view",
+                                       "strings",
+                                       "sys",
+                                       "test",
+                                       "tgmath",
+                                       "threads",
+                                       "time",
+                                       "tuple",
+                                       "uchar",
+                                       "udp",
+                                       "unistd",
+                                       "usb",
+                                       "usbapi",
+                                       "usbcore",
+                                       "usbdesc",
+                                       "utility",
+                                       "variant",
+                                       "vector",
+                                       "version",
+                                       "wchar",
+                                       "wcharacter",
+                                       "wctype",
+                                       "wdt",
+                                       "wifi",
+                                       "wire",
+                                       "wiring",
+                                       "wiring_analog",
+                                       "wiring_constants",
+                                       "wiring_digital",
+                                       "wiring_private",
+                                       "wiring_shift",
+                                       "wmath",
+                                       "wstring",
+                                       "zephyr"};
 constexpr size_t kLongestName = 48;
 
 bool is_taken(std::string_view name) {
   std::string lower(name);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::ranges::find(kTaken, lower) != std::end(kTaken) || lower.starts_with("deuteron") || lower.starts_with("neutron");
+  return std::ranges::find(kTaken, lower) != std::end(kTaken) || lower.starts_with("deuteron") ||
+         lower.starts_with("neutron");
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -55,7 +165,9 @@ struct Constants {
     Entry& e = known[static_cast<const std::byte*>(t.data)];
     e.bytes = std::max(e.bytes, uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type));
   }
-  void add_bytes(const void* data, uint64_t bytes) { known[static_cast<const std::byte*>(data)].bytes = bytes; }
+  void add_bytes(const void* data, uint64_t bytes) {
+    known[static_cast<const std::byte*>(data)].bytes = bytes;
+  }
   std::optional<uint64_t> offset_of(const std::byte* p) {
     auto at = known.upper_bound(p);
     if (at == known.begin()) return std::nullopt;
@@ -83,7 +195,8 @@ struct Reader {
   CPlace place_of(const void* pointer) {
     const auto* p = static_cast<const std::byte*>(pointer);
     if (p == nullptr) return {};
-    if (p >= planned && p <= planned + planned_bytes) return {CPlace::arena, static_cast<uint64_t>(p - planned)};
+    if (p >= planned && p <= planned + planned_bytes)
+      return {CPlace::arena, static_cast<uint64_t>(p - planned)};
     if (const std::optional<uint64_t> at = constants.offset_of(p)) return {CPlace::constants, *at};
     lost = true;
     return {};
@@ -93,7 +206,8 @@ struct Reader {
     const uint32_t count = std::max(f.count, 1u);
     for (uint32_t i = 0; i < count; ++i, bytes += f.bytes) {
       if (f.kind == FieldKind::record)
-        for (uint32_t k = 0; k < f.record->count; ++k) find_places(f.record->fields[k], bytes + f.record->fields[k].offset);
+        for (uint32_t k = 0; k < f.record->count; ++k)
+          find_places(f.record->fields[k], bytes + f.record->fields[k].offset);
       if (f.kind != FieldKind::pointer) continue;
       const void* pointer = nullptr;
       std::memcpy(&pointer, bytes, sizeof pointer);
@@ -119,7 +233,8 @@ void add_constants(const Value& v, Constants& constants) {
   if (v.kind == Kind::tensor) constants.add(*v.tensor);
   if (v.kind != Kind::tensor_list) return;
   for (int32_t i = 0; i < v.list.count; ++i)
-    if (v.list.items[i] != nullptr && v.list.items[i]->kind == Kind::tensor) constants.add(*v.list.items[i]->tensor);
+    if (v.list.items[i] != nullptr && v.list.items[i]->kind == Kind::tensor)
+      constants.add(*v.list.items[i]->tensor);
 }
 
 const Kernel* find_kernel(const KernelTable& kernels, const std::string& name) {
@@ -143,8 +258,8 @@ CPort port_of(const Tensor& t, Reader& reader) {
   return p;
 }
 
-// What the loader tells a backend of a delegate, kept: a backend that runs nothing. Its functions ask the loader, so they are called while
-// it loads.
+// What the loader tells a backend of a delegate, kept: a backend that runs nothing. Its functions
+// ask the loader, so they are called while it loads.
 struct ToldDelegate {
   const uint8_t* payload = nullptr;
   uint32_t payload_bytes = 0;
@@ -161,7 +276,9 @@ constexpr uint64_t kVendorHandle = 256;
 // The state that neutron_prepare() takes; pointers of this machine are not smaller than a core's.
 uint64_t delegate_state_bytes(DelegateCall call) {
   std::vector<std::byte> memory(1 << 16);
-  Arena arena{reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16), memory.size() - 16, 0};
+  Arena arena{
+      reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16),
+      memory.size() - 16, 0};
   call.context = kNeutronBackend.context;
   call.arena = &arena;
   void* state = nullptr;
@@ -175,14 +292,17 @@ std::string scratch_of(const DelegateCall& call) {
   uint32_t count = 0;
   const uint8_t* digits = call.option(kNeutronScratchOption, &count);
   std::string text;
-  for (uint32_t i = 0; digits != nullptr && i < count && is_digit(static_cast<char>(digits[i])); ++i) text += static_cast<char>(digits[i]);
+  for (uint32_t i = 0; digits != nullptr && i < count && is_digit(static_cast<char>(digits[i]));
+       ++i)
+    text += static_cast<char>(digits[i]);
   return text;
 }
 
 Status tell_delegate(DelegateCall& call, void** state) {
   ToldDelegates& all = **static_cast<ToldDelegates* const*>(call.context);
   ToldDelegate& told = all.emplace_back();
-  told.payload = call.payload, told.payload_bytes = call.payload_bytes, told.workspace = call.workspace;
+  told.payload = call.payload, told.payload_bytes = call.payload_bytes,
+  told.workspace = call.workspace;
   told.state_bytes = delegate_state_bytes(call), told.scratch = scratch_of(call);
   for (int32_t i = 0; i < call.count; ++i) told.arguments.push_back(call.tensor(i));
   *state = &told;
@@ -255,23 +375,28 @@ CKeptCall::Value kept_value(const Value& v, Reader& reader) {
       for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(v.list.integer(i));
       break;
     case Kind::bool_list:
-      for (int32_t i = 0; i < v.list.count; ++i) k.numbers.push_back(static_cast<const uint8_t*>(v.list.data)[i]);
+      for (int32_t i = 0; i < v.list.count; ++i)
+        k.numbers.push_back(static_cast<const uint8_t*>(v.list.data)[i]);
       break;
     case Kind::tensor_list:
       for (int32_t i = 0; i < v.list.count; ++i) {
         const Value* item = v.list.items[i];
         const bool is_there = item != nullptr && item->kind == Kind::tensor;
-        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader)) : std::nullopt);
+        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader))
+                                     : std::nullopt);
       }
       break;
   }
   return k;
 }
 
-// What write/firmware/c_call takes of the call's memory: the arguments, and what prepare() takes and shares. No core needs more for any of it
-// than this machine, whose pointers are as long as any.
-uint32_t kept_bytes(const Program::Step& step, const Kernel& kernel, Isa isa, const CKeptCall& call) {
-  constexpr size_t kAlignment = alignof(std::max_align_t), kValue = sizeof(Value) + sizeof(void*) + kAlignment;
+// What write/firmware/c_call takes of the call's memory: the arguments, and what prepare() takes
+// and shares. No core needs more for any of it than this machine, whose pointers are as long as
+// any.
+uint32_t kept_bytes(const Program::Step& step, const Kernel& kernel, Isa isa,
+                    const CKeptCall& call) {
+  constexpr size_t kAlignment = alignof(std::max_align_t),
+                   kValue = sizeof(Value) + sizeof(void*) + kAlignment;
   std::vector<AlignedBlock> memory(1 << 12);
   Arena arena;
   for (;; memory.resize(memory.size() * 2)) {
@@ -279,22 +404,26 @@ uint32_t kept_bytes(const Program::Step& step, const Kernel& kernel, Isa isa, co
     Call asked{step.args, step.count, &arena, isa};
     Prepared prepared;
     if (kernel.prepare(asked, &prepared).ok() && arena.fits()) break;
-    DEUTERON_CHECK(memory.size() < size_t{1} << 24, kernel.name);  // the loader has prepared it before
+    DEUTERON_CHECK(memory.size() < size_t{1} << 24,
+                   kernel.name);  // the loader has prepared it before
   }
   size_t bytes = arena.used + arena.shared + 2 * kAlignment;
-  for (const CKeptCall::Value& v : call.arguments) bytes += kValue + v.tensors.size() * (kValue + sizeof(Tensor) + kAlignment);
+  for (const CKeptCall::Value& v : call.arguments)
+    bytes += kValue + v.tensors.size() * (kValue + sizeof(Tensor) + kAlignment);
   return static_cast<uint32_t>((bytes + 15) / 16 * 16);
 }
 
 CKeptCall kept_call_of(const Program::Step& step, const Kernel& kernel, Isa isa, Reader& reader) {
   CKeptCall call;
   call.isa = isa;
-  for (int32_t i = 0; i < step.count; ++i) call.arguments.push_back(kept_value(*step.args[i], reader));
+  for (int32_t i = 0; i < step.count; ++i)
+    call.arguments.push_back(kept_value(*step.args[i], reader));
   call.memory_bytes = kept_bytes(step, kernel, isa, call);
   return call;
 }
 
-// Of all calls, before the first gets a place: two tensors may begin at one address and differ in length.
+// Of all calls, before the first gets a place: two tensors may begin at one address and differ in
+// length.
 void add_all_constants(const Program& program, Constants& constants) {
   for (int32_t k = 0; k < program.instruction_count(); ++k) {
     const Program::Step step = program.step(k);
@@ -306,12 +435,14 @@ void add_all_constants(const Program& program, Constants& constants) {
   }
 }
 
-// One call of the program as the core would make it: calls of a kernel, a joining one for each of its parts; or the call as the loader has
-// it, where its kernel tells none.
-void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa, const CallRecorder& recorder, Reader& reader) {
+// One call of the program as the core would make it: calls of a kernel, a joining one for each of
+// its parts; or the call as the loader has it, where its kernel tells none.
+void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa,
+               const CallRecorder& recorder, Reader& reader) {
   const Program::Step step = program.step(k);
   const CallName name = program.name_of_call(k);
-  reader.op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
+  reader.op =
+      name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
   reader.calls.clear();
   reader.lost = false;
   CCall whole;
@@ -324,7 +455,8 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   }
   const Kernel* kernel = find_kernel(kernels, reader.op);
   DEUTERON_CHECK(kernel != nullptr, reader.op);
-  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty()) return;  // without elements, or in its place
+  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty())
+    return;  // without elements, or in its place
   if (!reader.calls.empty() && !reader.lost) {
     for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
     return;
@@ -368,7 +500,8 @@ bool is_c_name(std::string_view text) {
 
 std::string c_name(std::string_view text) {
   std::string name;
-  for (const char c : text.substr(0, kLongestName - 6)) name += is_letter(c) || is_digit(c) ? c : '_';
+  for (const char c : text.substr(0, kLongestName - 6))
+    name += is_letter(c) || is_digit(c) ? c : '_';
   while (!name.empty() && name.front() == '_') name.erase(0, 1);
   while (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) return "model";
@@ -380,7 +513,8 @@ uint32_t features_of(std::string_view isa, std::string_view flags) {
   return known ? features_of(*known, flags.find("-mfloat-abi=hard") != flags.npos) : 0;
 }
 
-std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, Status& status) {
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
+                                       uint32_t features, Status& status) {
   ToldDelegates delegates;
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
@@ -393,7 +527,8 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   if (status.ok()) {
     tables.resize(needs.tables_bytes / sizeof(AlignedBlock) + 1);
     planned.resize(needs.planned_bytes / sizeof(AlignedBlock) + 1);
-    status = program.load(file, table, {tables.data(), needs.tables_bytes}, {planned.data(), needs.planned_bytes});
+    status = program.load(file, table, {tables.data(), needs.tables_bytes},
+                          {planned.data(), needs.planned_bytes});
   }
   if (!status.ok()) return std::nullopt;
   Reader reader;
@@ -401,10 +536,13 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   reader.planned_bytes = needs.planned_bytes;
   const CallRecorder recorder{features, Reader::record, &reader};
   add_all_constants(program, reader.constants);
-  for (int32_t k = 0; k < program.instruction_count(); ++k) read_call(program, k, kernels, isa, recorder, reader);
+  for (int32_t k = 0; k < program.instruction_count(); ++k)
+    read_call(program, k, kernels, isa, recorder, reader);
   CProgram& c = reader.program;
-  for (int32_t i = 0; i < program.input_count(); ++i) c.inputs.push_back(port_of(program.input(i), reader));
-  for (int32_t i = 0; i < program.output_count(); ++i) c.outputs.push_back(port_of(program.output(i), reader));
+  for (int32_t i = 0; i < program.input_count(); ++i)
+    c.inputs.push_back(port_of(program.input(i), reader));
+  for (int32_t i = 0; i < program.output_count(); ++i)
+    c.outputs.push_back(port_of(program.output(i), reader));
   uint64_t state = 0;
   for (const CCall& call : c.calls) state = std::max(state, call.memory_bytes());
   c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;

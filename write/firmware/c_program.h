@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as calls of kernels with constant arguments: what the C output prints. Made by the checks that the loader runs, asked for
-// another core (kernels/common/record_call.h); no operator is known here.
+// A program as calls of kernels with constant arguments: what the C output prints. Made by the
+// checks that the loader runs, asked for another core (kernels/common/record_call.h); no operator
+// is known here.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,12 +41,13 @@ struct CNpuCall {
   uint64_t state_bytes = 0;
 };
 
-// A call of a kernel that keeps arguments of its own: they are made ready at each run, as deuteron_call of write/firmware/c_call says.
+// A call of a kernel that keeps arguments of its own: they are made ready at each run, as
+// deuteron_call of write/firmware/c_call says.
 struct CKeptCall {
   struct Value {
     Kind kind = Kind::none;
-    int64_t number = 0;                   // its bits where it is real
-    std::vector<int64_t> numbers;         // the items of a list; their bits
+    int64_t number = 0;            // its bits where it is real
+    std::vector<int64_t> numbers;  // the items of a list; their bits
     std::vector<std::optional<CTensor>> tensors;
     std::string text;
   };
@@ -54,7 +56,8 @@ struct CKeptCall {
   uint32_t memory_bytes = 0;
 };
 
-// One call of a kernel. The bytes are those of this machine; `places` are their pointers, in the order in which they are met.
+// One call of a kernel. The bytes are those of this machine; `places` are their pointers, in the
+// order in which they are met.
 struct CCall {
   std::string op;      // "cortex_m::quantized_add.out"
   std::string kernel;  // "add_s8_mve"
@@ -63,7 +66,9 @@ struct CCall {
   std::vector<CPlace> places;
   std::optional<CNpuCall> npu;    // then nothing of the above but `op` is
   std::optional<CKeptCall> kept;  // likewise
-  uint64_t memory_bytes() const { return npu ? npu->state_bytes : kept ? kept->memory_bytes : 0; }  // of its own, while it runs
+  uint64_t memory_bytes() const {
+    return npu ? npu->state_bytes : kept ? kept->memory_bytes : 0;
+  }  // of its own, while it runs
 };
 
 struct CPort {
@@ -97,14 +102,18 @@ struct CProgram {
 
 uint64_t state_bytes_of(const CProgram& program);
 
-// A C identifier that names no header of the standard library and nothing of ours; made of any text.
+// A C identifier that names no header of the standard library and nothing of ours; made of any
+// text.
 std::string c_name(std::string_view text);
 bool is_c_name(std::string_view text);
 
-// Loads the file on this machine, whatever core it is for. Nothing, with a status: a file that cannot be loaded.
-std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, Status& status);
+// Loads the file on this machine, whatever core it is for. Nothing, with a status: a file that
+// cannot be loaded.
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
+                                       uint32_t features, Status& status);
 
-// What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`: "mve"; empty: a computer.
+// What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`:
+// "mve"; empty: a computer.
 uint32_t features_of(std::string_view isa, std::string_view flags);
 
 }  // namespace deuteron

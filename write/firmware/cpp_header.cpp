@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One C++17 header that is a model: `deuteron compile --emit hpp`. The declarations of the C output; and, where NAME_IMPLEMENTATION is
-// defined, its functions, its constants and the kernels that it calls, joined into one text that stands in a namespace of the model's own.
+// One C++17 header that is a model: `deuteron compile --emit hpp`. The declarations of the C
+// output; and, where NAME_IMPLEMENTATION is defined, its functions, its constants and the kernels
+// that it calls, joined into one text that stands in a namespace of the model's own.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -29,17 +30,21 @@ bool is_directive(std::string_view line) { return line.starts_with('#'); }
 bool is_blank_or_comment(std::string_view line) { return line == "\n" || line.starts_with("//"); }
 
 // Adds a header after those that it includes.
-void add_header(const Index& index, const std::string& path, std::vector<std::string>& order, std::set<std::string>& seen) {
+void add_header(const Index& index, const std::string& path, std::vector<std::string>& order,
+                std::set<std::string>& seen) {
   if (!seen.insert(path).second || !index.contains(path)) return;
   for (const std::string_view line : lines_of(index.at(path)))
-    if (const auto other = included(line); other && other->ends_with(".h")) add_header(index, *other, order, seen);
+    if (const auto other = included(line); other && other->ends_with(".h"))
+      add_header(index, *other, order, seen);
   order.push_back(path);
 }
 
 // A text with each of its words as `rename` gives it.
 template <class Rename>
 std::string with_words(std::string_view text, const Rename& rename) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -55,14 +60,18 @@ std::string with_words(std::string_view text, const Rename& rename) {
   return out;
 }
 
-// A file of C++ within the model's namespace: what it begins with (includes of the system, under their conditions) stays outside.
+// A file of C++ within the model's namespace: what it begins with (includes of the system, under
+// their conditions) stays outside.
 std::string in_namespace(std::string_view text, const std::string& space) {
   std::vector<std::string_view> lines;
   for (const std::string_view line : lines_of(text))
     if (!included(line) && !line.starts_with("#pragma once")) lines.push_back(line);
   size_t begin = 0, end = lines.size();
-  for (size_t k = 0; k < lines.size() && (is_directive(lines[k]) || is_blank_or_comment(lines[k])); ++k) begin = k + 1;
-  while (end > begin && (is_directive(lines[end - 1]) || is_blank_or_comment(lines[end - 1]))) --end;
+  for (size_t k = 0; k < lines.size() && (is_directive(lines[k]) || is_blank_or_comment(lines[k]));
+       ++k)
+    begin = k + 1;
+  while (end > begin && (is_directive(lines[end - 1]) || is_blank_or_comment(lines[end - 1])))
+    --end;
   std::string out;
   for (size_t k = 0; k < lines.size(); ++k) {
     if (k == begin && begin < end) out += fmt::format("namespace {} {{\n", space);
@@ -72,10 +81,12 @@ std::string in_namespace(std::string_view text, const std::string& space) {
   return out;
 }
 
-// A line of assembly as a string of C, without its comment. Raw strings would not do: C reads the header too, for its declarations.
+// A line of assembly as a string of C, without its comment. Raw strings would not do: C reads the
+// header too, for its declarations.
 std::string assembly_line(std::string_view line) {
   line = line.substr(0, line.find('@'));
-  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.remove_suffix(1);
+  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())))
+    line.remove_suffix(1);
   if (line.empty()) return "";
   std::string text = "  \"";
   for (const char c : line) {
@@ -100,7 +111,8 @@ std::string with_included(const Index& index, std::string_view text) {
   return out;
 }
 
-// A file of assembly as statements of C++: its lines for the preprocessor stay that, and its macros end with it.
+// A file of assembly as statements of C++: its lines for the preprocessor stay that, and its macros
+// end with it.
 std::string as_statements(std::string_view text) {
   constexpr std::string_view kMacro = ".macro ";
   const std::vector<std::string_view> lines = lines_of(text);
@@ -125,7 +137,8 @@ std::string as_statements(std::string_view text) {
   return out;
 }
 
-// What one file of assembly defines for others would meet that of another model in one image, or in one translation unit.
+// What one file of assembly defines for others would meet that of another model in one image, or in
+// one translation unit.
 std::set<std::string, std::less<>> names_of_assembly(const std::vector<std::string_view>& files) {
   std::set<std::string, std::less<>> names;
   for (const std::string_view file : files)
@@ -147,7 +160,8 @@ std::set<std::string> macros_of(std::string_view text) {
   return macros;
 }
 
-std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, const std::string& name) {
+std::string joined_kernels(const COutput& o, const RuntimeSources& runtime,
+                           const std::string& name) {
   const std::set<std::string> kernels = kernel_headers(runtime, operators_of(o));
   const std::set<std::string> kept = kept_operators_of(o);
   std::set<std::string> files = sources_of(runtime, kernels, o.isa);
@@ -162,12 +176,17 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   std::string text = kept.empty() ? "" : fmt::format("#define {} 1\n", kCDevice);
   std::vector<std::string_view> assembly;
   const std::string space = fmt::format("{}_kernels", name);
-  for (const std::string& path : headers) text += fmt::format("// {}\n{}", path, in_namespace(index.at(path), space));
+  for (const std::string& path : headers)
+    text += fmt::format("// {}\n{}", path, in_namespace(index.at(path), space));
   for (const auto& [path, content] : index) {
     if (path.ends_with(".S"))
-      text += fmt::format("// {}\n{}", path, as_statements(with_included(index, content))), assembly.push_back(content);
-    else if (path.ends_with(".cpp")) text += fmt::format("// {}\n{}", path, in_namespace(content, space));
-    else DEUTERON_CHECK(path.ends_with(".h") || is_assembly_macros(path), path);  // what is included twice cannot be joined so
+      text += fmt::format("// {}\n{}", path, as_statements(with_included(index, content))),
+          assembly.push_back(content);
+    else if (path.ends_with(".cpp"))
+      text += fmt::format("// {}\n{}", path, in_namespace(content, space));
+    else
+      DEUTERON_CHECK(path.ends_with(".h") || is_assembly_macros(path),
+                     path);  // what is included twice cannot be joined so
   }
   for (const char* part : {".h", ".cpp"})
     for (const SourceFile& f : runtime.files)
@@ -176,33 +195,45 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   text += fmt::format("namespace {} {{\n{}}}\n", space, c_kept_definitions(o, runtime));
   const auto names = names_of_assembly(assembly);
   text = with_words(text, [&](std::string_view word) {
-    return names.contains(word) ? fmt::format("{}_{}", name, word.substr(word.find('_') + 1)) : std::string(word);
+    return names.contains(word) ? fmt::format("{}_{}", name, word.substr(word.find('_') + 1))
+                                : std::string(word);
   });
-  const std::string license = fmt::format("// {}\n", kSpdxLine);  // of each file; the header begins with it
-  for (size_t at = text.find(license); at != text.npos; at = text.find(license, at)) text.erase(at, license.size());
+  const std::string license =
+      fmt::format("// {}\n", kSpdxLine);  // of each file; the header begins with it
+  for (size_t at = text.find(license); at != text.npos; at = text.find(license, at))
+    text.erase(at, license.size());
   for (const std::string& macro : macros_of(text)) text += fmt::format("#undef {}\n", macro);
   return text;
 }
 
-// As a library of kernels is compiled. Here the compiler sees every call, and would copy kernels for the numbers of each: MobileNetV2's
-// code grows by 17 % on a Cortex-M55.
+// As a library of kernels is compiled. Here the compiler sees every call, and would copy kernels
+// for the numbers of each: MobileNetV2's code grows by 17 % on a Cortex-M55.
 constexpr std::string_view kNoCopies =
-    "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize(\"-fno-ipa-cp-clone\")\n#endif\n";
+    "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC "
+    "optimize(\"-fno-ipa-cp-clone\")\n#endif\n";
 
-// Warnings of the user's that these kernels were not written for; their own build has others, as errors. The last needs a call's numbers to
-// be followed into a kernel, which here they are.
+// Warnings of the user's that these kernels were not written for; their own build has others, as
+// errors. The last needs a call's numbers to be followed into a kernel, which here they are.
 constexpr std::string_view kBegin =
-    "#if defined(__GNUC__)\n#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wconversion\"\n"
-    "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#pragma GCC diagnostic ignored \"-Wpedantic\"\n"
-    "#pragma GCC diagnostic ignored \"-Wold-style-cast\"\n#pragma GCC diagnostic ignored \"-Wcast-align\"\n"
-    "#pragma GCC diagnostic ignored \"-Wunused-function\"\n#pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n"
-    "#pragma GCC diagnostic ignored \"-Wshadow\"\n#pragma GCC diagnostic ignored \"-Wunused-macros\"\n#endif\n"
-    "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC diagnostic ignored \"-Waggressive-loop-optimizations\"\n#endif\n"
-    "#pragma push_macro(\"ARENA\")\n#pragma push_macro(\"CONSTANT\")\n#undef ARENA\n#undef CONSTANT\n"
+    "#if defined(__GNUC__)\n#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "
+    "\"-Wconversion\"\n"
+    "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#pragma GCC diagnostic ignored "
+    "\"-Wpedantic\"\n"
+    "#pragma GCC diagnostic ignored \"-Wold-style-cast\"\n#pragma GCC diagnostic ignored "
+    "\"-Wcast-align\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-function\"\n#pragma GCC diagnostic ignored "
+    "\"-Wunused-const-variable\"\n"
+    "#pragma GCC diagnostic ignored \"-Wshadow\"\n#pragma GCC diagnostic ignored "
+    "\"-Wunused-macros\"\n#endif\n"
+    "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC diagnostic ignored "
+    "\"-Waggressive-loop-optimizations\"\n#endif\n"
+    "#pragma push_macro(\"ARENA\")\n#pragma push_macro(\"CONSTANT\")\n#undef ARENA\n#undef "
+    "CONSTANT\n"
     "#include <stddef.h>\n#include <string.h>\n";
 constexpr std::string_view kEnd =
     "#undef ARENA\n#undef CONSTANT\n#pragma pop_macro(\"ARENA\")\n#pragma pop_macro(\"CONSTANT\")\n"
-    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT DEFAULT\n#elif defined(__GNUC__)\n#pragma GCC pop_options\n#endif\n"
+    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT DEFAULT\n#elif defined(__GNUC__)\n#pragma "
+    "GCC pop_options\n#endif\n"
     "#if defined(__GNUC__)\n#pragma GCC diagnostic pop\n#endif\n";
 
 }  // namespace
@@ -212,22 +243,29 @@ std::string cpp_header(const COutput& o, const RuntimeSources& runtime) {
   DEUTERON_CHECK(o.programs.size() == 1 && !o.npu, p.name);
   const std::string macro = c_macro(p.name);
   std::string text = fmt::format(
-      "/* {2} */\n/* {0} as one C++17 header: a model, its constants and the kernels that it calls. Include it wherever the model is used, and in "
+      "/* {2} */\n/* {0} as one C++17 header: a model, its constants and the kernels that it "
+      "calls. Include it wherever the model is used, and in "
       "one\n"
-      "   file of C++ with\n\n     #define {1}_IMPLEMENTATION\n\n   before that, which makes it the whole program of the model. Headers of "
+      "   file of C++ with\n\n     #define {1}_IMPLEMENTATION\n\n   before that, which makes it "
+      "the whole program of the model. Headers of "
       "several models may meet in one file. */\n",
       p.name, macro, kSpdxLine);
   text += c_header(o, p);
-  text += fmt::format("#if defined({0}_IMPLEMENTATION) && !defined({0}_IMPLEMENTED)\n#define {0}_IMPLEMENTED\n", macro);
+  text += fmt::format(
+      "#if defined({0}_IMPLEMENTATION) && !defined({0}_IMPLEMENTED)\n#define {0}_IMPLEMENTED\n",
+      macro);
   text += c_core_check(o);
   text +=
-      "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n#error \"the constants are for a little-endian "
+      "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n#error \"the "
+      "constants are for a little-endian "
       "core\"\n#endif\n";
   text += kNoCopies;
   text += kCOptions;
   text += kBegin;
   text += joined_kernels(o, runtime, p.name);
-  if (!p.constants.empty()) text += fmt::format("alignas(16) static const uint32_t {}_weights[] = {};\n", p.name, c_words(p));
+  if (!p.constants.empty())
+    text +=
+        fmt::format("alignas(16) static const uint32_t {}_weights[] = {};\n", p.name, c_words(p));
   text += c_functions(p, CLanguage::cpp17);
   text += kEnd;
   return text + "#endif\n";

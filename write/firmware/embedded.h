@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a firmware project is made of, put into this program by the build (write/firmware/embed.cmake). */
+/* What a firmware project is made of, put into this program by the build
+ * (write/firmware/embed.cmake). */
 #pragma once
 #ifdef __cplusplus
 extern "C" {
@@ -11,12 +12,14 @@ struct deuteron_embedded_file {
 extern const struct deuteron_embedded_file deuteron_runtime_files[];
 extern const int deuteron_runtime_file_count;
 
-/* A constant of the runtime, a kernel or what else its objects define: where it lies in this program, its name, and its source. */
+/* A constant of the runtime, a kernel or what else its objects define: where it lies in this
+ * program, its name, and its source. */
 struct deuteron_constant {
   const void* address;
   const char *name, *path;
 };
-extern const struct deuteron_constant deuteron_constants[]; /* write/firmware/kernel_sources.cmake */
+extern const struct deuteron_constant
+    deuteron_constants[]; /* write/firmware/kernel_sources.cmake */
 extern const int deuteron_constant_count;
 #ifdef __cplusplus
 }

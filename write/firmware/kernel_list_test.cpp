@@ -10,11 +10,14 @@ namespace {
 using testing::HasSubstr;
 
 KernelList some() {
-  return {{{"cortex_m::pad.out", {"resnet8", "digits"}}, {"aten::abs.out", {}}}, {{"Conv2DPointwise", {"resnet8"}}}, neutron::kFormatTag};
+  return {{{"cortex_m::pad.out", {"resnet8", "digits"}}, {"aten::abs.out", {}}},
+          {{"Conv2DPointwise", {"resnet8"}}},
+          neutron::kFormatTag};
 }
 
 TEST(KernelList, IsReadAsItWasWritten) {
-  for (const KernelList& list : {some(), KernelList{}, KernelList{{{"a::b.out", {"m"}}}, {}, std::nullopt}}) {
+  for (const KernelList& list :
+       {some(), KernelList{}, KernelList{{{"a::b.out", {"m"}}}, {}, std::nullopt}}) {
     Diagnostics d;
     const std::string text = write_kernel_list(list);
     EXPECT_TRUE(is_kernel_list(text));
@@ -22,7 +25,9 @@ TEST(KernelList, IsReadAsItWasWritten) {
     ASSERT_TRUE(r);
     EXPECT_EQ(*r, list);
   }
-  EXPECT_THAT(write_kernel_list(some()), HasSubstr("\ncortex_m::pad.out  # digits resnet8\nneutron::Conv2DPointwise  # resnet8\n"));
+  EXPECT_THAT(
+      write_kernel_list(some()),
+      HasSubstr("\ncortex_m::pad.out  # digits resnet8\nneutron::Conv2DPointwise  # resnet8\n"));
 }
 
 TEST(KernelList, APlainListHasNoModelsInItsComments) {
@@ -35,7 +40,9 @@ TEST(KernelList, APlainListHasNoModelsInItsComments) {
 TEST(KernelList, Merges) {
   Diagnostics d;
   KernelList all = some();
-  ASSERT_TRUE(merge_kernel_list(all, {{{"cortex_m::pad.out", {"kws"}}, {"cortex_m::softmax.out", {"kws"}}}, {}, std::nullopt}, "b", d));
+  ASSERT_TRUE(merge_kernel_list(
+      all, {{{"cortex_m::pad.out", {"kws"}}, {"cortex_m::softmax.out", {"kws"}}}, {}, std::nullopt},
+      "b", d));
   EXPECT_EQ(all.cpu.at("cortex_m::pad.out"), (KernelList::Users{"digits", "kws", "resnet8"}));
   EXPECT_EQ(all.cpu.size(), 3u);
   EXPECT_EQ(all.machine, neutron::kFormatTag);
@@ -45,7 +52,8 @@ TEST(KernelList, Merges) {
 }
 
 TEST(KernelList, WhatIsNoNameIsRefusedWithItsLine) {
-  for (const char* wrong : {"quantized_add", "neutron::Conv3D", "neutron machine 12x", "neutron machine", "cortex_m::.out", "a b::c.d"}) {
+  for (const char* wrong : {"quantized_add", "neutron::Conv3D", "neutron machine 12x",
+                            "neutron machine", "cortex_m::.out", "a b::c.d"}) {
     Diagnostics d;
     EXPECT_FALSE(read_kernel_list(std::string("# x\n") + wrong + "\n", "k.sel", d)) << wrong;
     ASSERT_EQ(d.list().size(), 1u) << wrong;

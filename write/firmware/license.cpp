@@ -12,10 +12,11 @@ struct CommentForm {
   std::string_view ending, begin, end;
 };
 constexpr std::array kForms = {
-    CommentForm{".c", "/* ", " */"},   CommentForm{".h", "/* ", " */"}, CommentForm{".S", "/* ", " */"},
-    CommentForm{".ld", "/* ", " */"},  CommentForm{".cpp", "// ", ""},  CommentForm{".ino", "// ", ""},
-    CommentForm{".cmake", "# ", ""},   CommentForm{".yml", "# ", ""},   CommentForm{"CMakeLists.txt", "# ", ""},
-    CommentForm{"Kconfig", "# ", ""},
+    CommentForm{".c", "/* ", " */"},         CommentForm{".h", "/* ", " */"},
+    CommentForm{".S", "/* ", " */"},         CommentForm{".ld", "/* ", " */"},
+    CommentForm{".cpp", "// ", ""},          CommentForm{".ino", "// ", ""},
+    CommentForm{".cmake", "# ", ""},         CommentForm{".yml", "# ", ""},
+    CommentForm{"CMakeLists.txt", "# ", ""}, CommentForm{"Kconfig", "# ", ""},
 };
 
 }  // namespace
@@ -29,7 +30,8 @@ void add_license(std::map<std::string, std::string>& files, const RuntimeSources
     if (f.path == "LICENSE") files.emplace(f.path, f.text);
   if (const auto readme = files.find("README.md"); readme != files.end())
     readme->second +=
-        "\n## Licence\n\nThe code is under the Apache License 2.0 (`LICENSE`). Weights stay under the licence of your model.\n";
+        "\n## Licence\n\nThe code is under the Apache License 2.0 (`LICENSE`). Weights stay under "
+        "the licence of your model.\n";
 }
 
 }  // namespace deuteron

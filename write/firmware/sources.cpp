@@ -22,14 +22,21 @@ Index index_of(const RuntimeSources& runtime) {
 
 // What no header of the same name leads to.
 constexpr std::string_view kAlways[] = {
-    "write/firmware/project/main.cpp", "runtime/ports/errno.cpp",   "runtime/ports/check_no_heap.cmake", "runtime/ports/optimization.cmake",
-    "runtime/ports/messages.ld", "runtime/ports/parts.cmake", "runtime/ports/stack.cmake",
+    "write/firmware/project/main.cpp",
+    "runtime/ports/errno.cpp",
+    "runtime/ports/check_no_heap.cmake",
+    "runtime/ports/optimization.cmake",
+    "runtime/ports/messages.ld",
+    "runtime/ports/parts.cmake",
+    "runtime/ports/stack.cmake",
     "runtime/signature.cpp",  // for a main of the user's own that calls load_signed()
 };
 constexpr std::string_view kEmulated[] = {"runtime/ports/start.cpp", "runtime/ports/sections.ld"};
-constexpr std::string_view kDelegate[] = {"npu/neutron/delegate/linked_driver.cpp", "npu/neutron/delegate/delegate.cpp"};
-constexpr std::string_view kModel[] = {"npu/neutron/machine/neutron_model.cpp", "npu/neutron/machine/check_calls.cpp",
-                                       "npu/neutron/machine/kernel_def.cpp", "npu/neutron/machine/layout.cpp"};
+constexpr std::string_view kDelegate[] = {"npu/neutron/delegate/linked_driver.cpp",
+                                          "npu/neutron/delegate/delegate.cpp"};
+constexpr std::string_view kModel[] = {
+    "npu/neutron/machine/neutron_model.cpp", "npu/neutron/machine/check_calls.cpp",
+    "npu/neutron/machine/kernel_def.cpp", "npu/neutron/machine/layout.cpp"};
 
 // The kernels of the NPU's open model, as its one list has them.
 struct NpuKernel {
@@ -45,9 +52,11 @@ void add_npu(std::vector<std::string>& todo, const Kernels& kernels, bool model)
   for (const std::string_view path : kDelegate) todo.emplace_back(path);
   if (!model) return;
   for (const std::string_view path : kModel) todo.emplace_back(path);
-  for (const NpuKernel& k : kNpuKernels) {  // the driver knows the rules of every call, and has the kernels that are used
+  for (const NpuKernel& k : kNpuKernels) {  // the driver knows the rules of every call, and has the
+                                            // kernels that are used
     todo.push_back(fmt::format("{}/check.cpp", k.folder));
-    if (kernels.contains(std::string(k.name))) todo.push_back(fmt::format("{}/kernel.cpp", k.folder));
+    if (kernels.contains(std::string(k.name)))
+      todo.push_back(fmt::format("{}/kernel.cpp", k.folder));
   }
 }
 
@@ -75,7 +84,8 @@ std::vector<std::string> sources_behind(std::string_view header, std::string_vie
 }
 
 // All that the files lead to.
-std::set<std::string> closure(const Index& index, std::vector<std::string> todo, std::string_view isa, bool npu, bool npu_model) {
+std::set<std::string> closure(const Index& index, std::vector<std::string> todo,
+                              std::string_view isa, bool npu, bool npu_model) {
   std::set<std::string> needed;
   while (!todo.empty()) {
     const std::string path = std::move(todo.back());
@@ -85,7 +95,8 @@ std::set<std::string> closure(const Index& index, std::vector<std::string> todo,
     for (std::string& include : includes_of(file->second)) todo.push_back(std::move(include));
     if (!path.ends_with(".h")) continue;
     // Without the model its headers give types and constants only.
-    const bool of_model = path.starts_with("npu/neutron/machine/") || path.starts_with("npu/neutron/converter/");
+    const bool of_model =
+        path.starts_with("npu/neutron/machine/") || path.starts_with("npu/neutron/converter/");
     const bool of_npu = of_model || path.starts_with("npu/neutron/delegate/");
     if ((of_model && !npu_model) || (of_npu && !npu)) continue;
     // The weak table of all NPU kernels gives way to the selection's.
@@ -104,31 +115,42 @@ std::optional<std::string> included(std::string_view text) {
   return std::string(text.substr(0, text.find('"')));
 }
 
-std::string port_folder(std::string_view board, bool emulated) { return fmt::format("boards/{}", emulated ? "emulated" : board); }
+std::string port_folder(std::string_view board, bool emulated) {
+  return fmt::format("boards/{}", emulated ? "emulated" : board);
+}
 
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
-                                     bool npu_model) {
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
+                                     const FirmwareBoard& board, bool npu, bool npu_model) {
   const Index index = index_of(runtime);
   std::vector<std::string> todo;
-  for (const SourceFile& f : runtime.files)  // those with a header of their own come in where it is included
-    if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
+  for (const SourceFile& f :
+       runtime.files)  // those with a header of their own come in where it is included
+    if (is_runtime_core(f.path) &&
+        !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4))))
+      todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
-  for (const char* file : {"port.cpp", "build.cmake"}) todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
+  for (const char* file : {"port.cpp", "build.cmake"})
+    todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
   if (board.emulated) {
     for (const std::string_view path : kEmulated) todo.emplace_back(path);
-    todo.push_back(fmt::format("boards/{}/map.h", board.name));  // runtime/ports/board.h includes it by the name of the board
+    todo.push_back(
+        fmt::format("boards/{}/map.h",
+                    board.name));  // runtime/ports/board.h includes it by the name of the board
   }
   for (const auto& [kernel, users] : kernels.cpu)
-    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end())
+      todo.emplace_back(known->second.path);
   if (npu) add_npu(todo, kernels.npu, npu_model);
   return closure(index, std::move(todo), board.isa, npu, npu_model);
 }
 
-std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::set<std::string>& kernels) {
+std::set<std::string> kernel_headers(const RuntimeSources& runtime,
+                                     const std::set<std::string>& kernels) {
   const Index index = index_of(runtime);
   std::vector<std::string> todo;
   for (const std::string& kernel : kernels)
-    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end())
+      todo.emplace_back(known->second.path);
   std::set<std::string> seen, headers;
   while (!todo.empty()) {
     const std::string path = std::move(todo.back());
@@ -141,19 +163,24 @@ std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::s
   return headers;
 }
 
-std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<std::string>& headers, std::string_view isa) {
+std::set<std::string> sources_of(const RuntimeSources& runtime,
+                                 const std::set<std::string>& headers, std::string_view isa) {
   return closure(index_of(runtime), {headers.begin(), headers.end()}, isa, false, false);
 }
 
-std::set<std::string> kept_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa) {
+std::set<std::string> kept_sources(const RuntimeSources& runtime,
+                                   const std::set<std::string>& kernels, std::string_view isa) {
   if (kernels.empty()) return {};
   std::vector<std::string> todo{"runtime/arena.cpp"};
   for (const std::string& kernel : kernels)
-    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end())
+      todo.emplace_back(known->second.path);
   return closure(index_of(runtime), std::move(todo), isa, false, false);
 }
 
-std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model) {
+std::set<std::string> npu_sources(const RuntimeSources& runtime,
+                                  const std::set<std::string>& kernels, std::string_view isa,
+                                  bool model) {
   std::vector<std::string> todo{"runtime/arena.cpp"};
   add_npu(todo, kernels, model);
   return closure(index_of(runtime), std::move(todo), isa, true, model);

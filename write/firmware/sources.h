@@ -21,8 +21,9 @@ struct KernelSource {
   std::string_view symbol, path;  // "kQuantizedAdd", "kernels/add/bind.cpp"
 };
 struct RuntimeSources {
-  std::vector<SourceFile> files;                                  // headers and sources
-  std::map<std::string, KernelSource, std::less<>> kernels = {};  // of the CPU, by name: "cortex_m::quantized_add.out"
+  std::vector<SourceFile> files;  // headers and sources
+  std::map<std::string, KernelSource, std::less<>> kernels =
+      {};  // of the CPU, by name: "cortex_m::quantized_add.out"
 };
 
 // What a firmware is for, as boards.txt has it.
@@ -30,22 +31,32 @@ struct FirmwareBoard {
   std::string_view name, isa;  // "scalar", "dsp", "mve"
   bool emulated = true;
 };
-std::string port_folder(std::string_view board, bool emulated);  // "boards/emulated": port.cpp and build.cmake
+std::string port_folder(std::string_view board,
+                        bool emulated);  // "boards/emulated": port.cpp and build.cmake
 
-// A header asks for the source beside it of the same name, and a kernel's header also for the kernels of the
-// instruction set of the board. A kernel that the runtime does not have is left out: the caller has compared. `npu`: the
-// delegate and its driver's interface; `npu_model`: the open machine model too.
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
-                                     bool npu_model);
+// A header asks for the source beside it of the same name, and a kernel's header also for the
+// kernels of the instruction set of the board. A kernel that the runtime does not have is left out:
+// the caller has compared. `npu`: the delegate and its driver's interface; `npu_model`: the open
+// machine model too.
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
+                                     const FirmwareBoard& board, bool npu, bool npu_model);
 
-// Without the runtime, for C programs: the headers `ops/<operator>/kernel.h` of these kernels ("cortex_m::quantized_add.out"), and all that
-// such headers lead to on a core of the instruction set; "": on a computer.
-std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::set<std::string>& kernels);
-std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<std::string>& headers, std::string_view isa);
-// What the checks and the loops of these kernels need, for C programs that make calls ready themselves.
-std::set<std::string> kept_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa);
+// Without the runtime, for C programs: the headers `ops/<operator>/kernel.h` of these kernels
+// ("cortex_m::quantized_add.out"), and all that such headers lead to on a core of the instruction
+// set; "": on a computer.
+std::set<std::string> kernel_headers(const RuntimeSources& runtime,
+                                     const std::set<std::string>& kernels);
+std::set<std::string> sources_of(const RuntimeSources& runtime,
+                                 const std::set<std::string>& headers, std::string_view isa);
+// What the checks and the loops of these kernels need, for C programs that make calls ready
+// themselves.
+std::set<std::string> kept_sources(const RuntimeSources& runtime,
+                                   const std::set<std::string>& kernels, std::string_view isa);
 
-// The delegate of the NPU and, with `model`, the open model of the machine with these of its kernels.
-std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model);
+// The delegate of the NPU and, with `model`, the open model of the machine with these of its
+// kernels.
+std::set<std::string> npu_sources(const RuntimeSources& runtime,
+                                  const std::set<std::string>& kernels, std::string_view isa,
+                                  bool model);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of files, whole or not at all: made beside its place under a temporary name, then renamed.
+// A folder of files, whole or not at all: made beside its place under a temporary name, then
+// renamed.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,37 +47,55 @@ bool may_replace(const fs::path& folder, bool force, Diagnostics& diagnostics) {
   if (!fs::exists(status)) return true;
   const std::string where = folder.native();
   if (!fs::is_directory(status))
-    return diagnostics.error(where, "is a file where the folder of the project shall stand", "firmware.folder"), false;
+    return diagnostics.error(where, "is a file where the folder of the project shall stand",
+                             "firmware.folder"),
+           false;
   if (fs::is_empty(folder, ec) && !ec) return true;
-  if (ec) return diagnostics.error(where, "cannot be read: " + ec.message(), "firmware.folder"), false;
+  if (ec)
+    return diagnostics.error(where, "cannot be read: " + ec.message(), "firmware.folder"), false;
   if (!is_project(folder))
-    return diagnostics.error(where, "is not empty, and no project of `deuteron firmware`", "firmware.folder", "name another folder"), false;
+    return diagnostics.error(where, "is not empty, and no project of `deuteron firmware`",
+                             "firmware.folder", "name another folder"),
+           false;
   if (force) return true;
-  diagnostics.error(where, "is a project already", "firmware.folder", "--force replaces it, with what was changed or built there");
+  diagnostics.error(where, "is a project already", "firmware.folder",
+                    "--force replaces it, with what was changed or built there");
   return false;
 }
 
-bool write_all(const fs::path& folder, const std::map<std::string, std::string>& files, Diagnostics& diagnostics) {
+bool write_all(const fs::path& folder, const std::map<std::string, std::string>& files,
+               Diagnostics& diagnostics) {
   for (const auto& [name, content] : files) {
     const fs::path path = folder / name;
     std::error_code ec;
     fs::create_directories(path.parent_path(), ec);
-    if (ec) return diagnostics.error(path.parent_path().native(), "cannot be made: " + ec.message(), "firmware.folder"), false;
-    if (!write_file(path.native(), {reinterpret_cast<const uint8_t*>(content.data()), content.size()}, diagnostics)) return false;
+    if (ec)
+      return diagnostics.error(path.parent_path().native(), "cannot be made: " + ec.message(),
+                               "firmware.folder"),
+             false;
+    if (!write_file(path.native(),
+                    {reinterpret_cast<const uint8_t*>(content.data()), content.size()},
+                    diagnostics))
+      return false;
   }
   return true;
 }
 
 }  // namespace
 
-bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files, bool force, Diagnostics& diagnostics) {
+bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files,
+                  bool force, Diagnostics& diagnostics) {
   fs::path target = fs::path(folder);
   if (!target.has_filename()) target = target.parent_path();  // "fw/"
-  if (target.empty()) return diagnostics.error(folder, "is no name of a folder", "firmware.folder"), false;
+  if (target.empty())
+    return diagnostics.error(folder, "is no name of a folder", "firmware.folder"), false;
   if (!may_replace(target, force, diagnostics)) return false;
   std::error_code ec;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), ec);
-  if (ec) return diagnostics.error(target.parent_path().native(), "cannot be made: " + ec.message(), "firmware.folder"), false;
+  if (ec)
+    return diagnostics.error(target.parent_path().native(), "cannot be made: " + ec.message(),
+                             "firmware.folder"),
+           false;
   const std::string beside = fmt::format("{}.{}.tmp", target.native(), ::getpid());
   const TemporaryFolder made(beside), old(beside + ".old");
   if (!write_all(made.path(), files, diagnostics)) return false;

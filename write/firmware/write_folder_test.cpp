@@ -23,10 +23,15 @@ class WriteFolder : public testing::Test {
     EXPECT_EQ(done, d.list().empty());
     return done ? "" : d.list().at(0).rule + ": " + d.list()[0].what;
   }
-  size_t entries() const { return static_cast<size_t>(std::distance(fs::directory_iterator(root_), fs::directory_iterator())); }
+  size_t entries() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(root_), fs::directory_iterator()));
+  }
 
-  const fs::path root_ = fs::temp_directory_path() / ("deuteron_folder_" + std::to_string(getpid()));
-  std::map<std::string, std::string> files_ = {{kSelectionFile, write_kernel_list({})}, {"a/b.cpp", "int x;\n"}};
+  const fs::path root_ =
+      fs::temp_directory_path() / ("deuteron_folder_" + std::to_string(getpid()));
+  std::map<std::string, std::string> files_ = {{kSelectionFile, write_kernel_list({})},
+                                               {"a/b.cpp", "int x;\n"}};
 };
 
 TEST_F(WriteFolder, IsWrittenWhole) {
@@ -47,10 +52,12 @@ TEST_F(WriteFolder, ReplacesOnlyItsOwnAndOnlyWhenAsked) {
   EXPECT_EQ(rule_of("empty"), "");
   fs::create_directory(root_ / "mine");
   std::ofstream(root_ / "mine/thesis.txt") << "x";
-  EXPECT_EQ(rule_of("mine", true), "firmware.folder: is not empty, and no project of `deuteron firmware`");
+  EXPECT_EQ(rule_of("mine", true),
+            "firmware.folder: is not empty, and no project of `deuteron firmware`");
   EXPECT_TRUE(fs::exists(root_ / "mine/thesis.txt"));
   std::ofstream(root_ / "file") << "x";
-  EXPECT_EQ(rule_of("file", true), "firmware.folder: is a file where the folder of the project shall stand");
+  EXPECT_EQ(rule_of("file", true),
+            "firmware.folder: is a file where the folder of the project shall stand");
 }
 
 TEST_F(WriteFolder, LeavesNothingHalfWritten) {

@@ -16,11 +16,15 @@ namespace {
 using Files = std::map<std::string, std::string>;
 
 constexpr std::string_view kProjectFolder = "write/firmware/project/";
-constexpr uint64_t kRoomForCode =
-    320 << 10;  // every kernel of the CPU and of the model of the NPU: 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
-constexpr uint64_t kRoomForStack = 96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
+constexpr uint64_t kRoomForCode = 320
+                                  << 10;  // every kernel of the CPU and of the model of the NPU:
+                                          // 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
+constexpr uint64_t kRoomForStack =
+    96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
 
-std::string text_of(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string text_of(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 uint64_t aligned(uint64_t n) { return (n + 15) / 16 * 16; }
 
 // "LENGTH = 512K" behind the region's name in the board's linker script.
@@ -29,7 +33,8 @@ uint64_t region_bytes(std::string_view script, std::string_view region) {
   if (at == script.npos) return 0;
   uint64_t n = 0;
   size_t k = at + 9;
-  for (; k < script.size() && std::isdigit(static_cast<unsigned char>(script[k])); ++k) n = 10 * n + static_cast<uint64_t>(script[k] - '0');
+  for (; k < script.size() && std::isdigit(static_cast<unsigned char>(script[k])); ++k)
+    n = 10 * n + static_cast<uint64_t>(script[k] - '0');
   return n << (script[k] == 'K' ? 10 : 20);
 }
 
@@ -52,7 +57,8 @@ std::string region_called(std::string_view script, const std::string& memory) {
 std::string regions_of(std::string_view script) {
   std::string list;
   for (const char* region : {"CODE", "RAM", "POOL"})
-    if (region_bytes(script, region) > 0) list += fmt::format("{}{}", list.empty() ? "" : ", ", region);
+    if (region_bytes(script, region) > 0)
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", region);
   constexpr std::string_view kAlias = "REGION_ALIAS(\"";
   for (size_t at = script.find(kAlias); at != script.npos; at = script.find(kAlias, at + 1)) {
     const size_t begin = at + kAlias.size();
@@ -75,7 +81,9 @@ std::string_view runtime_file(const RuntimeSources& runtime, const std::string& 
 }
 
 // On a chip the NPU does not reach the flash.
-bool is_copied(const FirmwareProject& p, const FirmwareModel& model) { return !p.emulated && model.npu_reads; }
+bool is_copied(const FirmwareProject& p, const FirmwareModel& model) {
+  return !p.emulated && model.npu_reads;
+}
 
 std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime) {
   std::string declared, listed;
@@ -86,26 +94,31 @@ std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime)
   }
   const bool any = !listed.empty();
   std::string text =
-      "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves all others out.\n#include "
+      "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves "
+      "all others out.\n#include "
       "\"model.h\"\n\n";
   text += "namespace deuteron {\n\n" + declared;
-  if (p.npu) text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
+  if (p.npu)
+    text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
   text += "\n}  // namespace deuteron\n\nnamespace {\n\nusing namespace deuteron;\n";
   if (any) text += "const Kernel* const kKernels[] = {\n" + listed + "};\n";
   if (p.npu) text += "const Backend* const kBackends[] = {&kNeutronBackend};\n";
   text += "\n}  // namespace\n\n";
-  text += fmt::format("extern const deuteron::KernelTable kFirmwareKernels = {{{}, {}, {}, {}}};\n", any ? "kKernels" : "nullptr",
-                      p.kernels.cpu.size(), p.npu ? "kBackends" : "nullptr", p.npu ? 1 : 0);
+  text += fmt::format("extern const deuteron::KernelTable kFirmwareKernels = {{{}, {}, {}, {}}};\n",
+                      any ? "kKernels" : "nullptr", p.kernels.cpu.size(),
+                      p.npu ? "kBackends" : "nullptr", p.npu ? 1 : 0);
   return text;
 }
 
-// A model with constants in its buffers keeps them from one run to the next, so that it shares them with no other.
+// A model with constants in its buffers keeps them from one run to the next, so that it shares them
+// with no other.
 std::string buffers_of(const FirmwareModel& model, size_t m) {
   if (model.buffers.empty()) return "";
   std::string text, list;
   for (size_t b = 0; b < model.buffers.size(); ++b) {
     const std::string name = fmt::format("planned_{}_{}", m, b);
-    text += fmt::format("[[gnu::section(\"{}\")]] alignas(16) uint8_t {}[{}];\n", section_of(model.buffers[b].memory), name,
+    text += fmt::format("[[gnu::section(\"{}\")]] alignas(16) uint8_t {}[{}];\n",
+                        section_of(model.buffers[b].memory), name,
                         std::max<uint64_t>(model.buffers[b].bytes, 16));
     list += fmt::format("{}{{{}, sizeof {}}}", b ? ", " : "", name, name);
   }
@@ -114,43 +127,50 @@ std::string buffers_of(const FirmwareModel& model, size_t m) {
 
 std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text =
-      "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern \"C\" {\nextern const uint8_t ";
+      "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern "
+      "\"C\" {\nextern const uint8_t ";
   std::vector<std::string> names;
   for (size_t m = 0; m < p.models.size(); ++m) {
     names.push_back(fmt::format("model_{0}[], model_{0}_end[]", m));
-    for (size_t i = 0; i < p.models[m].inputs.size(); ++i) names.push_back(fmt::format("model_{}_input_{}[]", m, i));
+    for (size_t i = 0; i < p.models[m].inputs.size(); ++i)
+      names.push_back(fmt::format("model_{}_input_{}[]", m, i));
   }
   for (size_t k = 0; k < names.size(); ++k) text += (k ? ", " : "") + names[k];
   text += ";\n}\n\nnamespace {\n\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
     const FirmwareModel& model = p.models[m];
-    text += fmt::format("alignas(16) uint8_t tables_{}[{}];\n", m, std::max<uint64_t>(model.tables_bytes, 16));
+    text += fmt::format("alignas(16) uint8_t tables_{}[{}];\n", m,
+                        std::max<uint64_t>(model.tables_bytes, 16));
     if (!model.inputs.empty()) {
       text += fmt::format("const deuteron::File inputs_{}[] = {{", m);
       for (size_t i = 0; i < model.inputs.size(); ++i)
-        text += fmt::format("{}{{model_{}_input_{}, {}}}", i ? ", " : "", m, i, model.inputs[i].size());
+        text +=
+            fmt::format("{}{{model_{}_input_{}, {}}}", i ? ", " : "", m, i, model.inputs[i].size());
       text += "};\n";
     }
     if (!model.expected.empty()) {
       text += fmt::format("const uint64_t expected_{}[] = {{", m);
-      for (size_t i = 0; i < model.expected.size(); ++i) text += fmt::format("{}{:#x}", i ? ", " : "", model.expected[i]);
+      for (size_t i = 0; i < model.expected.size(); ++i)
+        text += fmt::format("{}{:#x}", i ? ", " : "", model.expected[i]);
       text += "};\n";
     }
   }
   text += fmt::format(
       "[[gnu::section(\".planned\")]] alignas(16) uint8_t planned[{}];\n"
       "const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
-                      std::max<uint64_t>(memory.planned_bytes, 16));
+      std::max<uint64_t>(memory.planned_bytes, 16));
   for (size_t m = 0; m < p.models.size(); ++m) text += buffers_of(p.models[m], m);
   text += "\n}  // namespace\n\n";
   text += "extern const Model kModels[] = {\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
     const FirmwareModel& model = p.models[m];
-    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}, {}, {}}},\n", model.name,
-        m, m, m,
-                        m, model.buffers.empty() ? "&kPlanned" : fmt::format("planned_{}", m), std::max<size_t>(model.buffers.size(), 1),
-                        model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
-                        model.expected.empty() ? "nullptr" : fmt::format("expected_{}", m), model.expected.size());
+    text += fmt::format(
+        "    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}, "
+        "{}, {}}},\n",
+        model.name, m, m, m, m, model.buffers.empty() ? "&kPlanned" : fmt::format("planned_{}", m),
+        std::max<size_t>(model.buffers.size(), 1),
+        model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
+        model.expected.empty() ? "nullptr" : fmt::format("expected_{}", m), model.expected.size());
   }
   text += fmt::format("}};\nextern const int32_t kModelCount = {};\n", p.models.size());
   return text;
@@ -159,13 +179,18 @@ std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
 std::string models_s(const FirmwareProject& p) {
   std::string text = "/* The models and their inputs, each at a multiple of 16. */\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
-    text += is_copied(p, p.models[m]) ? ".section .models_copied, \"a\", %progbits\n" : ".section .models, \"a\", %progbits\n";
-    text += fmt::format(".balign 16\n.global model_{0}, model_{0}_end\nmodel_{0}:\n.incbin \"models/{1}.pte\"\nmodel_{0}_end:\n", m,
-                        p.models[m].name);
+    text += is_copied(p, p.models[m]) ? ".section .models_copied, \"a\", %progbits\n"
+                                      : ".section .models, \"a\", %progbits\n";
+    text += fmt::format(
+        ".balign 16\n.global model_{0}, model_{0}_end\nmodel_{0}:\n.incbin "
+        "\"models/{1}.pte\"\nmodel_{0}_end:\n",
+        m, p.models[m].name);
     text += ".section .models, \"a\", %progbits\n";
     for (size_t i = 0; i < p.models[m].inputs.size(); ++i)
-      text += fmt::format(".balign 16\n.global model_{0}_input_{1}\nmodel_{0}_input_{1}:\n.incbin \"models/{2}.input{1}.bin\"\n", m, i,
-                          p.models[m].name);
+      text += fmt::format(
+          ".balign 16\n.global model_{0}_input_{1}\nmodel_{0}_input_{1}:\n.incbin "
+          "\"models/{2}.input{1}.bin\"\n",
+          m, i, p.models[m].name);
   }
   return text;
 }
@@ -173,20 +198,25 @@ std::string models_s(const FirmwareProject& p) {
 std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
   // Behind all that is loaded: the start-up copies from right behind the code.
   constexpr std::string_view kCopied =
-      "  .models_copied : { . = ALIGN(16); models_copied_begin = .; *(.models_copied) . = ALIGN(16); models_copied_end = .; } > POOL AT > "
+      "  .models_copied : { . = ALIGN(16); models_copied_begin = .; *(.models_copied) . = "
+      "ALIGN(16); models_copied_end = .; } > POOL AT > "
       "CODE\n"
       "  models_copied_from = LOADADDR(.models_copied);\n";
   std::string buffers;
   for (const auto& [name, region] : memory.region)
-    buffers += fmt::format("  {0} (NOLOAD) : {{ . = ALIGN(16); *({0}) . = ALIGN(16); }} > {1}\n", section_of(name), region);
+    buffers += fmt::format("  {0} (NOLOAD) : {{ . = ALIGN(16); *({0}) . = ALIGN(16); }} > {1}\n",
+                           section_of(name), region);
   return fmt::format(
-      "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE boards/{}/memory.ld\nSECTIONS\n{{\n"
+      "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE "
+      "boards/{}/memory.ld\nSECTIONS\n{{\n"
       "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n{}"
       "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n{}}}\n",
-      p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied, memory.planned_in_pool ? "POOL" : "RAM", buffers);
+      p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied,
+      memory.planned_in_pool ? "POOL" : "RAM", buffers);
 }
 
-// ":conv2d_s8_mve:depthwise_conv2d_s8_mve_3x3:": those of convolutions, whose bindings read it. Empty: not known.
+// ":conv2d_s8_mve:depthwise_conv2d_s8_mve_3x3:": those of convolutions, whose bindings read it.
+// Empty: not known.
 std::string forms_of(const FirmwareProject& p) {
   if (!p.forms) return "";
   std::string text = ":";
@@ -199,82 +229,111 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
   std::string of_npu, of_runtime, models;
   for (const std::string& path : sources)
     if ((path.ends_with(".cpp") || path.ends_with(".S")) && !path.starts_with(kProjectFolder))
-      (path.starts_with("npu/neutron/machine/") || path.starts_with("npu/neutron/converter/") ? of_npu : of_runtime) +=
-          "\n  deuteron/" + path;
+      (path.starts_with("npu/neutron/machine/") || path.starts_with("npu/neutron/converter/")
+           ? of_npu
+           : of_runtime) += "\n  deuteron/" + path;
   size_t placed = 0;
   for (const FirmwareModel& m : p.models) {
     placed += !m.buffers.empty();
     models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
-    for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
+    for (size_t i = 0; i < m.inputs.size(); ++i)
+      models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
   }
   return fmt::format(
-      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD {}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
+      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD "
+      "{}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
       "{})\n"
-      "set(ONE_MEMORY {})\nset(FORMS \"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
-      p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF", std::max<uint64_t>(p.npu_calls, 1),
-      placed == 0 ? "ON" : "OFF", forms_of(p), models, of_runtime, of_npu);
+      "set(ONE_MEMORY {})\nset(FORMS "
+      "\"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF",
+      std::max<uint64_t>(p.npu_calls, 1), placed == 0 ? "ON" : "OFF", forms_of(p), models,
+      of_runtime, of_npu);
 }
 
 std::string_view how_to_build(const FirmwareProject& p) {
   if (p.emulated)
-    return "cmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
+    return "cmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, "
+           "libnewlib-arm-none-eabi, cmake\n"
            "cmake --build build --target run                    # qemu-system-arm\n";
-  return "cmake -S . -B build -DMCUX_SDK=PATH/mcuxsdk && cmake --build build    # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
-         "LinkServer flash MIMXRT798S:MIMXRT700-EVK load build/firmware.elf     # then reset; text comes on the debug UART, 115200 baud\n";
+  return "cmake -S . -B build -DMCUX_SDK=PATH/mcuxsdk && cmake --build build    # "
+         "gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
+         "LinkServer flash MIMXRT798S:MIMXRT700-EVK load build/firmware.elf     # then reset; text "
+         "comes on the debug UART, 115200 baud\n";
 }
 
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text = fmt::format(
-      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a checksum of every output, which is compared "
+      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a "
+      "checksum of every output, which is compared "
       "with the host's.\n\n"
       "```\n{}```\n\n",
       p.board, how_to_build(p));
-  text += "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | --- | --- | --- | --- | --- |\n";
+  text +=
+      "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | "
+      "--- | --- | --- | --- | --- |\n";
   for (const FirmwareModel& m : p.models) {
     uint64_t inputs = 0;
     for (const auto& i : m.inputs) inputs += i.size();
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs, m.tables_bytes, m.planned_bytes, m.from);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs,
+                        m.tables_bytes, m.planned_bytes, m.from);
   }
   text += fmt::format(
-      "\nSizes in bytes. Flash: {} for models and inputs, and the code; the build prints it part by part. RAM: {} of tables, {} of planned "
+      "\nSizes in bytes. Flash: {} for models and inputs, and the code; the build prints it part "
+      "by part. RAM: {} of tables, {} of planned "
       "memory, which "
-      "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what "
+      "the models share because one runs at a time, and the stack, 64 KB as it is set "
+      "(`runtime/ports/sections.ld`; `@stack` prints what "
       "was "
       "used).{}\nModels lie in {}, planned memory in {} (`memory.ld`).\n\n",
-      memory.models_bytes + memory.inputs_bytes, memory.tables_bytes, memory.planned_bytes + memory.buffers_bytes,
-      p.tables_measured ? "" : " The tables were sized on a computer with larger pointers: the board needs less.",
+      memory.models_bytes + memory.inputs_bytes, memory.tables_bytes,
+      memory.planned_bytes + memory.buffers_bytes,
+      p.tables_measured
+          ? ""
+          : " The tables were sized on a computer with larger pointers: the board needs less.",
       memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
   for (const FirmwareModel& m : p.models)
     for (const FirmwareBuffer& b : m.buffers)
-      text += fmt::format("{}: {} bytes in {} (`{}`), {} of them copies of constants, which load() makes from the flash.\n\n", m.name,
-          b.bytes,
-                          b.memory, memory.region.at(b.memory), b.copied_bytes);
+      text += fmt::format(
+          "{}: {} bytes in {} (`{}`), {} of them copies of constants, which load() makes from the "
+          "flash.\n\n",
+          m.name, b.bytes, b.memory, memory.region.at(b.memory), b.copied_bytes);
   text += fmt::format(
-      "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is loaded, with the name of the "
+      "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is "
+      "loaded, with the name of the "
       "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
-      p.kernels.cpu.size(), p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile, kSelectionFile);
+      p.kernels.cpu.size(),
+      p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile,
+      kSelectionFile);
   text += "The same on a computer:\n\n```\n";
   for (const FirmwareModel& m : p.models) {
     text += fmt::format("deuteron run models/{}.pte", m.name);
-    for (size_t i = 0; i < m.inputs.size(); ++i) text += fmt::format(" --input models/{}.input{}.npy", m.name, i);
+    for (size_t i = 0; i < m.inputs.size(); ++i)
+      text += fmt::format(" --input models/{}.input{}.npy", m.name, i);
     text += " --output-dir out/\n";
   }
   text += "```\n";
   if (p.npu && p.vendor_driver)
     text +=
-        "\nThe NPU: the vendor's driver, which is not part of this project: `-DNEUTRON_DRIVER=libNeutronDriver.a "
-        "-DNEUTRON_FIRMWARE=libNeutronFirmware.a`, and `-DNEUTRON_KERNELS=kernels.c` for its selection of kernels.\n";
+        "\nThe NPU: the vendor's driver, which is not part of this project: "
+        "`-DNEUTRON_DRIVER=libNeutronDriver.a "
+        "-DNEUTRON_FIRMWARE=libNeutronFirmware.a`, and `-DNEUTRON_KERNELS=kernels.c` for its "
+        "selection of kernels.\n";
   if (p.npu && !p.vendor_driver)
     text +=
-        "\nThe NPU: the open model of the machine, which the processor plays. `cmake -S . -B build -DNEUTRON_DRIVER=LIBRARY` links another "
+        "\nThe NPU: the open model of the machine, which the processor plays. `cmake -S . -B build "
+        "-DNEUTRON_DRIVER=LIBRARY` links another "
         "driver of its interface.\n";
   if (memory.copied_bytes > 0)
-    text += fmt::format("\nThe NPU does not reach the flash: {} bytes of models are copied to POOL before anything runs.\n",
-                        memory.copied_bytes);
+    text += fmt::format(
+        "\nThe NPU does not reach the flash: {} bytes of models are copied to POOL before anything "
+        "runs.\n",
+        memory.copied_bytes);
   text +=
-      "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, `neutron_kernels.c` | the tables of kernels, "
+      "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, "
+      "`neutron_kernels.c` | the tables of kernels, "
       "from `firmware.sel` |\n"
-      "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| `settings.cmake`, `toolchain.cmake`, "
+      "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| "
+      "`settings.cmake`, `toolchain.cmake`, "
       "`memory.ld` | the board |\n"
       "| `deuteron/` | the runtime |\n";
   return text;
@@ -282,65 +341,87 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 
 }  // namespace
 
-uint64_t board_region(const RuntimeSources& runtime, std::string_view board, std::string_view region) {
+uint64_t board_region(const RuntimeSources& runtime, std::string_view board,
+                      std::string_view region) {
   return region_bytes(runtime_file(runtime, fmt::format("boards/{}/memory.ld", board)), region);
 }
 
 uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
 
-std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSources& runtime, Diagnostics& diagnostics) {
-  const std::string_view script = runtime_file(runtime, fmt::format("boards/{}/memory.ld", p.board));
-  const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"), pool = region_bytes(script, "POOL");
+std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSources& runtime,
+                                    Diagnostics& diagnostics) {
+  const std::string_view script =
+      runtime_file(runtime, fmt::format("boards/{}/memory.ld", p.board));
+  const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"),
+                 pool = region_bytes(script, "POOL");
   FirmwareMemory m;
   for (const FirmwareModel& model : p.models) {
     m.models_bytes += aligned(model.program.size());
     for (const auto& i : model.inputs) m.inputs_bytes += aligned(i.size());
     if (is_copied(p, model)) m.copied_bytes += aligned(model.program.size());
     m.tables_bytes += aligned(model.tables_bytes);
-    if (model.buffers.empty()) m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
+    if (model.buffers.empty())
+      m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
   }
   uint64_t ram_buffers = 0, pool_buffers = 0, code_buffers = 0;
   for (const FirmwareModel& model : p.models)
     for (const FirmwareBuffer& b : model.buffers) {
       const std::string region = region_called(script, b.memory);
       if (region.empty())
-        diagnostics.error("board " + p.board, fmt::format("has no memory `{}`, where {} has {} bytes", b.memory, model.from, b.bytes),
-                          "firmware.memory_name", fmt::format("its memories: {}; name those in the target's [[memory]], or write REGION_ALIAS("
-                                                              "\"{}\", RAM) into the board's memory.ld", regions_of(script),
-                                                                  in_capitals(b.memory)));
+        diagnostics.error(
+            "board " + p.board,
+            fmt::format("has no memory `{}`, where {} has {} bytes", b.memory, model.from, b.bytes),
+            "firmware.memory_name",
+            fmt::format(
+                "its memories: {}; name those in the target's [[memory]], or write REGION_ALIAS("
+                "\"{}\", RAM) into the board's memory.ld",
+                regions_of(script), in_capitals(b.memory)));
       m.region[b.memory] = region;
       m.buffers_bytes += aligned(b.bytes);
-      (region == "RAM" ? ram_buffers : region == "CODE" ? code_buffers : pool_buffers) += aligned(b.bytes);
+      (region == "RAM"    ? ram_buffers
+       : region == "CODE" ? code_buffers
+                          : pool_buffers) += aligned(b.bytes);
     }
   const uint64_t in_code = m.models_bytes + m.inputs_bytes + code_buffers + kRoomForCode;
   m.models_in_pool = p.emulated && in_code > code;
-  m.planned_in_pool = !p.emulated || m.planned_bytes + ram_buffers + m.tables_bytes + kRoomForStack > ram;
-      // on a chip what the NPU writes is not cached
-  const uint64_t in_pool =
-      (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0) + pool_buffers + m.copied_bytes;
+  m.planned_in_pool =
+      !p.emulated || m.planned_bytes + ram_buffers + m.tables_bytes + kRoomForStack > ram;
+  // on a chip what the NPU writes is not cached
+  const uint64_t in_pool = (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) +
+                           (m.planned_in_pool ? m.planned_bytes : 0) + pool_buffers +
+                           m.copied_bytes;
   const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
-    diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
-                     "firmware.memory",
-                     m.copied_bytes > 0 ? "compile with --neutron-option fetch_constants_to_sram=true, which leaves the program in the flash, or take another board, or a smaller model"
-                                        : "take another board, or a smaller model"});
+    diagnostics.add(
+        {Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured),
+         fmt::format("{} bytes", limit), "firmware.memory",
+         m.copied_bytes > 0
+             ? "compile with --neutron-option fetch_constants_to_sram=true, which leaves the "
+               "program in the flash, or take another board, or a smaller model"
+             : "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
-  if (!m.models_in_pool && in_code > code) too_much("the models and the code do not fit into the flash", in_code, code);
+  if (!m.models_in_pool && in_code > code)
+    too_much("the models and the code do not fit into the flash", in_code, code);
   if (m.tables_bytes + ram_buffers + kRoomForStack > ram)
-    too_much(ram_buffers == 0 ? "the tables of the models do not fit beside the stack" :
-        "the tables of the models and their buffers do not fit beside the stack",
+    too_much(ram_buffers == 0
+                 ? "the tables of the models do not fit beside the stack"
+                 : "the tables of the models and their buffers do not fit beside the stack",
              m.tables_bytes + ram_buffers + kRoomForStack, ram);
   if (diagnostics.has_errors()) return std::nullopt;
   return m;
 }
 
-std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory, const RuntimeSources& runtime) {
-  const std::set<std::string> sources = needed_sources(runtime, p.kernels, {p.board, p.isa, p.emulated}, p.npu, p.npu && !p.vendor_driver);
+std::map<std::string, std::string> firmware_files(const FirmwareProject& p,
+                                                  const FirmwareMemory& memory,
+                                                  const RuntimeSources& runtime) {
+  const std::set<std::string> sources = needed_sources(
+      runtime, p.kernels, {p.board, p.isa, p.emulated}, p.npu, p.npu && !p.vendor_driver);
   Files files;
   for (const SourceFile& f : runtime.files) {
     const bool of_project = f.path.starts_with(kProjectFolder);
     if (of_project) files.emplace(f.path.substr(kProjectFolder.size()), f.text);
-    else if (sources.contains(std::string(f.path)) || f.path == fmt::format("boards/{}/memory.ld", p.board))
+    else if (sources.contains(std::string(f.path)) ||
+             f.path == fmt::format("boards/{}/memory.ld", p.board))
       files.emplace("deuteron/" + std::string(f.path), f.text);
   }
   files["kernels.cpp"] = kernels_cpp(p, runtime);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A firmware project as files: the runtime's sources that the models need, one table of kernels, the models as constants, a main program
-// and what builds them with Debian's cross compiler.
+// A firmware project as files: the runtime's sources that the models need, one table of kernels,
+// the models as constants, a main program and what builds them with Debian's cross compiler.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,7 +18,8 @@ namespace deuteron {
 
 // A planned buffer of a model whose tensors lie in several memories.
 struct FirmwareBuffer {
-  std::string memory;  // of the target: a region of the board's linker script has this name, or an alias of one
+  std::string memory;  // of the target: a region of the board's linker script has this name, or an
+                       // alias of one
   uint64_t bytes = 0, copied_bytes = 0;
 };
 
@@ -42,7 +43,8 @@ struct FirmwareProject {
   uint64_t npu_calls = 0;       // of delegates, in the model that has most
   bool tables_measured = true;  // on the board; false: on the host, whose pointers are larger
   KernelList kernels;
-  // Functions that the calls of all models come to on the board; nothing: not known, as where kernels for later models are linked too.
+  // Functions that the calls of all models come to on the board; nothing: not known, as where
+  // kernels for later models are linked too.
   std::optional<std::set<std::string>> forms = std::set<std::string>();
   std::vector<FirmwareModel> models;
 };
@@ -53,22 +55,28 @@ uint64_t checksum_of(std::span<const uint8_t> bytes);
 struct FirmwareMemory {
   uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
   uint64_t buffers_bytes = 0;  // planned too: of models that lie in several memories
-  uint64_t copied_bytes = 0;   // of models that lie in the flash and are copied to where the NPU reads them
+  uint64_t copied_bytes =
+      0;  // of models that lie in the flash and are copied to where the NPU reads them
   bool models_in_pool = false, planned_in_pool = false;
   std::map<std::string, std::string> region;  // by memory of the models' buffers
 };
 // nullopt, with a diagnostic: the board has too little memory.
-std::optional<FirmwareMemory> place(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics);
+std::optional<FirmwareMemory> place(const FirmwareProject& project, const RuntimeSources& runtime,
+                                    Diagnostics& diagnostics);
 
 // Bytes of a memory of a board, "CODE", "RAM" or "POOL"; 0: it has none.
-uint64_t board_region(const RuntimeSources& runtime, std::string_view board, std::string_view region);
+uint64_t board_region(const RuntimeSources& runtime, std::string_view board,
+                      std::string_view region);
 
 // Path in the project, and content.
-std::map<std::string, std::string> firmware_files(const FirmwareProject& project, const FirmwareMemory& memory,
+std::map<std::string, std::string> firmware_files(const FirmwareProject& project,
+                                                  const FirmwareMemory& memory,
                                                   const RuntimeSources& runtime);
 
-// The folder whole or not at all. One that is there is refused unless it is empty, or was made by this and `force` says so.
-bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files, bool force, Diagnostics& diagnostics);
+// The folder whole or not at all. One that is there is refused unless it is empty, or was made by
+// this and `force` says so.
+bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files,
+                  bool force, Diagnostics& diagnostics);
 
 inline constexpr const char* kSelectionFile = "firmware.sel";
 

@@ -9,18 +9,22 @@
 namespace deuteron {
 namespace {
 
-constexpr size_t kMostFiles = 65534, kMostBytes = 0xfffffffe;  // the numbers above mean a field that only larger archives have
+constexpr size_t kMostFiles = 65534,
+                 kMostBytes =
+                     0xfffffffe;  // the numbers above mean a field that only larger archives have
 constexpr size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22;
-constexpr uint32_t kVersion = 20;                // 2.0: folders
-constexpr uint32_t kDate = 0 << 9 | 1 << 5 | 1;  // 1980-01-01, the first day that there is; years, months, days
-constexpr uint32_t kUnix = 3 << 8;               // whose rights stand in an entry's attributes
-constexpr uint32_t kRights = 0100644u << 16;     // a file that all read and its owner writes
+constexpr uint32_t kVersion = 20;  // 2.0: folders
+constexpr uint32_t kDate =
+    0 << 9 | 1 << 5 | 1;            // 1980-01-01, the first day that there is; years, months, days
+constexpr uint32_t kUnix = 3 << 8;  // whose rights stand in an entry's attributes
+constexpr uint32_t kRights = 0100644u << 16;  // a file that all read and its owner writes
 
 constexpr std::array<uint32_t, 256> kCrcTable = [] {
   std::array<uint32_t, 256> table{};
   for (uint32_t i = 0; i < 256; ++i) {
     table[i] = i;
-    for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ ((table[i] & 1) != 0 ? 0xedb88320u : 0u);
+    for (int bit = 0; bit < 8; ++bit)
+      table[i] = table[i] >> 1 ^ ((table[i] & 1) != 0 ? 0xedb88320u : 0u);
   }
   return table;
 }();
@@ -37,8 +41,10 @@ void put(std::string& out, size_t bytes, std::initializer_list<uint32_t> numbers
     for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(n >> 8 * i & 255);
 }
 
-// What an entry says in both places: version, flags, method, time, date, checksum, sizes, length of the name.
-void put_facts(std::string& out, const std::string& name, const std::string& content, uint32_t crc) {
+// What an entry says in both places: version, flags, method, time, date, checksum, sizes, length of
+// the name.
+void put_facts(std::string& out, const std::string& name, const std::string& content,
+               uint32_t crc) {
   const auto bytes = static_cast<uint32_t>(content.size());
   put(out, 2, {kVersion, 0, 0, 0, kDate});
   put(out, 4, {crc, bytes, bytes});
@@ -49,7 +55,8 @@ void put_facts(std::string& out, const std::string& name, const std::string& con
 
 std::optional<std::string> zip_archive(const std::map<std::string, std::string>& files) {
   size_t bytes = kEndBytes;
-  for (const auto& [name, content] : files) bytes += kLocalBytes + kEntryBytes + 2 * name.size() + content.size();
+  for (const auto& [name, content] : files)
+    bytes += kLocalBytes + kEntryBytes + 2 * name.size() + content.size();
   if (files.size() > kMostFiles || bytes > kMostBytes) return std::nullopt;
   std::string out, directory;
   out.reserve(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as one zip, the same bytes wherever and whenever it is made: sorted names, one date, nothing compressed (what zlib makes of the
-// same bytes depends on its version).
+// Files as one zip, the same bytes wherever and whenever it is made: sorted names, one date,
+// nothing compressed (what zlib makes of the same bytes depends on its version).
 #pragma once
 #include <map>
 #include <optional>

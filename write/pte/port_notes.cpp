@@ -25,7 +25,8 @@ template <class T>
 std::optional<T> number(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
 }
 
 // False for what is no list of so many finite numbers.
@@ -44,7 +45,8 @@ std::string steps_of(const Graph& graph, std::span<const Port> ports) {
   bool has_any = false;
   for (const Port& port : ports) {
     const Type& type = graph.type(port.value);
-    const bool has_steps = (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty() && !type.quant.per_channel();
+    const bool has_steps = (type.dtype == DType::s8 || type.dtype == DType::s16) &&
+                           !type.quant.empty() && !type.quant.per_channel();
     if (has_steps) text += fmt::format("{}:{}", type.quant.scale[0], type.quant.zero_point[0]);
     text += ',';
     has_any |= has_steps;
@@ -58,7 +60,9 @@ void read_steps(std::string_view list, std::vector<Quant>& ports) {
     std::string_view port = cut(list, ',');
     const std::optional<float> scale = number<float>(cut(port, ':'));
     const std::optional<i32> zero_point = number<i32>(port);
-    ports.push_back(scale && std::isnormal(*scale) && *scale > 0 && zero_point ? per_tensor(*scale, *zero_point) : Quant{});
+    ports.push_back(scale && std::isnormal(*scale) && *scale > 0 && zero_point
+                        ? per_tensor(*scale, *zero_point)
+                        : Quant{});
   }
 }
 
@@ -81,9 +85,10 @@ std::vector<std::string> notes_of(const Graph& graph, const ByteInputs& inputs) 
   std::vector<std::string> notes;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i])
-      notes.push_back(
-          fmt::format("{}{};{};{};{}", kBytes, i, inputs[i]->scale, fmt::join(inputs[i]->mean, ","), fmt::join(inputs[i]->std, ",")));
-  const std::string in = steps_of(graph, graph.user_inputs()), out = steps_of(graph, graph.user_outputs());
+      notes.push_back(fmt::format("{}{};{};{};{}", kBytes, i, inputs[i]->scale,
+                                  fmt::join(inputs[i]->mean, ","), fmt::join(inputs[i]->std, ",")));
+  const std::string in = steps_of(graph, graph.user_inputs()),
+                    out = steps_of(graph, graph.user_outputs());
   if (!in.empty() || !out.empty()) notes.push_back(fmt::format("{}{}>{}", kSteps, in, out));
   return notes;
 }

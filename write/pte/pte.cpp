@@ -17,9 +17,11 @@ namespace {
 
 using flatbuffers::Offset;
 
-// The extended header: magic, its length, then three 64-bit numbers, inserted after the root offset and the identifier.
+// The extended header: magic, its length, then three 64-bit numbers, inserted after the root offset
+// and the identifier.
 constexpr size_t kPrefixBytes = 8, kHeaderBytes = 32;
-// Loaders take constants as they lie in the file, so their segment begins at a multiple of what each constant is aligned to.
+// Loaders take constants as they lie in the file, so their segment begins at a multiple of what
+// each constant is aligned to.
 constexpr size_t kSegmentAlignment = kConstantAlignment;
 
 class ProgramWriter {
@@ -57,7 +59,8 @@ class ProgramWriter {
       const ValueId root = root_[v];
       if (!graph_.is_constant(root) || constant_index_[root] != 0) return;
       constant_bytes_.push_back(graph_.values[root].constant->bytes);
-      constant_index_[root] = static_cast<i64>(constant_bytes_.size());  // entry 0 of the table is a placeholder
+      constant_index_[root] =
+          static_cast<i64>(constant_bytes_.size());  // entry 0 of the table is a placeholder
     };
     for (const Node& node : graph_.nodes)
       if (const auto* call = call_of(node.op))
@@ -76,11 +79,13 @@ class ProgramWriter {
     std::vector<i64> buffer(constant_bytes_.size());  // by constant; behind all buffers: it stays
     for (size_t v = 0; v < constant_index_.size(); ++v)
       if (const i64 k = constant_index_[v]; k > 0)
-        buffer[static_cast<size_t>(k - 1)] =
-            plan_.placement.copied_to[v] < 0 ? static_cast<i64>(plan_.placement.buffers.size()) : plan_.placement.copied_to[v];
+        buffer[static_cast<size_t>(k - 1)] = plan_.placement.copied_to[v] < 0
+                                                 ? static_cast<i64>(plan_.placement.buffers.size())
+                                                 : plan_.placement.copied_to[v];
     std::vector<size_t> order(buffer.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffer[a] < buffer[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return buffer[a] < buffer[b]; });
     std::vector<std::span<const std::byte>> bytes;
     std::vector<i64> place(buffer.size());
     for (size_t k = 0; k < order.size(); ++k) {
@@ -96,7 +101,8 @@ class ProgramWriter {
   // What each buffer gets of the constant segment when the program is loaded: docs/formats-pte.md.
   void write_buffers(const ConstantSegment& constants) {
     std::string names;
-    for (const PlannedBuffer& b : plan_.placement.buffers) names += (names.empty() ? "" : ",") + b.memory;
+    for (const PlannedBuffer& b : plan_.placement.buffers)
+      names += (names.empty() ? "" : ",") + b.memory;
     if (names.empty()) return;
     values_.string("deuteron:memories=" + names);
     for (size_t b = 0; b < plan_.placement.buffers.size(); ++b) {
@@ -108,8 +114,10 @@ class ProgramWriter {
         }
       if (begin >= end) continue;
       const PlannedBuffer& buffer = plan_.placement.buffers[b];
-      DEUTERON_CHECK(static_cast<i64>(end - begin) <= buffer.bytes - buffer.copies_at, buffer.memory);
-      values_.string(fmt::format("deuteron:copy={},{},{},{}", b + 1, buffer.copies_at, begin, end - begin));
+      DEUTERON_CHECK(static_cast<i64>(end - begin) <= buffer.bytes - buffer.copies_at,
+                     buffer.memory);
+      values_.string(
+          fmt::format("deuteron:copy={},{},{},{}", b + 1, buffer.copies_at, begin, end - begin));
     }
   }
 
@@ -118,17 +126,20 @@ class ProgramWriter {
     for (size_t k = 0; k < graph_.states.size(); ++k) {
       state_of_[graph_.state_inputs()[k].value] = static_cast<i64>(k) + 1;
       const Constant initial = initial_contents(graph_, k);
-      state_bytes_.resize((state_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment);
+      state_bytes_.resize((state_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment *
+                          kSegmentAlignment);
       state_offsets_.push_back(state_bytes_.size());
       const auto* bytes = reinterpret_cast<const uint8_t*>(initial.bytes.data());
       state_bytes_.insert(state_bytes_.end(), bytes, bytes + initial.bytes.size());
     }
   }
 
-  // The constants, then each distinct payload, then what states begin with; every one begins at a multiple of the alignment.
+  // The constants, then each distinct payload, then what states begin with; every one begins at a
+  // multiple of the alignment.
   void lay_out_segments(const ConstantSegment& constants) {
     const auto add = [&](size_t bytes) {
-      segment_bytes_ = (segment_bytes_ + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+      segment_bytes_ =
+          (segment_bytes_ + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
       segments_.emplace_back(bytes == 0 ? 0 : segment_bytes_, bytes);
       segment_bytes_ += bytes;
     };
@@ -137,9 +148,11 @@ class ProgramWriter {
     for (const Node& node : graph_.nodes) {
       const auto* call = call_of(node.op);
       if (!call || !call->delegate) continue;
-      const auto same =
-          std::find_if(distinct.begin(), distinct.end(), [&](const DelegateBlob* d) { return d->processed == call->delegate->processed; });
-      delegates_.emplace_back(call->delegate.get(), static_cast<uint32_t>(same - distinct.begin()) + 1);
+      const auto same = std::find_if(distinct.begin(), distinct.end(), [&](const DelegateBlob* d) {
+        return d->processed == call->delegate->processed;
+      });
+      delegates_.emplace_back(call->delegate.get(),
+                              static_cast<uint32_t>(same - distinct.begin()) + 1);
       if (same != distinct.end()) continue;
       distinct.push_back(call->delegate.get());
       add(call->delegate->processed.size());
@@ -153,14 +166,18 @@ class ProgramWriter {
     std::vector<Offset<pte::BackendDelegate>> tables;
     for (const auto& [blob, segment] : delegates_) {
       std::vector<Offset<pte::CompileSpec>> options;
-      // One statement for each object: in a list of arguments every compiler writes them in an order of its own.
+      // One statement for each object: in a list of arguments every compiler writes them in an
+      // order of its own.
       for (const auto& [key, value] : blob->options) {
-        const auto value_at = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size());
-        options.push_back(pte::CreateCompileSpec(builder_, builder_.CreateSharedString(key), value_at));
+        const auto value_at =
+            builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size());
+        options.push_back(
+            pte::CreateCompileSpec(builder_, builder_.CreateSharedString(key), value_at));
       }
       const auto processed = pte::CreateBackendDelegateDataReference(builder_, kInSegment, segment);
       const auto options_at = builder_.CreateVector(options);
-      tables.push_back(pte::CreateBackendDelegate(builder_, builder_.CreateSharedString(blob->id), processed, options_at));
+      tables.push_back(pte::CreateBackendDelegate(builder_, builder_.CreateSharedString(blob->id),
+                                                  processed, options_at));
     }
     return tables;
   }
@@ -182,25 +199,32 @@ class ProgramWriter {
   i32 tensor(ValueId v, const Face& face) {
     const ValueId root = root_[v];
     const Type& type = graph_.type(v);
-    DEUTERON_CHECK(numel(face.sizes) == type.elements(),
-                   fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
+    DEUTERON_CHECK(
+        numel(face.sizes) == type.elements(),
+        fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
     TensorPlace place{type.dtype, face, constant_index_[root], 0, -1};
     if (place.constant == 0) {
-      DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0, graph_.values[v].name);
+      DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0,
+                     graph_.values[v].name);
       place.offset = plan_.offset[v];
-      for (size_t b = 1; b < plan_.placement.buffers.size() && plan_.placement.buffers[b].begin <= plan_.offset[v]; ++b) {
+      for (size_t b = 1; b < plan_.placement.buffers.size() &&
+                         plan_.placement.buffers[b].begin <= plan_.offset[v];
+           ++b) {
         place.buffer = static_cast<i64>(b) + 1;
         place.offset = plan_.offset[v] - plan_.placement.buffers[b].begin;
       }
       place.owner = is_read_[root] ? root : kScratch;
       const auto state = state_of_.find(root);
-      const bool is_whole = state != state_of_.end() && plan_.offset[v] == plan_.offset[root] && type.dtype == graph_.type(root).dtype;
+      const bool is_whole = state != state_of_.end() && plan_.offset[v] == plan_.offset[root] &&
+                            type.dtype == graph_.type(root).dtype;
       if (is_whole && face == plain_face(graph_.type(root).shape)) place.initial = state->second;
     }
     return values_.tensor(place);
   }
 
-  i32 port(const Port& p) { return tensor(p.value, {logical_shape(p, graph_.type(p.value).shape), p.order}); }
+  i32 port(const Port& p) {
+    return tensor(p.value, {logical_shape(p, graph_.type(p.value).shape), p.order});
+  }
 
   i32 argument(const Node& node, const KernelArg& arg) {
     switch (arg.kind) {
@@ -219,7 +243,8 @@ class ProgramWriter {
       case KernelArg::Kind::inputs: {
         std::vector<i32> items;
         for (const i64 operand : arg.integers)
-          items.push_back(tensor(node.inputs[operand], plain_face(graph_.type(node.inputs[operand]).shape)));
+          items.push_back(
+              tensor(node.inputs[operand], plain_face(graph_.type(node.inputs[operand]).shape)));
         return values_.tensors(items);
       }
       case KernelArg::Kind::none:
@@ -228,7 +253,8 @@ class ProgramWriter {
     DEUTERON_CHECK(false);
   }
 
-  // The operator called most often comes first: index 0 is the default and takes no bytes in its calls.
+  // The operator called most often comes first: index 0 is the default and takes no bytes in its
+  // calls.
   void number_operators() {
     std::map<std::pair<std::string, std::string>, size_t> known;
     std::vector<std::pair<i64, const KernelCall*>> used;  // calls, the first of them
@@ -244,7 +270,8 @@ class ProgramWriter {
     }
     std::vector<size_t> order(used.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return used[a].first > used[b].first; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return used[a].first > used[b].first; });
     std::vector<i32> rank(used.size());
     for (size_t k = 0; k < order.size(); ++k) {
       rank[order[k]] = static_cast<i32>(k);
@@ -263,14 +290,21 @@ class ProgramWriter {
     std::vector<i32> args;
     for (const KernelArg& arg : call.args) args.push_back(argument(node, arg));
     if (call.delegate) {
-      const auto delegate_call = pte::CreateDelegateCall(builder_, callee_index_[n], values_.indexes(args));
-      return pte::CreateInstruction(builder_, pte::InstructionUnion::DelegateCall, delegate_call.Union());
+      const auto delegate_call =
+          pte::CreateDelegateCall(builder_, callee_index_[n], values_.indexes(args));
+      return pte::CreateInstruction(builder_, pte::InstructionUnion::DelegateCall,
+                                    delegate_call.Union());
     }
-    const auto out =
-        std::find_if(call.args.rbegin(), call.args.rend(), [](const KernelArg& a) { return a.kind == KernelArg::Kind::output; });
-    DEUTERON_CHECK(out != call.args.rend() && (out == call.args.rbegin() || is_state_write(node.op)), call.name);
-    args.push_back(args[static_cast<size_t>(call.args.rend() - out) - 1]);  // the return value is the last out once more
-    const auto kernel_call = pte::CreateKernelCall(builder_, callee_index_[n], values_.indexes(args));
+    const auto out = std::find_if(call.args.rbegin(), call.args.rend(), [](const KernelArg& a) {
+      return a.kind == KernelArg::Kind::output;
+    });
+    DEUTERON_CHECK(
+        out != call.args.rend() && (out == call.args.rbegin() || is_state_write(node.op)),
+        call.name);
+    args.push_back(args[static_cast<size_t>(call.args.rend() - out) -
+                        1]);  // the return value is the last out once more
+    const auto kernel_call =
+        pte::CreateKernelCall(builder_, callee_index_[n], values_.indexes(args));
     return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());
   }
 
@@ -280,7 +314,8 @@ class ProgramWriter {
     for (const Port& p : graph_.user_inputs()) {
       DEUTERON_CHECK(!graph_.is_constant(p.value), p.name);
       inputs.push_back(port(p));
-      DEUTERON_CHECK(std::find(inputs.begin(), inputs.end() - 1, inputs.back()) == inputs.end() - 1, p.name);
+      DEUTERON_CHECK(std::find(inputs.begin(), inputs.end() - 1, inputs.back()) == inputs.end() - 1,
+                     p.name);
     }
     std::vector<Offset<pte::Instruction>> instructions;
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
@@ -295,7 +330,8 @@ class ProgramWriter {
     std::vector<Offset<pte::Operator>> operators;
     for (const KernelCall* call : operators_) {
       const auto overload_at = builder_.CreateSharedString(call->overload);
-      operators.push_back(pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), overload_at));
+      operators.push_back(
+          pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), overload_at));
     }
     std::vector<i64> sizes = {0};  // entry 0 is reserved
     if (!plan_.placement.buffers.empty())
@@ -310,8 +346,9 @@ class ProgramWriter {
     const auto delegates_at = builder_.CreateVector(write_delegates());
     const auto sizes_at = builder_.CreateVector(sizes);
     const auto inputs_at = values_.indexes(inputs), outputs_at = values_.indexes(outputs);
-    return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at, inputs_at, outputs_at, chains_at,
-                                    operators_at, delegates_at, sizes_at);
+    return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at,
+                                    inputs_at, outputs_at, chains_at, operators_at, delegates_at,
+                                    sizes_at);
   }
 
   std::vector<uint8_t> write_program(Isa isa, const ConstantSegment& constants) {
@@ -319,15 +356,18 @@ class ProgramWriter {
     const auto plan = write_plan(isa, constants);
     const auto plans = builder_.CreateVector(&plan, 1);
     std::vector<Offset<pte::DataSegment>> tables;
-    for (const auto& [offset, size] : segments_) tables.push_back(pte::CreateDataSegment(builder_, offset, size));
+    for (const auto& [offset, size] : segments_)
+      tables.push_back(pte::CreateDataSegment(builder_, offset, size));
     const auto segments = builder_.CreateVector(tables);
     Offset<flatbuffers::Vector<Offset<pte::SubsegmentOffsets>>> states = 0;
     if (!graph_.states.empty()) {
       const auto index = static_cast<uint32_t>(segments_.size()) - 1;
-      const auto table = pte::CreateSubsegmentOffsets(builder_, index, builder_.CreateVector(state_offsets_));
+      const auto table =
+          pte::CreateSubsegmentOffsets(builder_, index, builder_.CreateVector(state_offsets_));
       states = builder_.CreateVector(&table, 1);
     }
-    const auto constant_segment = pte::CreateSubsegmentOffsets(builder_, 0, builder_.CreateVector(offsets));
+    const auto constant_segment =
+        pte::CreateSubsegmentOffsets(builder_, 0, builder_.CreateVector(offsets));
     pte::ProgramBuilder program(builder_);
     program.add_execution_plan(plans);
     program.add_segments(segments);
@@ -351,14 +391,16 @@ class ProgramWriter {
     if (!graph_.states.empty()) put_bytes(segments_.size() - 1, state_bytes_);
   }
 
-  std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, const ConstantSegment& constants, PteParts* parts) const {
+  std::vector<uint8_t> assemble(const std::vector<uint8_t>& program,
+                                const ConstantSegment& constants, PteParts* parts) const {
     std::vector<uint8_t> file = program;
     size_t padding = 0;
     if (segment_bytes_ > 0) {
       file.insert(file.begin() + kPrefixBytes, kHeaderBytes, 0);
       uint32_t root;
       std::memcpy(&root, program.data(), sizeof root);
-      const size_t base = (file.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+      const size_t base =
+          (file.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
       put(file, 0, root + kHeaderBytes, 4);
       std::memcpy(file.data() + kPrefixBytes, "eh00", 4);
       put(file, 12, kHeaderBytes, 4);
@@ -371,8 +413,8 @@ class ProgramWriter {
     }
     if (parts)
       *parts = {static_cast<i64>(file.size() - padding - segment_bytes_),
-                static_cast<i64>(constants.bytes + segment_bytes_ - before_states_), static_cast<i64>(padding),
-                static_cast<i64>(before_states_ - constants.bytes)};
+                static_cast<i64>(constants.bytes + segment_bytes_ - before_states_),
+                static_cast<i64>(padding), static_cast<i64>(before_states_ - constants.bytes)};
     return file;
   }
 
@@ -384,23 +426,28 @@ class ProgramWriter {
   std::vector<bool> is_read_;          // by root
   std::vector<i64> constant_index_;    // by root; 0: not a constant of the program
   std::vector<std::span<const std::byte>> constant_bytes_;
-  std::vector<i64> copied_;                    // by constant: the buffer that gets a copy; as many as there are: it stays
-  std::map<ValueId, i64> state_of_;            // by value: index into state_offsets_
-  std::vector<uint64_t> state_offsets_ = {0};  // in the segment of the states; entry 0 is a placeholder
+  std::vector<i64>
+      copied_;  // by constant: the buffer that gets a copy; as many as there are: it stays
+  std::map<ValueId, i64> state_of_;  // by value: index into state_offsets_
+  std::vector<uint64_t> state_offsets_ = {
+      0};  // in the segment of the states; entry 0 is a placeholder
   std::vector<uint8_t> state_bytes_;
   size_t before_states_ = 0;  // of the segments
   flatbuffers::FlatBufferBuilder builder_;
   ValueTable values_{builder_};
   std::vector<const KernelCall*> operators_;
-  std::vector<i32> callee_index_;                                    // by node: operator or delegate; -1: no instruction
-  std::vector<std::pair<const DelegateBlob*, uint32_t>> delegates_;  // by delegate call, with its segment
-  std::vector<std::pair<uint64_t, uint64_t>> segments_;              // offset, size; the first holds the constants
+  std::vector<i32> callee_index_;  // by node: operator or delegate; -1: no instruction
+  std::vector<std::pair<const DelegateBlob*, uint32_t>>
+      delegates_;  // by delegate call, with its segment
+  std::vector<std::pair<uint64_t, uint64_t>>
+      segments_;  // offset, size; the first holds the constants
   size_t segment_bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts, std::span<const std::string> notes) {
+std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa,
+                               PteParts* parts, std::span<const std::string> notes) {
   return ProgramWriter(lowered, plan, notes).write(isa, parts);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of hand-made graphs: read back with FlatBuffers' own verifier, checked against the rules of every loader, loaded and run.
+// Programs of hand-made graphs: read back with FlatBuffers' own verifier, checked against the rules
+// of every loader, loaded and run.
 #include "write/pte/pte.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@
 namespace deuteron {
 namespace {
 
-// y[i] = x[i] * 3 + w[i % size of w] + added; fills its scratch first. "TTIFBLtOO": x, w, added, ..., scratch, y
+// y[i] = x[i] * 3 + w[i % size of w] + added; fills its scratch first. "TTIFBLtOO": x, w, added,
+// ..., scratch, y
 Status prepare_twist(Call& call, Prepared* prepared) {
   struct Args {
     const int8_t *x, *w;
@@ -25,7 +27,8 @@ Status prepare_twist(Call& call, Prepared* prepared) {
   };
   Args* args = call.arena->make<Args>();
   if (!args) return out_of_memory();
-  const Tensor &x = call.tensor(0), &w = call.tensor(1), &scratch = call.tensor(7), &y = call.tensor(8);
+  const Tensor &x = call.tensor(0), &w = call.tensor(1), &scratch = call.tensor(7),
+               &y = call.tensor(8);
   *args = {static_cast<const int8_t*>(x.data),
            static_cast<const int8_t*>(w.data),
            static_cast<int8_t*>(scratch.data),
@@ -39,7 +42,8 @@ Status prepare_twist(Call& call, Prepared* prepared) {
   prepared->run = [](const void* p) {
     const Args& a = *static_cast<const Args*>(p);
     for (int32_t i = 0; i < a.scratch_bytes; ++i) a.scratch[i] = 77;
-    for (int32_t i = 0; i < a.n; ++i) a.y[i] = static_cast<int8_t>(a.x[i] * 3 + a.w[i % a.weights] + a.added);
+    for (int32_t i = 0; i < a.n; ++i)
+      a.y[i] = static_cast<int8_t>(a.x[i] * 3 + a.w[i % a.weights] + a.added);
   };
   return {};
 }
@@ -52,7 +56,8 @@ constexpr KernelTable kKernels = {kList, 2};
 KernelArg in(i64 k, Face face) { return {KernelArg::Kind::input, k, 0, {}, std::move(face)}; }
 KernelArg out(i64 k, Face face) { return {KernelArg::Kind::output, k, 0, {}, std::move(face)}; }
 
-ValueId twist(HandMadeGraph& h, ValueId x, ValueId w, i64 added, i64 scratch, std::vector<i64> list = {1, 1}) {
+ValueId twist(HandMadeGraph& h, ValueId x, ValueId w, i64 added, i64 scratch,
+              std::vector<i64> list = {1, 1}) {
   const Shape shape = h.graph.type(x).shape;
   KernelCall k;
   k.name = "cortex_m::twist";
@@ -91,8 +96,10 @@ struct Network {
   }
   std::vector<int8_t> expected(const std::vector<int8_t>& in_data) const {
     std::vector<int8_t> v = in_data;
-    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int8_t>(v[i] * 3 + a[i % a.size()] + 4);
-    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int8_t>(v[i] * 3 + b[i % b.size()] - 1);
+    for (size_t i = 0; i < v.size(); ++i)
+      v[i] = static_cast<int8_t>(v[i] * 3 + a[i % a.size()] + 4);
+    for (size_t i = 0; i < v.size(); ++i)
+      v[i] = static_cast<int8_t>(v[i] * 3 + b[i % b.size()] - 1);
     return v;
   }
 };
@@ -131,7 +138,8 @@ void check_file(const std::vector<uint8_t>& file, Opened* opened) {
   ASSERT_EQ(p.execution_plan()->size(), 1u);
   const pte::ExecutionPlan& plan = *p.execution_plan()->Get(0);
   EXPECT_EQ(plan.name()->str(), "forward");
-  ASSERT_TRUE(plan.values() && plan.inputs() && plan.outputs() && plan.operators() && plan.delegates());
+  ASSERT_TRUE(plan.values() && plan.inputs() && plan.outputs() && plan.operators() &&
+              plan.delegates());
   ASSERT_EQ(plan.chains()->size(), 1u);
   ASSERT_TRUE(plan.chains()->Get(0)->instructions());
   EXPECT_EQ(plan.non_const_buffer_sizes()->Get(0), 0);
@@ -151,7 +159,8 @@ void check_file(const std::vector<uint8_t>& file, Opened* opened) {
     if (!t) continue;
     ASSERT_TRUE(t->sizes() && t->dim_order());
     ASSERT_EQ(t->sizes()->size(), t->dim_order()->size());
-    EXPECT_NE(t->data_buffer_idx() != 0, t->allocation_info() != nullptr) << "either a constant or planned";
+    EXPECT_NE(t->data_buffer_idx() != 0, t->allocation_info() != nullptr)
+        << "either a constant or planned";
     if (t->data_buffer_idx() != 0) {
       ASSERT_LT(t->data_buffer_idx(), offsets.size());
       EXPECT_EQ(offsets.Get(t->data_buffer_idx()) % 16, 0u);
@@ -161,18 +170,22 @@ void check_file(const std::vector<uint8_t>& file, Opened* opened) {
       EXPECT_EQ(t->allocation_info()->memory_offset_low() % 16, 0u);
     }
   }
-  for (const int32_t i : *plan.inputs()) EXPECT_EQ(plan.values()->Get(i)->val_as_Tensor()->data_buffer_idx(), 0u);
+  for (const int32_t i : *plan.inputs())
+    EXPECT_EQ(plan.values()->Get(i)->val_as_Tensor()->data_buffer_idx(), 0u);
   for (const auto* instruction : *plan.chains()->Get(0)->instructions()) {
     const auto* call = instruction->instr_args_as_KernelCall();
     ASSERT_LT(call->op_index(), static_cast<int>(plan.operators()->size()));
     ASSERT_GE(call->args()->size(), 2u);
-    EXPECT_EQ(call->args()->Get(call->args()->size() - 1), call->args()->Get(call->args()->size() - 2))
+    EXPECT_EQ(call->args()->Get(call->args()->size() - 1),
+              call->args()->Get(call->args()->size() - 2))
         << "the return value repeats the out";
     for (const int32_t a : *call->args()) ASSERT_LT(a, static_cast<int>(plan.values()->size()));
   }
 }
 
-std::vector<uint8_t> written(const Graph& g, PteParts* parts = nullptr) { return write_pte(g, plan_memory(g), Isa::mve, parts); }
+std::vector<uint8_t> written(const Graph& g, PteParts* parts = nullptr) {
+  return write_pte(g, plan_memory(g), Isa::mve, parts);
+}
 
 TEST(WritePte, KeepsTheRulesOfEveryLoader) {
   const Network n;
@@ -185,8 +198,11 @@ TEST(WritePte, KeepsTheRulesOfEveryLoader) {
   EXPECT_EQ(parts.program, static_cast<i64>(o.program_size));
   const pte::ExecutionPlan& plan = *o.program->execution_plan()->Get(0);
   const auto* x = plan.values()->Get(plan.inputs()->Get(0))->val_as_Tensor();
-  EXPECT_EQ(std::vector<int32_t>(x->sizes()->begin(), x->sizes()->end()), (std::vector<int32_t>{2, 7, 3, 5})) << "the user's axes";
-  EXPECT_EQ(std::vector<uint8_t>(x->dim_order()->begin(), x->dim_order()->end()), (std::vector<uint8_t>{0, 2, 3, 1}));
+  EXPECT_EQ(std::vector<int32_t>(x->sizes()->begin(), x->sizes()->end()),
+            (std::vector<int32_t>{2, 7, 3, 5}))
+      << "the user's axes";
+  EXPECT_EQ(std::vector<uint8_t>(x->dim_order()->begin(), x->dim_order()->end()),
+            (std::vector<uint8_t>{0, 2, 3, 1}));
   EXPECT_EQ(plan.operators()->size(), 1u);
   EXPECT_EQ(plan.chains()->Get(0)->instructions()->size(), 2u) << "a view is no instruction";
 }
@@ -209,10 +225,14 @@ TEST(WritePte, LiteralsAndVectorsAppearOnce) {
     if (const auto* b = value->val_as_Bool()) ++count["bool " + std::to_string(b->bool_val())];
     if (value->val_as_Null()) ++count["null"];
     if (const auto* l = value->val_as_IntList())
-      ++count["list of " + std::to_string(plan.values()->Get(static_cast<uint32_t>(l->items()->Get(1)))->val_as_Int()->int_val())];
+      ++count["list of " + std::to_string(plan.values()
+                                              ->Get(static_cast<uint32_t>(l->items()->Get(1)))
+                                              ->val_as_Int()
+                                              ->int_val())];
     if (const auto* t = value->val_as_Tensor()) ++sizes[t->sizes()];
   }
-  EXPECT_EQ(count.size(), 3u + 2u + 2u + 1u + 2u) << "0 1 2, 0.5 1.5, two booleans, none, two lists";
+  EXPECT_EQ(count.size(), 3u + 2u + 2u + 1u + 2u)
+      << "0 1 2, 0.5 1.5, two booleans, none, two lists";
   for (const auto& [what, times] : count) EXPECT_EQ(times, 1) << what;
   EXPECT_EQ(sizes.size(), 3u) << "one vector for each shape: w, x and results, scratch";
 }
@@ -225,7 +245,8 @@ TEST(WritePte, EveryMarkerNamesItsInstructionSet) {
     check_file(file, &o);
     int markers = 0;
     for (const auto* v : *o.program->execution_plan()->Get(0)->values())
-      if (const auto* s = v->val_as_String()) markers += s->string_val()->str() == std::string("deuteron:isa=") + name_of(isa);
+      if (const auto* s = v->val_as_String())
+        markers += s->string_val()->str() == std::string("deuteron:isa=") + name_of(isa);
     EXPECT_EQ(markers, 1);
   }
 }
@@ -246,12 +267,14 @@ void load(const std::vector<uint8_t>& file, LoadedFile* l) {
   const File in_place = {aligned16(l->file_memory), file.size()};
   Needs needs;
   l->status = measure(in_place, kKernels, &needs);
-  ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": " << (l->status.detail ? l->status.detail : "");
+  ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": "
+                              << (l->status.detail ? l->status.detail : "");
   l->tables_memory.resize(needs.tables_bytes + 16);
   l->planned_memory.resize(needs.planned_bytes + 16);
   l->status = l->program.load(in_place, kKernels, {aligned16(l->tables_memory), needs.tables_bytes},
                               {aligned16(l->planned_memory), needs.planned_bytes});
-  ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": " << (l->status.detail ? l->status.detail : "");
+  ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": "
+                              << (l->status.detail ? l->status.detail : "");
 }
 
 TEST(WritePte, OurLoaderRunsIt) {
@@ -342,8 +365,10 @@ TEST(WritePte, WideNumbersSurvive) {
   bool negative_zero = false;
   for (const auto* v : values) {
     if (const auto* l = v->val_as_IntList())
-      for (const int64_t item : *l->items()) read.push_back(values.Get(static_cast<uint32_t>(item))->val_as_Int()->int_val());
-    if (const auto* d = v->val_as_Double()) negative_zero = d->double_val() == 0 && std::signbit(d->double_val());
+      for (const int64_t item : *l->items())
+        read.push_back(values.Get(static_cast<uint32_t>(item))->val_as_Int()->int_val());
+    if (const auto* d = v->val_as_Double())
+      negative_zero = d->double_val() == 0 && std::signbit(d->double_val());
   }
   EXPECT_EQ(read, numbers);
   EXPECT_TRUE(negative_zero);
@@ -354,7 +379,8 @@ TEST(WritePte, SameGraphSameBytes) {
   EXPECT_EQ(written(a.h.graph), written(b.h.graph));
 }
 
-// What a layer costs beyond its constants: the tables of the six networks must stay below those of the reference flow (about 700 bytes).
+// What a layer costs beyond its constants: the tables of the six networks must stay below those of
+// the reference flow (about 700 bytes).
 TEST(WritePte, ALayerTakesFewBytes) {
   const auto size_of = [](int layers) {
     HandMadeGraph h;
@@ -414,7 +440,8 @@ TEST(Constants, RandomOnesAreFoundWhereTheyAreSaid) {
     for (size_t i = 0; i < list.size(); ++i) {
       ASSERT_LE(s.offsets[i] + list[i].size(), s.bytes);
       ASSERT_EQ(s.offsets[i] % 16, 0u);
-      EXPECT_TRUE(std::equal(list[i].begin(), list[i].end(), reinterpret_cast<const int8_t*>(bytes.data()) + s.offsets[i]));
+      EXPECT_TRUE(std::equal(list[i].begin(), list[i].end(),
+                             reinterpret_cast<const int8_t*>(bytes.data()) + s.offsets[i]));
     }
   }
 }

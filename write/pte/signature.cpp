@@ -38,7 +38,8 @@ void need(bool done) {
 }
 
 // The key of a PEM file that `read` takes from it; null: `why` says why not.
-Key read_pem(std::span<const std::byte> pem, EVP_PKEY* (*read)(BIO*, EVP_PKEY**, pem_password_cb*, void*), const char** why) {
+Key read_pem(std::span<const std::byte> pem,
+             EVP_PKEY* (*read)(BIO*, EVP_PKEY**, pem_password_cb*, void*), const char** why) {
   *why = "is no such key as a PEM file";
   if (pem.size() > kMostKeyBytes) return nullptr;
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
@@ -57,19 +58,24 @@ Key read_pem(std::span<const std::byte> pem, EVP_PKEY* (*read)(BIO*, EVP_PKEY**,
 std::array<uint8_t, 32> sha256_of(std::span<const uint8_t> bytes) {
   std::array<uint8_t, 32> digest;
   unsigned length = 0;
-  need(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1 && length == digest.size());
+  need(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1 &&
+       length == digest.size());
   return digest;
 }
 
 // ---- zip archives
 
-// The record at the end of an archive without a comment: 22 bytes, of which the last two are the comment's length.
+// The record at the end of an archive without a comment: 22 bytes, of which the last two are the
+// comment's length.
 constexpr uint8_t kEndOfArchive[] = {'P', 'K', 5, 6};
 constexpr size_t kEndBytes = 22;
 
-bool is_archive(std::span<const uint8_t> file) { return file.size() >= 4 && std::memcmp(file.data(), "PK\3\4", 4) == 0; }
+bool is_archive(std::span<const uint8_t> file) {
+  return file.size() >= 4 && std::memcmp(file.data(), "PK\3\4", 4) == 0;
+}
 bool ends_without_comment(const std::vector<uint8_t>& file) {
-  return file.size() >= kEndBytes && std::memcmp(file.data() + file.size() - kEndBytes, kEndOfArchive, 4) == 0 &&
+  return file.size() >= kEndBytes &&
+         std::memcmp(file.data() + file.size() - kEndBytes, kEndOfArchive, 4) == 0 &&
          file[file.size() - 2] == 0 && file.back() == 0;
 }
 void set_comment_length(std::vector<uint8_t>& file, size_t length) {
@@ -81,11 +87,16 @@ File as_file(std::span<const uint8_t> bytes) { return {bytes.data(), bytes.size(
 
 }  // namespace
 
-bool verify_ed25519(void*, const uint8_t* public_key, const uint8_t* message, size_t message_bytes, const uint8_t* signature) {
-  const Key key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, public_key, sizeof(PublicKey)));
+bool verify_ed25519(void*, const uint8_t* public_key, const uint8_t* message, size_t message_bytes,
+                    const uint8_t* signature) {
+  const Key key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, public_key, sizeof(PublicKey)));
   const Context context(EVP_MD_CTX_new());
-  const bool right = key && context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-                     EVP_DigestVerify(context.get(), signature, sizeof(SignatureSection::signature), message, message_bytes) == 1;
+  const bool right =
+      key && context &&
+      EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestVerify(context.get(), signature, sizeof(SignatureSection::signature), message,
+                       message_bytes) == 1;
   ERR_clear_error();
   return right;
 }
@@ -96,7 +107,8 @@ std::string to_hex(std::span<const uint8_t> bytes) {
   return text;
 }
 
-std::optional<SigningKey> parse_signing_key(std::span<const std::byte> pem, const std::string& path, Diagnostics& diagnostics) {
+std::optional<SigningKey> parse_signing_key(std::span<const std::byte> pem, const std::string& path,
+                                            Diagnostics& diagnostics) {
   const char* why;
   const Key key = read_pem(pem, PEM_read_bio_PrivateKey, &why);
   SigningKey result;
@@ -104,19 +116,22 @@ std::optional<SigningKey> parse_signing_key(std::span<const std::byte> pem, cons
   if (key && EVP_PKEY_get_raw_private_key(key.get(), result.seed.data(), &seed_bytes) == 1 &&
       EVP_PKEY_get_raw_public_key(key.get(), result.public_key.data(), &key_bytes) == 1)
     return result;
-  diagnostics.error(path, fmt::format("a private key of Ed25519 is wanted, and this {}", why), "signature.key",
-                    why == kEncrypted ? "take the passphrase away: openssl pkey -in LOCKED -out key.pem"
-                                      : "make one: openssl genpkey -algorithm ed25519 -out key.pem");
+  diagnostics.error(
+      path, fmt::format("a private key of Ed25519 is wanted, and this {}", why), "signature.key",
+      why == kEncrypted ? "take the passphrase away: openssl pkey -in LOCKED -out key.pem"
+                        : "make one: openssl genpkey -algorithm ed25519 -out key.pem");
   return std::nullopt;
 }
 
-std::optional<PublicKey> parse_public_key(std::span<const std::byte> pem, const std::string& path, Diagnostics& diagnostics) {
+std::optional<PublicKey> parse_public_key(std::span<const std::byte> pem, const std::string& path,
+                                          Diagnostics& diagnostics) {
   const char* why;
   const Key key = read_pem(pem, PEM_read_bio_PUBKEY, &why);
   PublicKey result;
   size_t key_bytes = result.size();
   if (key && EVP_PKEY_get_raw_public_key(key.get(), result.data(), &key_bytes) == 1) return result;
-  diagnostics.error(path, fmt::format("a public key of Ed25519 is wanted, and this {}", why), "signature.key",
+  diagnostics.error(path, fmt::format("a public key of Ed25519 is wanted, and this {}", why),
+                    "signature.key",
                     "take it from the private one: openssl pkey -in key.pem -pubout -out key.pub");
   return std::nullopt;
 }
@@ -138,12 +153,15 @@ std::optional<std::vector<uint8_t>> sign(std::span<const uint8_t> file, const Si
   const auto* bytes = reinterpret_cast<const uint8_t*>(&section);
   result.insert(result.end(), bytes, bytes + sizeof section);
 
-  const Key private_key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, key.seed.data(), key.seed.size()));
+  const Key private_key(
+      EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, key.seed.data(), key.seed.size()));
   const Context context(EVP_MD_CTX_new());
   size_t length = sizeof section.signature;
   const size_t message_bytes = result.size() - length;
-  need(private_key && context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, private_key.get()) == 1);
-  need(EVP_DigestSign(context.get(), result.data() + message_bytes, &length, result.data(), message_bytes) == 1);
+  need(private_key && context &&
+       EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, private_key.get()) == 1);
+  need(EVP_DigestSign(context.get(), result.data() + message_bytes, &length, result.data(),
+                      message_bytes) == 1);
   return result;
 }
 
@@ -155,18 +173,21 @@ std::optional<SignatureFacts> signature_of(std::span<const uint8_t> file) {
 
 // Whether the file ends in the beginning of a section.
 static bool ends_in_cut_section(std::span<const uint8_t> file) {
-  constexpr size_t kMagic = sizeof(SignatureSection::magic), kLeast = 4;  // fewer bytes may be anything
+  constexpr size_t kMagic = sizeof(SignatureSection::magic),
+                   kLeast = 4;  // fewer bytes may be anything
   for (size_t n = kLeast; n < sizeof(SignatureSection) && n <= file.size(); ++n)
-    if (std::memcmp(file.data() + file.size() - n, kSignatureMagic, std::min(n, kMagic)) == 0) return true;
+    if (std::memcmp(file.data() + file.size() - n, kSignatureMagic, std::min(n, kMagic)) == 0)
+      return true;
   return false;
 }
 
-bool check_signature(std::span<const uint8_t> file, const std::string& path, const std::optional<PublicKey>& trusted,
-                     Diagnostics& diagnostics) {
+bool check_signature(std::span<const uint8_t> file, const std::string& path,
+                     const std::optional<PublicKey>& trusted, Diagnostics& diagnostics) {
   const SignatureSection* section = find_signature(as_file(file));
   if (!section) {
     if (ends_in_cut_section(file)) {
-      diagnostics.error(path, "ends within a signature: it was cut", "signature.none", "copy it again from where it was signed");
+      diagnostics.error(path, "ends within a signature: it was cut", "signature.none",
+                        "copy it again from where it was signed");
       return false;
     }
     if (trusted)
@@ -175,15 +196,20 @@ bool check_signature(std::span<const uint8_t> file, const std::string& path, con
     return !trusted;
   }
   if (trusted && std::memcmp(trusted->data(), section->public_key, trusted->size()) != 0) {
-    diagnostics.add({Severity::error, path, "is signed with another key than the trusted one", to_hex(section->public_key),
-                     to_hex(*trusted), "signature.other_key", "take the file from who has the trusted key, or trust this one"});
+    diagnostics.add({Severity::error, path, "is signed with another key than the trusted one",
+                     to_hex(section->public_key), to_hex(*trusted), "signature.other_key",
+                     "take the file from who has the trusted key, or trust this one"});
     return false;
   }
   const std::array<uint8_t, 32> digest = sha256_of(file.first(file.size() - sizeof *section));
   const bool is_whole = std::memcmp(digest.data(), section->sha256, digest.size()) == 0;
-  if (is_whole && check_signature(as_file(file), {section->public_key, verify_ed25519, nullptr}) == Trust::trusted) return true;
-  diagnostics.error(path, fmt::format("{} after it was signed", is_whole ? "its signature was changed" : "was changed"),
-                    "signature.changed", "copy it again from where it was signed, or compile and sign it again");
+  if (is_whole && check_signature(as_file(file), {section->public_key, verify_ed25519, nullptr}) ==
+                      Trust::trusted)
+    return true;
+  diagnostics.error(
+      path,
+      fmt::format("{} after it was signed", is_whole ? "its signature was changed" : "was changed"),
+      "signature.changed", "copy it again from where it was signed, or compile and sign it again");
   return false;
 }
 

@@ -20,15 +20,23 @@ using test::kTestKernels;
 
 // RFC 8032, section 7.1, tests 1 and 2.
 constexpr char kPrivate1[] =
-    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n";
+    "-----BEGIN PRIVATE "
+    "KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE "
+    "KEY-----\n";
 constexpr char kPublic1[] =
-    "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n";
+    "-----BEGIN PUBLIC "
+    "KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC "
+    "KEY-----\n";
 constexpr char kPrivate2[] =
-    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEzNCJso/5banbbDRuwRTg9bijGfNaumJNqM9u1PuKb7\n-----END PRIVATE KEY-----\n";
+    "-----BEGIN PRIVATE "
+    "KEY-----\nMC4CAQAwBQYDK2VwBCIEIEzNCJso/5banbbDRuwRTg9bijGfNaumJNqM9u1PuKb7\n-----END PRIVATE "
+    "KEY-----\n";
 constexpr char kHex1[] = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 constexpr char kHex2[] = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
 
-std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> as_bytes(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
 SigningKey key_of(const char* pem) {
   Diagnostics diagnostics;
   return parse_signing_key(as_bytes(pem), "key.pem", diagnostics).value();
@@ -63,8 +71,10 @@ TEST(Signature, OfRfc8032IsRight) {
   const SigningKey key = key_of(kPrivate2);  // test 2: the message is the byte 0x72
   Bytes signature;
   const std::string hex =
-      "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00";
-  for (size_t i = 0; i < hex.size(); i += 2) signature.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+      "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f1"
+      "1d8c387b2eaeb4302aeeb00d291612bb0c00";
+  for (size_t i = 0; i < hex.size(); i += 2)
+    signature.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
   const uint8_t message = 0x72, other = 0x73;
   EXPECT_TRUE(verify_ed25519(nullptr, key.public_key.data(), &message, 1, signature.data()));
   EXPECT_FALSE(verify_ed25519(nullptr, key.public_key.data(), &other, 1, signature.data()));
@@ -80,7 +90,8 @@ TEST(Signature, IsBehindTheFileAndOfAllInFrontOfIt) {
     const uint8_t* message = nullptr;
     size_t bytes = 0;
   } seen;
-  const auto look = [](void* context, const uint8_t*, const uint8_t* message, size_t bytes, const uint8_t* signature) {
+  const auto look = [](void* context, const uint8_t*, const uint8_t* message, size_t bytes,
+                       const uint8_t* signature) {
     *static_cast<Seen*>(context) = {message, bytes};
     return signature == message + bytes;
   };
@@ -99,7 +110,9 @@ TEST(Signature, ASignedProgramRunsAsTheOtherDoes) {
   Program p;
   Trust trust = Trust::changed;
   const TrustedKey trusted{key.data(), verify_ed25519, nullptr};
-  ASSERT_TRUE(load_signed(p, file.file(), trusted, kTestKernels, tables.memory(), planned.memory(), &trust).ok());
+  ASSERT_TRUE(
+      load_signed(p, file.file(), trusted, kTestKernels, tables.memory(), planned.memory(), &trust)
+          .ok());
   EXPECT_EQ(trust, Trust::trusted);
   const Bytes a(30, 5), b(30, 7);
   ASSERT_TRUE(p.set_input(0, a.data(), a.size()).ok() && p.set_input(1, b.data(), b.size()).ok());
@@ -108,17 +121,23 @@ TEST(Signature, ASignedProgramRunsAsTheOtherDoes) {
 
   // One that is not trusted leaves nothing of the one before, and is not looked into.
   const Block bad(Bytes(200, 0xFF));
-  const Status s = load_signed(p, bad.file(), trusted, kTestKernels, tables.memory(), planned.memory(), &trust);
+  const Status s =
+      load_signed(p, bad.file(), trusted, kTestKernels, tables.memory(), planned.memory(), &trust);
   EXPECT_EQ(s.code, Code::bad_input);
   EXPECT_EQ(trust, Trust::no_signature);
   EXPECT_EQ(p.output_count(), 0);
-  for (const TrustedKey& nobody : {TrustedKey{key.data(), nullptr, nullptr}, TrustedKey{nullptr, verify_ed25519, nullptr}}) {
-    EXPECT_EQ(load_signed(p, file.file(), nobody, kTestKernels, tables.memory(), planned.memory(), &trust).code, Code::bad_input);
+  for (const TrustedKey& nobody :
+       {TrustedKey{key.data(), nullptr, nullptr}, TrustedKey{nullptr, verify_ed25519, nullptr}}) {
+    EXPECT_EQ(
+        load_signed(p, file.file(), nobody, kTestKernels, tables.memory(), planned.memory(), &trust)
+            .code,
+        Code::bad_input);
     EXPECT_EQ(trust, Trust::no_verifier);
   }
   const Block other(signed_program(kPrivate2));
-  EXPECT_THAT(load_signed(p, other.file(), trusted, kTestKernels, tables.memory(), planned.memory()).detail,
-              testing::HasSubstr("another key"));
+  EXPECT_THAT(
+      load_signed(p, other.file(), trusted, kTestKernels, tables.memory(), planned.memory()).detail,
+      testing::HasSubstr("another key"));
 }
 
 TEST(Signature, EveryChangedBitIsSeen) {
@@ -132,9 +151,16 @@ TEST(Signature, EveryChangedBitIsSeen) {
     for (const int bit : {0, 7}) {
       Bytes changed = file;
       changed[at] ^= static_cast<uint8_t>(1 << bit);
-      const bool in_magic = at >= section && at < section + 8, in_key = at >= section + 40 && at < section + 72;
-      EXPECT_EQ(trust_in(changed, key), in_magic ? Trust::no_signature : in_key ? Trust::other_key : Trust::changed) << at;
-      EXPECT_EQ(complaint(changed, key), in_magic ? "signature.none" : in_key ? "signature.other_key" : "signature.changed") << at;
+      const bool in_magic = at >= section && at < section + 8,
+                 in_key = at >= section + 40 && at < section + 72;
+      EXPECT_EQ(trust_in(changed, key), in_magic ? Trust::no_signature
+                                        : in_key ? Trust::other_key
+                                                 : Trust::changed)
+          << at;
+      EXPECT_EQ(complaint(changed, key), in_magic ? "signature.none"
+                                         : in_key ? "signature.other_key"
+                                                  : "signature.changed")
+          << at;
       EXPECT_EQ(complaint(changed, std::nullopt), in_magic ? "" : "signature.changed") << at;
     }
 }
@@ -148,7 +174,9 @@ TEST(Signature, EveryCutIsSeen) {
     EXPECT_EQ(trust_in(end, key), Trust::no_signature) << n;
     EXPECT_NE(trust_in(start, key), Trust::trusted) << n;
     EXPECT_EQ(complaint(end, key), "signature.none") << n;
-    EXPECT_EQ(complaint(end, std::nullopt), n >= file.size() - sizeof(SignatureSection) + 4 ? "signature.none" : "") << n;
+    EXPECT_EQ(complaint(end, std::nullopt),
+              n >= file.size() - sizeof(SignatureSection) + 4 ? "signature.none" : "")
+        << n;
   }
 }
 
@@ -191,13 +219,15 @@ TEST(Signature, IsReplacedAndTheSameEachTime) {
 }
 
 TEST(Signature, OfARecordIsTheCommentOfTheArchive) {
-  const Bytes plain = write_etrecord(test::map_of("input x : f32[1,4]\ny = unary(x) fn=tanh\noutput y\n", "cortex-m55"));
+  const Bytes plain = write_etrecord(
+      test::map_of("input x : f32[1,4]\ny = unary(x) fn=tanh\noutput y\n", "cortex-m55"));
   const Bytes file = sign(plain, key_of(kPrivate1)).value();
   const PublicKey key = key_of(kPrivate1).public_key;
   EXPECT_EQ(complaint(file, key), "");
   EXPECT_EQ(sign(sign(plain, key_of(kPrivate2)).value(), key_of(kPrivate1)).value(), file);
   zip_error_t error;
-  zip_t* zip = zip_open_from_source(zip_source_buffer_create(file.data(), file.size(), 0, &error), ZIP_RDONLY | ZIP_CHECKCONS, &error);
+  zip_t* zip = zip_open_from_source(zip_source_buffer_create(file.data(), file.size(), 0, &error),
+                                    ZIP_RDONLY | ZIP_CHECKCONS, &error);
   ASSERT_TRUE(zip);
   int comment_bytes = 0;
   zip_get_archive_comment(zip, &comment_bytes, ZIP_FL_ENC_RAW);

@@ -58,7 +58,8 @@ i32 ValueTable::boolean(bool v) {
 i32 ValueTable::real(double v) {
   const auto [it, added] = real_.emplace(std::bit_cast<uint64_t>(v), 0);
   if (!added) return it->second;
-  builder_.ForceDefaults(v == 0 && std::signbit(v));  // -0.0 equals the default 0.0 and would be left out
+  builder_.ForceDefaults(v == 0 &&
+                         std::signbit(v));  // -0.0 equals the default 0.0 and would be left out
   const auto table = pte::CreateDouble(builder_, v);
   builder_.ForceDefaults(false);
   return it->second = add(pte::ValueUnion::Double, table);
@@ -69,7 +70,8 @@ i32 ValueTable::integers(const std::vector<i64>& items) {
   if (known != integers_.end()) return known->second;
   std::vector<i64> boxed;
   for (const i64 item : items) boxed.push_back(integer(item));
-  return integers_[items] = add(pte::ValueUnion::IntList, pte::CreateIntList(builder_, builder_.CreateVector(boxed)));
+  return integers_[items] = add(pte::ValueUnion::IntList,
+                                pte::CreateIntList(builder_, builder_.CreateVector(boxed)));
 }
 
 i32 ValueTable::tensors(const std::vector<i32>& items) {
@@ -77,7 +79,8 @@ i32 ValueTable::tensors(const std::vector<i32>& items) {
 }
 
 i32 ValueTable::string(const std::string& text) {
-  return add(pte::ValueUnion::String, pte::CreateString(builder_, builder_.CreateSharedString(text)));
+  return add(pte::ValueUnion::String,
+             pte::CreateString(builder_, builder_.CreateSharedString(text)));
 }
 
 flatbuffers::Offset<flatbuffers::Vector<i32>> ValueTable::indexes(const std::vector<i32>& items) {
@@ -111,15 +114,17 @@ i32 ValueTable::tensor(const TensorPlace& place) {
     auto [at, added] = allocation_.emplace(std::pair(place.buffer, place.offset), 0);
     const auto bits = static_cast<uint64_t>(place.offset);
     if (added)
-      at->second = pte::CreateAllocationDetails(builder_, static_cast<uint32_t>(place.buffer), static_cast<uint32_t>(bits),
-          static_cast<uint32_t>(bits >> 32));
+      at->second = pte::CreateAllocationDetails(builder_, static_cast<uint32_t>(place.buffer),
+                                                static_cast<uint32_t>(bits),
+                                                static_cast<uint32_t>(bits >> 32));
     allocation = at->second;
   }
   pte::TensorBuilder tensor(builder_);
   tensor.add_sizes(sizes_at);
   tensor.add_dim_order(order_at->second);
   tensor.add_allocation_info(allocation);
-  tensor.add_data_buffer_idx(static_cast<uint32_t>(place.constant != 0 ? place.constant : place.initial));
+  tensor.add_data_buffer_idx(
+      static_cast<uint32_t>(place.constant != 0 ? place.constant : place.initial));
   tensor.add_scalar_type(scalar_code(place.dtype));
   return tensor_[place] = add(pte::ValueUnion::Tensor, tensor.Finish());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value table of a program under construction: each distinct literal, list, tensor and vector is written once.
+// The value table of a program under construction: each distinct literal, list, tensor and vector
+// is written once.
 #pragma once
 #include <map>
 #include <string>
@@ -21,7 +22,8 @@ struct TensorPlace {
   i64 buffer = 1;    // planned: memory ids count from 1
   auto operator<=>(const TensorPlace& o) const {
     return std::tie(dtype, face.sizes, face.order, constant, offset, owner, initial, buffer) <=>
-           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner, o.initial, o.buffer);
+           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner, o.initial,
+                    o.buffer);
   }
 };
 
@@ -38,7 +40,9 @@ class ValueTable {
   i32 string(const std::string& text);
   i32 tensor(const TensorPlace& place);
 
-  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte::EValue>>> finish() { return builder_.CreateVector(values_); }
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte::EValue>>> finish() {
+    return builder_.CreateVector(values_);
+  }
 
   // A vector that other tables may share.
   flatbuffers::Offset<flatbuffers::Vector<i32>> indexes(const std::vector<i32>& items);
@@ -57,7 +61,8 @@ class ValueTable {
   std::map<uint64_t, i32> real_;  // by bits
   std::map<std::vector<i64>, i32> integers_;
   std::map<TensorPlace, i32> tensor_;
-  std::map<std::pair<i64, i64>, flatbuffers::Offset<pte::AllocationDetails>> allocation_;  // by buffer and offset
+  std::map<std::pair<i64, i64>, flatbuffers::Offset<pte::AllocationDetails>>
+      allocation_;  // by buffer and offset
   std::map<std::vector<i32>, flatbuffers::Offset<flatbuffers::Vector<i32>>> indexes_;
   std::map<std::vector<uint8_t>, flatbuffers::Offset<flatbuffers::Vector<uint8_t>>> orders_;
 };

@@ -22,15 +22,19 @@ Arg Arg::dtype(DType dtype) {
 }
 
 void Call::refuse(Refusal why, std::string fix) {
-  if (why.measured.empty() != why.limit.empty()) (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
+  if (why.measured.empty() != why.limit.empty())
+    (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
   if (ok_)
-    state_.diagnostics.add({Severity::error, pt2::describe_source(state_.graph, source_), std::move(why.what), std::move(why.measured),
-                            std::move(why.limit), std::move(why.rule), std::move(fix)});
+    state_.diagnostics.add({Severity::error, pt2::describe_source(state_.graph, source_),
+                            std::move(why.what), std::move(why.measured), std::move(why.limit),
+                            std::move(why.rule), std::move(fix)});
   ok_ = false;
 }
 
-void Call::require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule) {
-  if (!condition) refuse({std::string(what), std::move(measured), std::move(limit), std::string(rule)});
+void Call::require(bool condition, std::string_view what, std::string measured, std::string limit,
+                   std::string_view rule) {
+  if (!condition)
+    refuse({std::string(what), std::move(measured), std::move(limit), std::string(rule)});
 }
 
 // Attributes
@@ -41,16 +45,19 @@ const Attribute* Call::find(std::string_view name) const {
   return nullptr;
 }
 
-const Attribute* Call::need(std::string_view name, Attribute::Kind kind, std::string_view expected) {
+const Attribute* Call::need(std::string_view name, Attribute::Kind kind,
+                            std::string_view expected) {
   const Attribute* a = find(name);
   if (!a || !ok_) return nullptr;
   if (a->kind == kind) return a;
-  refuse({fmt::format("attribute `{}` is of another kind, expected {}", name, expected), "", "", "onnx.attribute.kind"});
+  refuse({fmt::format("attribute `{}` is of another kind, expected {}", name, expected), "", "",
+          "onnx.attribute.kind"});
   return nullptr;
 }
 
 void Call::need_attribute(std::string_view name) {
-  if (ok_ && !find(name)) refuse({fmt::format("attribute `{}` is missing", name), "", "", "onnx.attribute.missing"});
+  if (ok_ && !find(name))
+    refuse({fmt::format("attribute `{}` is missing", name), "", "", "onnx.attribute.missing"});
 }
 
 i64 Call::integer(std::string_view name, i64 otherwise) {
@@ -60,7 +67,8 @@ i64 Call::integer(std::string_view name, i64 otherwise) {
 
 double Call::number(std::string_view name, double otherwise) {
   const Attribute* a = need(name, Attribute::Kind::real, "a number");
-  if (a && !std::isfinite(a->real)) refuse({fmt::format("attribute `{}` is not finite", name), "", "", "onnx.attribute.finite"});
+  if (a && !std::isfinite(a->real))
+    refuse({fmt::format("attribute `{}` is not finite", name), "", "", "onnx.attribute.finite"});
   return a && ok_ ? a->real : otherwise;
 }
 
@@ -78,10 +86,13 @@ std::vector<i64> Call::integers(std::string_view name) {
 
 Operand Call::operand(size_t k) {
   if (!ok_) return {};
-  if (!has(k)) return refuse({fmt::format("has no operand {}", k), "", "", "onnx.operand.missing"}), Operand{};
+  if (!has(k))
+    return refuse({fmt::format("has no operand {}", k), "", "", "onnx.operand.missing"}), Operand{};
   const std::string& name = node_.inputs[k];
   if (!state_.knows(name))
-    return refuse({fmt::format("reads `{}`, which nothing before it makes", name), "", "", "onnx.graph.undefined"}), Operand{};
+    return refuse({fmt::format("reads `{}`, which nothing before it makes", name), "", "",
+                   "onnx.graph.undefined"}),
+           Operand{};
   const Quant& quant = state_.graph.type(state_.value_of(name)).quant;
   return !moves_elements_ || quant.empty() ? Operand{name} : without_steps(name);
 }
@@ -98,11 +109,15 @@ static Args step_args(const Operand& x, const Quant& q) {
 
 Operand Call::without_steps(const std::string& tensor) {
   const Quant quant = state_.graph.type(state_.value_of(tensor)).quant;
-  require(!quant.per_channel(), "works on steps that are quantized by channel, which is not supported", "", "", "onnx.operand.quantized");
-  require(steps_.empty() || steps_ == quant, "works on steps with several scales", "2", "1", "onnx.operand.quantized");
+  require(!quant.per_channel(),
+          "works on steps that are quantized by channel, which is not supported", "", "",
+          "onnx.operand.quantized");
+  require(steps_.empty() || steps_ == quant, "works on steps with several scales", "2", "1",
+          "onnx.operand.quantized");
   if (!ok_) return {};
   steps_ = quant;
-  return torch("quantized_decomposed.dequantize_per_tensor.default", step_args({tensor}, quant), "real");
+  return torch("quantized_decomposed.dequantize_per_tensor.default", step_args({tensor}, quant),
+               "real");
 }
 
 Operand Call::with_steps(const Operand& x) {
@@ -121,11 +136,14 @@ Operand Call::narrowed(const Operand& x, i64 low, i64 high, i64 shift, std::stri
   Quant quant = given;
   quant.low = static_cast<i32>(std::clamp<i64>(low - shift, quant.low, quant.high));
   quant.high = static_cast<i32>(std::clamp<i64>(high - shift, quant.low, quant.high));
-  require(!ok_ || quant.low < quant.high, "clamps steps to a range without two of them", fmt::format("{}..{}", low, high),
+  require(!ok_ || quant.low < quant.high, "clamps steps to a range without two of them",
+          fmt::format("{}..{}", low, high),
           fmt::format("within {}..{}", given.low + shift, given.high + shift), "onnx.clip.range");
   if (!ok_ || quant == given) return x;
   const auto& nodes = state_.graph.nodes;
-  const auto makes = [&](const Node& n) { return n.outputs.size() == 1 && n.outputs[0] == value_of(x); };
+  const auto makes = [&](const Node& n) {
+    return n.outputs.size() == 1 && n.outputs[0] == value_of(x);
+  };
   const auto made = std::find_if(nodes.rbegin(), nodes.rend(), makes);
   Operand real;
   if (made != nodes.rend() && is_quantize(made->op)) {
@@ -141,7 +159,8 @@ DType Call::steps_dtype(const Operand& x) {
   const ValueId v = value_of(x);
   if (v < 0) return DType::u8;
   const Type& type = state_.graph.type(v);
-  if (type.quant.empty()) return type.dtype == DType::s8 || type.dtype == DType::s32 ? type.dtype : DType::u8;
+  if (type.quant.empty())
+    return type.dtype == DType::s8 || type.dtype == DType::s32 ? type.dtype : DType::u8;
   return type.quant.zero_point[0] == type.quant.low ? DType::u8 : DType::s8;
 }
 
@@ -163,13 +182,16 @@ DType Call::dtype(const Operand& x) {
   return v < 0 ? DType::f32 : state_.graph.type(v).dtype;
 }
 
-bool Call::is_known(const Operand& x) { return state_.torch.is_derived_from_constants(value_of(x)); }
+bool Call::is_known(const Operand& x) {
+  return state_.torch.is_derived_from_constants(value_of(x));
+}
 
 const Constant* Call::integer_constant(const Operand& x) {
   const ValueId v = value_of(x);
   if (v < 0 || !state_.graph.is_constant(v)) return nullptr;
   const DType dtype = state_.graph.type(v).dtype;
-  const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8 || dtype == DType::u8 || dtype == DType::s8;
+  const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8 ||
+                          dtype == DType::u8 || dtype == DType::s8;
   return is_integer ? &*state_.graph.values[v].constant : nullptr;
 }
 
@@ -203,8 +225,11 @@ std::vector<i64> Call::integers_of(size_t k, std::string_view what) {
   const Operand x = operand(k);
   const auto known = known_integers(x);
   if (ok_ && !known)
-    refuse({fmt::format("computes its {} from the model's inputs, or gives them as no integers", what), "", "", "onnx.operand.constant"},
-           "export the model with fixed sizes, and simplify it (onnxsim) where the sizes do not depend on inputs");
+    refuse(
+        {fmt::format("computes its {} from the model's inputs, or gives them as no integers", what),
+         "", "", "onnx.operand.constant"},
+        "export the model with fixed sizes, and simplify it (onnxsim) where the sizes do not "
+        "depend on inputs");
   return known.value_or(std::vector<i64>());
 }
 
@@ -212,15 +237,17 @@ double Call::number_of(size_t k, std::string_view what, double otherwise) {
   if (!ok_ || !has(k)) return otherwise;
   const auto known = known_numbers(operand(k));
   if (ok_ && (!known || known->size() != 1))
-    refuse(
-        {fmt::format("has a {} that is computed from the model's inputs, or is no single number", what), "", "", "onnx.operand.constant"});
+    refuse({fmt::format("has a {} that is computed from the model's inputs, or is no single number",
+                        what),
+            "", "", "onnx.operand.constant"});
   return ok_ ? static_cast<double>((*known)[0]) : otherwise;
 }
 
 i64 Call::axis(i64 value, i64 rank) {
   const i64 span = std::max<i64>(rank, 1);
   if (ok_ && (value < -span || value >= span))
-    refuse({"axis is out of range", std::to_string(value), fmt::format("{}..{}", -span, span - 1), "onnx.operand.axis"});
+    refuse({"axis is out of range", std::to_string(value), fmt::format("{}..{}", -span, span - 1),
+            "onnx.operand.axis"});
   return !ok_ ? 0 : value < 0 ? value + span : value;
 }
 
@@ -228,7 +255,8 @@ std::vector<i64> Call::axes(std::vector<i64> values, i64 rank) {
   for (i64& v : values) v = axis(v, rank);
   std::vector<i64> sorted = values;
   std::sort(sorted.begin(), sorted.end());
-  if (ok_ && std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) refuse({"names an axis twice", "", "", "onnx.operand.axis"});
+  if (ok_ && std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    refuse({"names an axis twice", "", "", "onnx.operand.axis"});
   return values;
 }
 
@@ -243,8 +271,9 @@ static bool is_whole(const Args& args) {
   });
 }
 
-std::vector<Operand> Call::emit(std::string_view target, Args args, size_t results, const std::vector<Type>* declared,
-                                std::string_view suffix, bool by_kernel) {
+std::vector<Operand> Call::emit(std::string_view target, Args args, size_t results,
+                                const std::vector<Type>* declared, std::string_view suffix,
+                                bool by_kernel) {
   std::vector<Operand> made(results);
   ok_ = ok_ && is_whole(args);
   if (!ok_) return made;
@@ -275,25 +304,30 @@ std::vector<Operand> Call::emit(std::string_view target, Args args, size_t resul
 Operand Call::torch(std::string_view target, Args args, std::string_view suffix) {
   return emit(target, std::move(args), 1, nullptr, suffix)[0];
 }
-std::vector<Operand> Call::torch_all(std::string_view target, Args args, size_t results, std::string_view suffix) {
+std::vector<Operand> Call::torch_all(std::string_view target, Args args, size_t results,
+                                     std::string_view suffix) {
   return emit(target, std::move(args), results, nullptr, suffix);
 }
-Operand Call::torch_as(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix) {
+Operand Call::torch_as(std::string_view target, Args args, DType dtype, Shape shape,
+                       std::string_view suffix) {
   const std::vector<Type> types{{dtype, std::move(shape), {}}};
   return emit(target, std::move(args), 1, &types, suffix)[0];
 }
-Operand Call::kernel(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix) {
+Operand Call::kernel(std::string_view target, Args args, DType dtype, Shape shape,
+                     std::string_view suffix) {
   const std::vector<Type> types{{dtype, std::move(shape), {}}};
   return emit(target, std::move(args), 1, &types, suffix, true)[0];
 }
-std::vector<Operand> Call::torch_all_as(std::string_view target, Args args, const std::vector<Type>& types, std::string_view suffix) {
+std::vector<Operand> Call::torch_all_as(std::string_view target, Args args,
+                                        const std::vector<Type>& types, std::string_view suffix) {
   return emit(target, std::move(args), types.size(), &types, suffix);
 }
 
 // New tensors
 
 std::string Call::value_name(std::string_view suffix) const {
-  const auto named = std::find_if(node_.outputs.begin(), node_.outputs.end(), [](const std::string& o) { return !o.empty(); });
+  const auto named = std::find_if(node_.outputs.begin(), node_.outputs.end(),
+                                  [](const std::string& o) { return !o.empty(); });
   const std::string name = named == node_.outputs.end() ? node_.name : *named;
   return suffix.empty() ? name : fmt::format("{}.{}", name, suffix);
 }
@@ -333,8 +367,10 @@ Operand Call::known(std::string_view suffix, Type type, const std::vector<i64>& 
 
 bool Call::may_make(i64 elements) {
   i64& made = state_.torch.made_elements;
-  require(elements <= kMostMadeElements && made + elements <= kMostMadeElements, "the model makes constants of too many elements",
-          std::to_string(made + std::min(elements, kMostElements)), std::to_string(kMostMadeElements), "onnx.constant.total");
+  require(elements <= kMostMadeElements && made + elements <= kMostMadeElements,
+          "the model makes constants of too many elements",
+          std::to_string(made + std::min(elements, kMostElements)),
+          std::to_string(kMostMadeElements), "onnx.constant.total");
   if (ok_) made += elements;
   return ok_;
 }
@@ -355,7 +391,8 @@ void Call::stands_in(size_t k, StandIn kind) {
 Shape broadcast(Call& c, const Shape& a, const Shape& b) {
   if (!c.ok()) return {};
   const std::optional<Shape> shape = broadcast_shape(a, b);
-  c.require(shape.has_value(), "the shapes of its operands do not fit", to_text(a), to_text(b), "onnx.operand.shape");
+  c.require(shape.has_value(), "the shapes of its operands do not fit", to_text(a), to_text(b),
+            "onnx.operand.shape");
   return shape.value_or(Shape{});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator of an ONNX model while it is imported: its attributes, operands and results, and the operators of torch that it is written
-// as. What the functions of the import table work with.
+// One operator of an ONNX model while it is imported: its attributes, operands and results, and the
+// operators of torch that it is written as. What the functions of the import table work with.
 #pragma once
 #include <optional>
 #include <string>
@@ -41,11 +41,12 @@ struct Arg : pt2::Argument {
 };
 using Args = std::vector<std::pair<std::string, Arg>>;
 
-// Every method may be called after a refusal and then does nothing; operands are then empty, shapes too, numbers 0. Test ok() before an
-// answer steers anything that must be valid.
+// Every method may be called after a refusal and then does nothing; operands are then empty, shapes
+// too, numbers 0. Test ok() before an answer steers anything that must be valid.
 class Call {
  public:
-  // `moves_elements`: quantized operands come as real numbers, and what is made of them gets their steps again. Else they come as they are.
+  // `moves_elements`: quantized operands come as real numbers, and what is made of them gets their
+  // steps again. Else they come as they are.
   Call(ImportState& state, const ModelNode& node, i32 source, bool moves_elements)
       : state_(state), node_(node), source_(source), moves_elements_(moves_elements) {}
 
@@ -55,7 +56,8 @@ class Call {
   ImportState& state() { return state_; }
   void refuse(Refusal why, std::string fix = {});
   void give_up() { ok_ = false; }  // after what has been said elsewhere
-  void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
+  void require(bool condition, std::string_view what, std::string measured, std::string limit,
+               std::string_view rule);
 
   // Attributes, with what stands for one that is left out.
   bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
@@ -74,15 +76,18 @@ class Call {
   Shape shape(const Operand& x);
   i64 rank(const Operand& x) { return static_cast<i64>(shape(x).size()); }
   DType dtype(const Operand& x);
-  Quant steps(const Operand& x);        // empty: no steps
+  Quant steps(const Operand& x);  // empty: no steps
   // Steps clamped to a range of the model's, which are `shift` more than ours.
   Operand narrowed(const Operand& x, i64 low, i64 high, i64 shift, std::string_view suffix);
-  DType steps_dtype(const Operand& x);  // u8 or s8, of steps whose zero point is not given: u8 has its at the low end
+  DType steps_dtype(const Operand& x);  // u8 or s8, of steps whose zero point is not given: u8 has
+                                        // its at the low end
   bool is_known(const Operand& x);      // depends on no input of the model
   const Constant* integer_constant(const Operand& x);  // null where it is none, or none of integers
-  std::optional<std::vector<i64>> known_integers(const Operand& x);  // elements of a constant of an integer type
+  std::optional<std::vector<i64>> known_integers(
+      const Operand& x);  // elements of a constant of an integer type
   std::optional<std::vector<float>> known_numbers(const Operand& x);
-  std::vector<i64> integers_of(size_t k, std::string_view what);  // refused when they are not known: "axes"
+  std::vector<i64> integers_of(size_t k,
+                               std::string_view what);  // refused when they are not known: "axes"
   double number_of(size_t k, std::string_view what, double otherwise);
 
   i64 axis(i64 value, i64 rank);  // -rank..rank-1 made 0..rank-1
@@ -90,19 +95,25 @@ class Call {
 
   // Operators of torch. The suffix "" names the value after the node's result.
   Operand torch(std::string_view target, Args args, std::string_view suffix = {});
-  std::vector<Operand> torch_all(std::string_view target, Args args, size_t results, std::string_view suffix = {});
+  std::vector<Operand> torch_all(std::string_view target, Args args, size_t results,
+                                 std::string_view suffix = {});
   // For operators whose import asks what the model says of the result.
-  Operand torch_as(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix = {});
+  Operand torch_as(std::string_view target, Args args, DType dtype, Shape shape,
+                   std::string_view suffix = {});
   // By its portable kernel, whatever form torch's operator has in the graph.
-  Operand kernel(std::string_view target, Args args, DType dtype, Shape shape, std::string_view suffix);
-  std::vector<Operand> torch_all_as(std::string_view target, Args args, const std::vector<Type>& types, std::string_view suffix = {});
+  Operand kernel(std::string_view target, Args args, DType dtype, Shape shape,
+                 std::string_view suffix);
+  std::vector<Operand> torch_all_as(std::string_view target, Args args,
+                                    const std::vector<Type>& types, std::string_view suffix = {});
 
   // New tensors.
   Operand numbers(std::string_view suffix, Shape shape, std::vector<float> data);
   Operand known(std::string_view suffix, Type type, Constant data);
-  Operand known(std::string_view suffix, Type type, const std::vector<i64>& data);  // s64, s32 or b8
+  Operand known(std::string_view suffix, Type type,
+                const std::vector<i64>& data);  // s64, s32 or b8
 
-  bool may_make(i64 elements);  // of a constant that stands in no file: refuses above kMostMadeElements of the model
+  bool may_make(i64 elements);  // of a constant that stands in no file: refuses above
+                                // kMostMadeElements of the model
 
   // Results.
   size_t results() const { return node_.outputs.size(); }
@@ -110,7 +121,9 @@ class Call {
   void result(const Operand& x) { result(0, x); }
   void result(size_t k, const Operand& x);
   void stands_in(size_t k, StandIn kind);
-  void note_width(Element type) { state_.note_width(node_.outputs.empty() ? "" : node_.outputs[0], type); }
+  void note_width(Element type) {
+    state_.note_width(node_.outputs.empty() ? "" : node_.outputs[0], type);
+  }
 
  private:
   const Attribute* find(std::string_view name) const;
@@ -119,7 +132,8 @@ class Call {
   ValueId value_of(const Operand& x);
   Operand without_steps(const std::string& tensor);
   Operand with_steps(const Operand& x);
-  std::vector<Operand> emit(std::string_view target, Args args, size_t results, const std::vector<Type>* declared, std::string_view suffix,
+  std::vector<Operand> emit(std::string_view target, Args args, size_t results,
+                            const std::vector<Type>* declared, std::string_view suffix,
                             bool by_kernel = false);
 
   ImportState& state_;

@@ -23,7 +23,9 @@ using Folded = std::optional<Ints>;  // nothing: not folded here, the importer s
 constexpr i64 kMostRead = 4 * kMostFolded;  // by one operator
 
 // What is larger is torch's operators' to compute, and to refuse.
-bool is_small(const Shape& shape) { return !pt2::fault_of_size(shape, 0) && numel(shape) <= kMostFolded; }
+bool is_small(const Shape& shape) {
+  return !pt2::fault_of_size(shape, 0) && numel(shape) <= kMostFolded;
+}
 
 // Wrapping, as processors compute: overflow is no undefined behaviour.
 i64 wrapped(uint64_t v) { return static_cast<i64>(v); }
@@ -41,7 +43,9 @@ struct Binary {
   bool is_truth, divides = false;
 };
 constexpr Binary kBinary[] = {
-    {"Add", [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }, false},
+    {"Add",
+     [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); },
+     false},
     {"And", [](i64 a, i64 b) { return i64{a && b}; }, true},
     {"Div", divided, false, true},
     {"Equal", [](i64 a, i64 b) { return i64{a == b}; }, true},
@@ -52,9 +56,13 @@ constexpr Binary kBinary[] = {
     {"Max", [](i64 a, i64 b) { return std::max(a, b); }, false},
     {"Min", [](i64 a, i64 b) { return std::min(a, b); }, false},
     {"Mod", remainder_of, false, true},
-    {"Mul", [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }, false},
+    {"Mul",
+     [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); },
+     false},
     {"Or", [](i64 a, i64 b) { return i64{a || b}; }, true},
-    {"Sub", [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }, false},
+    {"Sub",
+     [](i64 a, i64 b) { return wrapped(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); },
+     false},
     {"Xor", [](i64 a, i64 b) { return i64{(a != 0) != (b != 0)}; }, true},
 };
 
@@ -76,7 +84,8 @@ i64 source_of(i64 at, const Shape& to, const Shape& from) {
 std::optional<Shape> common_shape(const Shape& a, const Shape& b) {
   Shape y(std::max(a.size(), b.size()));
   for (size_t k = 0; k < y.size(); ++k) {
-    const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1, eb = k < b.size() ? b[b.size() - 1 - k] : 1;
+    const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1,
+              eb = k < b.size() ? b[b.size() - 1 - k] : 1;
     if (ea != eb && ea != 1 && eb != 1) return std::nullopt;
     y[y.size() - 1 - k] = ea == 1 ? eb : ea;
   }
@@ -87,7 +96,8 @@ Folded expanded(const Ints& x, const Shape& to) {
   const auto shape = common_shape(x.shape, to);
   if (!shape) return std::nullopt;
   Ints y{x.dtype, *shape, std::vector<i64>(static_cast<size_t>(numel(*shape)))};
-  for (size_t k = 0; k < y.data.size(); ++k) y.data[k] = x.data[static_cast<size_t>(source_of(static_cast<i64>(k), y.shape, x.shape))];
+  for (size_t k = 0; k < y.data.size(); ++k)
+    y.data[k] = x.data[static_cast<size_t>(source_of(static_cast<i64>(k), y.shape, x.shape))];
   return y;
 }
 
@@ -95,9 +105,11 @@ Folded binary(const Binary& row, const Ints& a, const Ints& b) {
   const auto shape = common_shape(a.shape, b.shape);
   if (!shape) return std::nullopt;
   const Folded left = expanded(a, *shape), right = expanded(b, *shape);
-  if (row.divides && std::find(right->data.begin(), right->data.end(), 0) != right->data.end()) return std::nullopt;
+  if (row.divides && std::find(right->data.begin(), right->data.end(), 0) != right->data.end())
+    return std::nullopt;
   Ints y{row.is_truth ? DType::b8 : a.dtype, *shape, {}};
-  std::transform(left->data.begin(), left->data.end(), right->data.begin(), std::back_inserter(y.data), row.apply);
+  std::transform(left->data.begin(), left->data.end(), right->data.begin(),
+                 std::back_inserter(y.data), row.apply);
   return y;
 }
 
@@ -107,7 +119,8 @@ struct Split {
 };
 Split split_at(const Shape& shape, i64 axis) {
   Split s;
-  for (i64 k = 0; k < static_cast<i64>(shape.size()); ++k) (k < axis ? s.outer : k == axis ? s.extent : s.inner) *= shape[k];
+  for (i64 k = 0; k < static_cast<i64>(shape.size()); ++k)
+    (k < axis ? s.outer : k == axis ? s.extent : s.inner) *= shape[k];
   return s;
 }
 
@@ -118,7 +131,8 @@ Folded picked(const Ints& x, i64 axis, const std::vector<i64>& positions) {
   if (!is_small(y.shape)) return std::nullopt;
   for (i64 o = 0; o < s.outer; ++o)
     for (const i64 at : positions)
-      for (i64 i = 0; i < s.inner; ++i) y.data.push_back(x.data[static_cast<size_t>((o * s.extent + at) * s.inner + i)]);
+      for (i64 i = 0; i < s.inner; ++i)
+        y.data.push_back(x.data[static_cast<size_t>((o * s.extent + at) * s.inner + i)]);
   return y;
 }
 
@@ -166,9 +180,11 @@ Folded slice(Call& c, const Operands& in) {
   const i64 rank = static_cast<i64>(y.shape.size());
   if (static_cast<i64>(in[1].data.size()) > rank) return std::nullopt;
   for (size_t k = 0; k < in[1].data.size(); ++k) {
-    if (k >= in[2].data.size() || (in.size() > 3 && k >= in[3].data.size()) || (in.size() > 4 && k >= in[4].data.size()))
+    if (k >= in[2].data.size() || (in.size() > 3 && k >= in[3].data.size()) ||
+        (in.size() > 4 && k >= in[4].data.size()))
       return std::nullopt;
-    const i64 axis = c.axis(in.size() > 3 ? in[3].data[k] : static_cast<i64>(k), rank), step = in.size() > 4 ? in[4].data[k] : 1;
+    const i64 axis = c.axis(in.size() > 3 ? in[3].data[k] : static_cast<i64>(k), rank),
+              step = in.size() > 4 ? in[4].data[k] : 1;
     if (!c.ok() || rank == 0) return std::nullopt;
     const auto positions = slice_positions(in[1].data[k], in[2].data[k], step, y.shape[axis]);
     if (!positions) return std::nullopt;
@@ -190,7 +206,8 @@ Folded reshape(Call& c, const Operands& in) {
   Shape shape = in[1].data;
   i64 open = -1, known = 1;
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k] == 0 && c.integer("allowzero", 0) == 0) shape[k] = k < in[0].shape.size() ? in[0].shape[k] : -2;
+    if (shape[k] == 0 && c.integer("allowzero", 0) == 0)
+      shape[k] = k < in[0].shape.size() ? in[0].shape[k] : -2;
     if (shape[k] == -1 && open < 0) open = static_cast<i64>(k);
     else if (shape[k] < 0 || shape[k] > kMostFolded) return std::nullopt;
     else known *= std::max<i64>(shape[k], 1);
@@ -222,7 +239,8 @@ Folded squeeze(Call& c, const Operands& in) {
   if (!axes) return std::nullopt;
   Shape shape;
   for (size_t k = 0; k < in[0].shape.size(); ++k)
-    if (in[0].shape[k] != 1 || (!axes->empty() && std::find(axes->begin(), axes->end(), static_cast<i64>(k)) == axes->end()))
+    if (in[0].shape[k] != 1 || (!axes->empty() && std::find(axes->begin(), axes->end(),
+                                                            static_cast<i64>(k)) == axes->end()))
       shape.push_back(in[0].shape[k]);
   return viewed(in[0], std::move(shape));
 }
@@ -231,7 +249,8 @@ Folded transpose(Call& c, const Operands& in) {
   const Ints& x = in[0];
   const size_t rank = x.shape.size();
   std::vector<i64> order = c.integers("perm");
-  for (size_t k = order.size(); k < rank && (order.empty() || order.size() == k); ++k) order.push_back(static_cast<i64>(rank - 1 - k));
+  for (size_t k = order.size(); k < rank && (order.empty() || order.size() == k); ++k)
+    order.push_back(static_cast<i64>(rank - 1 - k));
   order = c.axes(std::move(order), static_cast<i64>(rank));
   if (!c.ok() || order.size() != rank) return std::nullopt;
   std::vector<i64> strides(rank, 1);
@@ -240,7 +259,8 @@ Folded transpose(Call& c, const Operands& in) {
   for (const i64 axis : order) y.shape.push_back(x.shape[axis]);
   for (size_t at = 0; at < x.data.size(); ++at) {
     i64 rest = static_cast<i64>(at), from = 0;
-    for (size_t k = rank; k-- > 0; rest /= y.shape[k]) from += rest % y.shape[k] * strides[order[k]];
+    for (size_t k = rank; k-- > 0; rest /= y.shape[k])
+      from += rest % y.shape[k] * strides[order[k]];
     y.data.push_back(x.data[static_cast<size_t>(from)]);
   }
   return y;
@@ -251,16 +271,19 @@ Folded chosen(const Operands& in) {
   auto shape = common_shape(in[0].shape, in[1].shape);
   if (shape) shape = common_shape(*shape, in[2].shape);
   if (!shape) return std::nullopt;
-  const Folded mask = expanded(in[0], *shape), yes = expanded(in[1], *shape), no = expanded(in[2], *shape);
+  const Folded mask = expanded(in[0], *shape), yes = expanded(in[1], *shape),
+               no = expanded(in[2], *shape);
   Ints y{in[1].dtype, *shape, {}};
-  for (size_t k = 0; k < mask->data.size(); ++k) y.data.push_back(mask->data[k] ? yes->data[k] : no->data[k]);
+  for (size_t k = 0; k < mask->data.size(); ++k)
+    y.data.push_back(mask->data[k] ? yes->data[k] : no->data[k]);
   return y;
 }
 
 // Over all elements: what products of extents are made with.
 Folded reduced(Call& c, const Operands& in) {
   if (in.size() > 1 || c.has_attribute("axes") || in[0].data.empty()) {
-    if (in[0].shape.size() != 1 || in[0].data.empty()) return std::nullopt;  // over the only axis is over all
+    if (in[0].shape.size() != 1 || in[0].data.empty())
+      return std::nullopt;  // over the only axis is over all
   }
   const std::vector<i64>& v = in[0].data;
   const std::string_view op = c.op();
@@ -295,7 +318,10 @@ constexpr Row kRows[] = {
      }},
     {"Cast", cast},
     {"Concat", concat},
-    {"Expand", [](Call&, const Operands& in) { return in.size() == 2 ? expanded(in[0], in[1].data) : std::nullopt; }},
+    {"Expand",
+     [](Call&, const Operands& in) {
+       return in.size() == 2 ? expanded(in[0], in[1].data) : std::nullopt;
+     }},
     {"Gather", gather},
     {"Neg",
      [](Call&, const Operands& in) -> Folded {
@@ -333,14 +359,18 @@ Folded folded(Call& c, const Operands& in) {
 
 std::optional<std::vector<i64>> slice_positions(i64 start, i64 end, i64 step, i64 extent) {
   if (step == 0 || extent > kMostSliced) return std::nullopt;
-  const auto counted = [extent](i64 v) { return v < 0 ? std::max<i64>(v, -extent - 1) + extent : std::min(v, extent); };
+  const auto counted = [extent](i64 v) {
+    return v < 0 ? std::max<i64>(v, -extent - 1) + extent : std::min(v, extent);
+  };
   i64 at = counted(start);
   const i64 last = counted(end);
   std::vector<i64> positions;
   if (step > 0) {
-    for (at = std::max<i64>(at, 0); at < last; at += std::min(step, extent)) positions.push_back(at);
+    for (at = std::max<i64>(at, 0); at < last; at += std::min(step, extent))
+      positions.push_back(at);
   } else {
-    for (at = std::min(at, extent - 1); at > last && at >= 0; at += std::max(step, -extent)) positions.push_back(at);
+    for (at = std::min(at, extent - 1); at > last && at >= 0; at += std::max(step, -extent))
+      positions.push_back(at);
   }
   return positions;
 }

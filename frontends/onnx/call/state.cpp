@@ -31,7 +31,8 @@ void ImportState::declare(const std::string& tensor, const Type& type) {
   meta.dtype_code = code_of(type.dtype);
   meta.sizes = type.shape;
   meta.strides.assign(type.shape.size(), 1);
-  for (size_t k = type.shape.size(); k-- > 1;) meta.strides[k - 1] = meta.strides[k] * type.shape[k];
+  for (size_t k = type.shape.size(); k-- > 1;)
+    meta.strides[k - 1] = meta.strides[k] * type.shape[k];
 }
 
 void ImportState::pass_on() {
@@ -44,12 +45,15 @@ void ImportState::pass_on() {
 }
 
 void ImportState::note(const std::string& what, const std::string& rule, const std::string& fix) {
-  if (noted.insert(rule + what).second) diagnostics.add({Severity::note, graph.name, what, "", "", rule, fix});
+  if (noted.insert(rule + what).second)
+    diagnostics.add({Severity::note, graph.name, what, "", "", rule, fix});
 }
 
 namespace {
 
-float from_bfloat16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float from_bfloat16(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 template <class From, class To, class F>
 Constant converted(const Constant& data, F convert) {
@@ -93,7 +97,9 @@ void settle_floats(Constant& data, Refusal& why) {
 
 std::optional<Elements> elements_of(const ModelTensor& t, Refusal& why) {
   Elements e{{DType::f32, t.shape, {}}, t.data};
-  const auto as = [&](DType dtype, Constant data) { e.type.dtype = dtype, e.data = std::move(data); };
+  const auto as = [&](DType dtype, Constant data) {
+    e.type.dtype = dtype, e.data = std::move(data);
+  };
   switch (t.type) {
     case Element::f32:
       break;
@@ -104,7 +110,8 @@ std::optional<Elements> elements_of(const ModelTensor& t, Refusal& why) {
       as(DType::f32, converted<uint16_t, float>(t.data, from_bfloat16));
       break;
     case Element::f64:
-      as(DType::f32, converted<double, float>(t.data, [](double x) { return static_cast<float>(x); }));
+      as(DType::f32,
+         converted<double, float>(t.data, [](double x) { return static_cast<float>(x); }));
       break;
     case Element::u8:
       as(DType::u8, t.data);
@@ -138,8 +145,8 @@ std::optional<Elements> elements_of(const ModelTensor& t, Refusal& why) {
       as(DType::s64, widened<uint64_t>(t.data));
       break;
     default:
-      why = {"has elements of a type that is not supported", name_of(t.type), "FLOAT, FLOAT16, BFLOAT16, DOUBLE, integers, BOOL",
-             "onnx.tensor.type"};
+      why = {"has elements of a type that is not supported", name_of(t.type),
+             "FLOAT, FLOAT16, BFLOAT16, DOUBLE, integers, BOOL", "onnx.tensor.type"};
       return std::nullopt;
   }
   if (e.type.dtype == DType::f32) settle_floats(e.data, why);

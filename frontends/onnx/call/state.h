@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one import of an ONNX model. Its operators are written as those of torch, whose import makes the graph: shapes, padding,
-// layouts and compositions are known in one place, and a model gives one graph whether it comes as .pt2 or as .onnx.
+// The state of one import of an ONNX model. Its operators are written as those of torch, whose
+// import makes the graph: shapes, padding, layouts and compositions are known in one place, and a
+// model gives one graph whether it comes as .pt2 or as .onnx.
 #pragma once
 #include <map>
 #include <set>
@@ -14,8 +15,9 @@
 
 namespace deuteron::onnx {
 
-// What stands in the place of steps that a model makes by a range that it finds as it runs: real numbers, and a scale of 1. Right only
-// where both meet in a product; everything else that reads them is refused.
+// What stands in the place of steps that a model makes by a range that it finds as it runs: real
+// numbers, and a scale of 1. Right only where both meet in a product; everything else that reads
+// them is refused.
 enum class StandIn : u8 { none, steps, scale };
 
 // A node that reads steps, and which of its operands is their scale; the zero point follows.
@@ -25,7 +27,8 @@ struct StepsReader {
 };
 
 struct ImportState {
-  ImportState(const Model& m, deuteron::Graph& g, Diagnostics& d) : model(m), graph(g), diagnostics(d), torch(archive, program, g, said) {
+  ImportState(const Model& m, deuteron::Graph& g, Diagnostics& d)
+      : model(m), graph(g), diagnostics(d), torch(archive, program, g, said) {
     archive.name = g.name;
     torch.declares_results = false;
   }
@@ -33,11 +36,15 @@ struct ImportState {
   const Model& model;
   deuteron::Graph& graph;
   Diagnostics& diagnostics;
-  std::set<std::string, std::less<>> broken;   // tensors of operators that were refused: nothing more is said of what reads them
-  std::map<std::string, Refusal> unavailable;  // tensors of the file that nothing can be done with, and why
+  std::set<std::string, std::less<>>
+      broken;  // tensors of operators that were refused: nothing more is said of what reads them
+  std::map<std::string, Refusal>
+      unavailable;  // tensors of the file that nothing can be done with, and why
   std::map<std::string, StandIn> stand_ins;
-  std::map<std::string, StepsReader> input_steps;  // inputs that are quantized in front of their first reader
-  std::map<std::string, Element> four_bits;        // tensors of the file of INT4 and UINT4, which are int8 here
+  std::map<std::string, StepsReader>
+      input_steps;  // inputs that are quantized in front of their first reader
+  std::map<std::string, Element>
+      four_bits;                // tensors of the file of INT4 and UINT4, which are int8 here
   std::set<std::string> noted;  // what has been said once
   int made_names = 0;
 
@@ -55,15 +62,18 @@ struct ImportState {
   void note_width(const std::string& tensor, Element type) {
     if (type == Element::s4 || type == Element::u4) four_bits[tensor] = type;
   }
-  void declare(const std::string& tensor, const Type& type);  // what torch's operators ask the model for
-  // Where the messages of torch's operators go; their rules begin with `onnx` then, and what they advise to do in torch is left out.
+  void declare(const std::string& tensor,
+               const Type& type);  // what torch's operators ask the model for
+  // Where the messages of torch's operators go; their rules begin with `onnx` then, and what they
+  // advise to do in torch is left out.
   void pass_on();
   // A note that is given once.
   void note(const std::string& what, const std::string& rule, const std::string& fix = {});
 };
 
-// The elements of a tensor in a type that the graph has: float16, bfloat16 and double become float32, unsigned and 16-bit integers int64.
-// uint8 stays: it may be the steps of a quantized tensor. Nothing: why not.
+// The elements of a tensor in a type that the graph has: float16, bfloat16 and double become
+// float32, unsigned and 16-bit integers int64. uint8 stays: it may be the steps of a quantized
+// tensor. Nothing: why not.
 struct Elements {
   Type type;
   Constant data;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model as plain data: what the import uses of the file, checked for kind and size, nothing interpreted.
+// An ONNX model as plain data: what the import uses of the file, checked for kind and size, nothing
+// interpreted.
 #pragma once
 #include <memory>
 #include <string>
@@ -41,7 +42,8 @@ struct ModelTensor {
   std::string name;
   Element type = Element::undefined;
   Shape shape;
-  Constant data;  // dense, little-endian; elements of 4 bits in pairs, the first one low. Empty: of a type whose elements are not read
+  Constant data;  // dense, little-endian; elements of 4 bits in pairs, the first one low. Empty: of
+                  // a type whose elements are not read
 };
 
 struct ModelGraph;
@@ -58,7 +60,8 @@ struct Attribute {
   std::vector<std::string> texts;
   std::shared_ptr<const ModelTensor> tensor;
   std::shared_ptr<const ModelGraph> graph;
-  std::string reference;  // within a function: the attribute of the call that it stands for; empty: none
+  std::string
+      reference;  // within a function: the attribute of the call that it stands for; empty: none
 };
 
 struct ModelNode {

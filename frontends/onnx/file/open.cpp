@@ -25,7 +25,8 @@
 namespace deuteron::onnx {
 namespace {
 
-constexpr i64 kOpsetOfClassical = 17;  // where a model has operators of ai.onnx.ml alone, which name none of the standard's
+constexpr i64 kOpsetOfClassical =
+    17;  // where a model has operators of ai.onnx.ml alone, which name none of the standard's
 
 struct ElementRow {
   Element type;
@@ -64,8 +65,10 @@ class Reader {
   Model model(const wire::ModelProto& m) {
     Model result;
     result.ir_version = m.ir_version();
-    result.producer = m.producer_name() + (m.producer_version().empty() ? "" : " " + m.producer_version());
-    for (const auto& o : m.opset_import()) result.opsets.push_back({domain_of(o.domain()), o.version()});
+    result.producer =
+        m.producer_name() + (m.producer_version().empty() ? "" : " " + m.producer_version());
+    for (const auto& o : m.opset_import())
+      result.opsets.push_back({domain_of(o.domain()), o.version()});
     graph(m.graph(), result.graph);
     for (const auto& f : m.functions()) {
       Function& g = result.functions.emplace_back();
@@ -79,7 +82,8 @@ class Reader {
   }
 
  private:
-  void fail(const std::string& where, std::string what, std::string rule, std::string measured = {}, std::string limit = {}) {
+  void fail(const std::string& where, std::string what, std::string rule, std::string measured = {},
+            std::string limit = {}) {
     diagnostics_.add({Severity::error,
                       fmt::format("{}: {}", file_, where),
                       std::move(what),
@@ -94,7 +98,8 @@ class Reader {
     result.name = g.name();
     for (const auto& t : g.initializer()) result.initializers.push_back(tensor(t));
     if (g.sparse_initializer_size() > 0)
-      fail(fmt::format("tensor `{}`", g.sparse_initializer(0).values().name()), "is sparse, which is not supported", "onnx.tensor.sparse");
+      fail(fmt::format("tensor `{}`", g.sparse_initializer(0).values().name()),
+           "is sparse, which is not supported", "onnx.tensor.sparse");
     for (const auto& p : g.input()) result.inputs.push_back(port(p));
     for (const auto& p : g.output()) result.outputs.push_back(port(p));
     for (const auto& n : g.node()) result.nodes.push_back(node(n));
@@ -173,15 +178,17 @@ class Reader {
     result.type = static_cast<Element>(t.data_type());
     const std::string where = fmt::format("tensor `{}`", t.name());
     if (static_cast<size_t>(t.dims_size()) > kMaxRank) {
-      fail(where, "has too many axes", "onnx.tensor.rank", std::to_string(t.dims_size()), std::to_string(kMaxRank));
+      fail(where, "has too many axes", "onnx.tensor.rank", std::to_string(t.dims_size()),
+           std::to_string(kMaxRank));
       return result;
     }
     i64 elements = 1;
     for (const i64 extent : t.dims()) {
       if (extent < 0 || extent > kMostElements || elements * extent > kMostElements) {
-        fail(where, "has an extent or a size out of range", "onnx.tensor.size",
-             fmt::format("[{}]", fmt::join(std::vector<i64>(t.dims().begin(), t.dims().end()), ",")),
-             fmt::format("{} elements", kMostElements));
+        fail(
+            where, "has an extent or a size out of range", "onnx.tensor.size",
+            fmt::format("[{}]", fmt::join(std::vector<i64>(t.dims().begin(), t.dims().end()), ",")),
+            fmt::format("{} elements", kMostElements));
         return result;
       }
       elements *= extent;
@@ -196,13 +203,17 @@ class Reader {
     return result;
   }
 
-  void read_external(const wire::TensorProto& t, i64 bytes, const std::string& where, ModelTensor& result) {
+  void read_external(const wire::TensorProto& t, i64 bytes, const std::string& where,
+                     ModelTensor& result) {
     ExternalFiles::Place place;
     for (const auto& entry : t.external_data()) {
       const auto number = [&](i64& value) {
         const std::string& text = entry.value();
-        const bool digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
-        if (!digits) fail(where, fmt::format("has external data with a damaged `{}`", entry.key()), "onnx.external.entry");
+        const bool digits = !text.empty() && text.size() <= 18 &&
+                            text.find_first_not_of("0123456789") == std::string::npos;
+        if (!digits)
+          fail(where, fmt::format("has external data with a damaged `{}`", entry.key()),
+               "onnx.external.entry");
         else value = std::stoll(text);
       };
       if (entry.key() == "location") place.location = entry.value();
@@ -219,19 +230,21 @@ class Reader {
     }
   }
 
-  void take_raw(const wire::TensorProto& t, i64 bytes, const std::string& where, ModelTensor& result) {
+  void take_raw(const wire::TensorProto& t, i64 bytes, const std::string& where,
+                ModelTensor& result) {
     if (static_cast<i64>(t.raw_data().size()) != bytes)
-      return fail(where, "has another number of bytes than its shape says", "onnx.tensor.bytes", std::to_string(t.raw_data().size()),
-                  std::to_string(bytes));
+      return fail(where, "has another number of bytes than its shape says", "onnx.tensor.bytes",
+                  std::to_string(t.raw_data().size()), std::to_string(bytes));
     result.data = copied(t.raw_data().data(), t.raw_data().size());
   }
 
   // Elements written one by one: each type has a list that holds it.
-  void take_numbers(const wire::TensorProto& t, i64 elements, i64 bytes, const std::string& where, ModelTensor& result) {
+  void take_numbers(const wire::TensorProto& t, i64 elements, i64 bytes, const std::string& where,
+                    ModelTensor& result) {
     const auto take = [&]<class To>(To, const auto& list, i64 wanted) {
       if (list.size() != wanted)
-        return fail(where, "has another number of elements than its shape says", "onnx.tensor.bytes", std::to_string(list.size()),
-                    std::to_string(wanted));
+        return fail(where, "has another number of elements than its shape says",
+                    "onnx.tensor.bytes", std::to_string(list.size()), std::to_string(wanted));
       std::vector<To> data;
       data.reserve(static_cast<size_t>(wanted));
       for (const auto v : list) data.push_back(static_cast<To>(v));
@@ -266,7 +279,9 @@ class Reader {
     return {words, std::as_bytes(std::span<const i64>(*words)).first(size)};
   }
   static Constant aligned(const Constant& data) {
-    return reinterpret_cast<uintptr_t>(data.bytes.data()) % 8 == 0 ? data : copied(data.bytes.data(), data.bytes.size());
+    return reinterpret_cast<uintptr_t>(data.bytes.data()) % 8 == 0
+               ? data
+               : copied(data.bytes.data(), data.bytes.size());
   }
 
   const std::string& file_;
@@ -301,15 +316,20 @@ bool may_be_onnx(std::string_view start) {
          (start[2] == '\x12' || start[2] == '\x3a' || start[2] == '\x42');
 }
 
-std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& name, const std::string& folder, Diagnostics& diagnostics) {
-  const auto fail = [&](std::string what, std::string rule, std::string measured = {}, std::string limit = {}, std::string fix = {}) {
-    diagnostics.add({Severity::error, name, std::move(what), std::move(measured), std::move(limit), std::move(rule), std::move(fix)});
+std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& name,
+                               const std::string& folder, Diagnostics& diagnostics) {
+  const auto fail = [&](std::string what, std::string rule, std::string measured = {},
+                        std::string limit = {}, std::string fix = {}) {
+    diagnostics.add({Severity::error, name, std::move(what), std::move(measured), std::move(limit),
+                     std::move(rule), std::move(fix)});
     return std::nullopt;
   };
   if (bytes.empty() || bytes.size() > static_cast<size_t>(std::numeric_limits<i32>::max()))
-    return fail("is no ONNX model", "onnx.file.size", fmt::format("{} bytes", bytes.size()), "1 byte to 2 GiB");
+    return fail("is no ONNX model", "onnx.file.size", fmt::format("{} bytes", bytes.size()),
+                "1 byte to 2 GiB");
   if (ScanFault fault = scan_model(bytes); !fault.what.empty())
-    return fail(std::move(fault.what), "onnx.file.protobuf", std::move(fault.measured), std::move(fault.limit));
+    return fail(std::move(fault.what), "onnx.file.protobuf", std::move(fault.measured),
+                std::move(fault.limit));
   wire::ModelProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail("is damaged: it is no ONNX model", "onnx.file.protobuf");
@@ -322,8 +342,10 @@ std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& nam
     model.opsets.push_back({"", kOpsetOfClassical});
   const i64 opset = model.opset();
   if (opset < kOldestOpset || opset > kNewestOpset)
-    return fail(opset == 0 ? "does not say which operator set it uses" : "uses an operator set that is not supported", "onnx.file.opset",
-                std::to_string(opset), fmt::format("{}..{}", kOldestOpset, kNewestOpset),
+    return fail(opset == 0 ? "does not say which operator set it uses"
+                           : "uses an operator set that is not supported",
+                "onnx.file.opset", std::to_string(opset),
+                fmt::format("{}..{}", kOldestOpset, kNewestOpset),
                 "convert it: onnx.version_converter.convert_version(model, 17)");
   return model;
 }

@@ -11,11 +11,14 @@
 
 namespace deuteron::onnx {
 
-// Nothing: a diagnostic says why. `folder` is where external data may lie, "" for nowhere: paths that leave it are refused. What is read:
-// tensors whose elements fit their shapes, of at most kMaxRank axes. Names, operators and the order of nodes are not looked at.
-std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& name, const std::string& folder, Diagnostics& diagnostics);
+// Nothing: a diagnostic says why. `folder` is where external data may lie, "" for nowhere: paths
+// that leave it are refused. What is read: tensors whose elements fit their shapes, of at most
+// kMaxRank axes. Names, operators and the order of nodes are not looked at.
+std::optional<Model> open_onnx(std::span<const u8> bytes, const std::string& name,
+                               const std::string& folder, Diagnostics& diagnostics);
 
-// Whether a file that begins so may be a ModelProto: its first field is the version of the schema, or another one that writers put first.
+// Whether a file that begins so may be a ModelProto: its first field is the version of the schema,
+// or another one that writers put first.
 bool may_be_onnx(std::string_view start);
 
 }  // namespace deuteron::onnx

@@ -15,14 +15,17 @@ struct Field {
   Message holds;
 };
 constexpr Field kFields[] = {
-    {Message::model, 7, Message::graph},         {Message::model, 8, Message::leaf},     {Message::model, 25, Message::function},
-    {Message::graph, 1, Message::node},          {Message::graph, 5, Message::tensor},   {Message::graph, 11, Message::port},
-    {Message::graph, 12, Message::port},         {Message::graph, 15, Message::leaf},    {Message::node, 1, Message::leaf},
-    {Message::node, 2, Message::leaf},           {Message::node, 5, Message::attribute}, {Message::attribute, 5, Message::tensor},
-    {Message::attribute, 6, Message::graph},     {Message::attribute, 9, Message::leaf}, {Message::tensor, 13, Message::leaf},
-    {Message::port, 2, Message::leaf},           {Message::function, 4, Message::leaf},  {Message::function, 5, Message::leaf},
-    {Message::function, 6, Message::leaf},       {Message::function, 7, Message::node},  {Message::function, 9, Message::leaf},
-    {Message::function, 11, Message::attribute},
+    {Message::model, 7, Message::graph},     {Message::model, 8, Message::leaf},
+    {Message::model, 25, Message::function}, {Message::graph, 1, Message::node},
+    {Message::graph, 5, Message::tensor},    {Message::graph, 11, Message::port},
+    {Message::graph, 12, Message::port},     {Message::graph, 15, Message::leaf},
+    {Message::node, 1, Message::leaf},       {Message::node, 2, Message::leaf},
+    {Message::node, 5, Message::attribute},  {Message::attribute, 5, Message::tensor},
+    {Message::attribute, 6, Message::graph}, {Message::attribute, 9, Message::leaf},
+    {Message::tensor, 13, Message::leaf},    {Message::port, 2, Message::leaf},
+    {Message::function, 4, Message::leaf},   {Message::function, 5, Message::leaf},
+    {Message::function, 6, Message::leaf},   {Message::function, 7, Message::node},
+    {Message::function, 9, Message::leaf},   {Message::function, 11, Message::attribute},
 };
 
 std::optional<Message> held(Message in, uint64_t number) {
@@ -36,7 +39,8 @@ class Scan {
   ScanFault fault;
 
   bool message(std::span<const uint8_t> bytes, Message kind, int depth) {
-    if (depth > kDeepest) return fail("nests messages too deep", std::to_string(depth), std::to_string(kDeepest));
+    if (depth > kDeepest)
+      return fail("nests messages too deep", std::to_string(depth), std::to_string(kDeepest));
     while (!bytes.empty()) {
       uint64_t tag = 0;
       if (!varint(bytes, tag)) return false;
@@ -66,7 +70,8 @@ class Scan {
     bytes = bytes.subspan(static_cast<size_t>(count));
     return true;
   }
-  // Wire types: 0 varint, 1 eight bytes, 2 a length and as many bytes, 5 four bytes. Groups (3, 4) are not in the schema.
+  // Wire types: 0 varint, 1 eight bytes, 2 a length and as many bytes, 5 four bytes. Groups (3, 4)
+  // are not in the schema.
   bool field(std::span<const uint8_t>& bytes, uint64_t tag, Message kind, int depth) {
     uint64_t value = 0;
     switch (tag & 7) {
@@ -86,8 +91,10 @@ class Scan {
     if (!skip(bytes, value)) return false;
     const std::optional<Message> holds = held(kind, tag >> 3);
     if (!holds) return true;
-    if (++messages_ > kMostMessages) return fail("holds too many parts", "more", std::to_string(kMostMessages));
-    return *holds == Message::leaf || message(inner.first(static_cast<size_t>(value)), *holds, depth + 1);
+    if (++messages_ > kMostMessages)
+      return fail("holds too many parts", "more", std::to_string(kMostMessages));
+    return *holds == Message::leaf ||
+           message(inner.first(static_cast<size_t>(value)), *holds, depth + 1);
   }
   int64_t messages_ = 0;
 };

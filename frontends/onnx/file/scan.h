@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading a protobuf would cost, found before it is read: a few bytes of a file can ask for many objects.
+// What reading a protobuf would cost, found before it is read: a few bytes of a file can ask for
+// many objects.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -7,10 +8,13 @@
 
 namespace deuteron::onnx {
 
-inline constexpr int64_t kMostMessages = 4'000'000;  // beyond any model that a microcontroller holds
-inline constexpr int kDeepest = 60;                  // levels of messages: a graph in a graph has 4 more; protobuf itself ends at 100
+inline constexpr int64_t kMostMessages =
+    4'000'000;  // beyond any model that a microcontroller holds
+inline constexpr int kDeepest =
+    60;  // levels of messages: a graph in a graph has 4 more; protobuf itself ends at 100
 
-// Walks through the messages of a ModelProto without making anything. Empty: sound and small enough; else what is wrong ("is cut off").
+// Walks through the messages of a ModelProto without making anything. Empty: sound and small
+// enough; else what is wrong ("is cut off").
 struct ScanFault {
   std::string what, measured, limit;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes small ONNX models byte by byte, for tests and the seeds of the fuzzer: sound ones, and such as no library would write.
+// Writes small ONNX models byte by byte, for tests and the seeds of the fuzzer: sound ones, and
+// such as no library would write.
 #pragma once
 #include <cstring>
 #include <span>
@@ -52,8 +53,8 @@ inline Writer integers_of(std::string_view name, const std::vector<i64>& values)
   for (const i64 v : values) a.number(8, v);
   return a;
 }
-inline Writer node_of(std::string_view op, const std::vector<std::string>& inputs, std::string_view output,
-                      const std::vector<Writer>& attributes = {}) {
+inline Writer node_of(std::string_view op, const std::vector<std::string>& inputs,
+                      std::string_view output, const std::vector<Writer>& attributes = {}) {
   Writer n;
   for (const std::string& input : inputs) n.text(1, input);
   n.text(2, output).text(4, op);
@@ -74,16 +75,20 @@ inline std::string model_of(const Writer& graph, i64 opset = 17) {
 // A convolution, a pool, a reshape by a computed shape, a fully connected layer.
 inline std::string small_model() {
   Writer g;
-  g.message(1, node_of("Conv", {"x", "w"}, "c", {integers_of("pads", {1, 1, 1, 1}), integers_of("strides", {1, 1})}));
-  g.message(1, node_of("MaxPool", {"c"}, "m", {integers_of("kernel_shape", {2, 2}), integers_of("strides", {2, 2})}));
+  g.message(1, node_of("Conv", {"x", "w"}, "c",
+                       {integers_of("pads", {1, 1, 1, 1}), integers_of("strides", {1, 1})}));
+  g.message(1, node_of("MaxPool", {"c"}, "m",
+                       {integers_of("kernel_shape", {2, 2}), integers_of("strides", {2, 2})}));
   g.message(1, node_of("Shape", {"m"}, "s"));
   g.message(1, node_of("Slice", {"s", "from", "to"}, "s1"));
-  g.message(1, node_of("Concat", {"s1", "rest"}, "wanted", {Writer().text(1, "axis").number(20, 2).number(3, 0)}));
+  g.message(1, node_of("Concat", {"s1", "rest"}, "wanted",
+                       {Writer().text(1, "axis").number(20, 2).number(3, 0)}));
   g.message(1, node_of("Reshape", {"m", "wanted"}, "f"));
   g.message(1, node_of("Gemm", {"f", "v"}, "y"));
   g.message(5, tensor_of("w", {3, 2, 3, 3}, std::vector<float>(54, 0.5f)))
       .message(5, tensor_of("v", {12, 2}, std::vector<float>(24, -0.25f)));
-  g.message(5, tensor_of("from", {1}, std::vector<i64>{0})).message(5, tensor_of("to", {1}, std::vector<i64>{1}));
+  g.message(5, tensor_of("from", {1}, std::vector<i64>{0}))
+      .message(5, tensor_of("to", {1}, std::vector<i64>{1}));
   g.message(5, tensor_of("rest", {1}, std::vector<i64>{-1}));
   g.message(11, input_of("x", {1, 2, 4, 4})).message(12, Writer().text(1, "y"));
   return model_of(g);

@@ -36,34 +36,43 @@ constexpr Spelling kFunctions[] = {
 };
 // These have no form of their own but a portable kernel, whose result is what is said of it.
 constexpr Spelling kKernels[] = {
-    {"Acos", "aten.acos.default"},   {"Acosh", "aten.acosh.default"}, {"Asin", "aten.asin.default"},
-    {"Asinh", "aten.asinh.default"}, {"Atan", "aten.atan.default"},   {"Atanh", "aten.atanh.default"},
-    {"Cosh", "aten.cosh.default"},   {"Sinh", "aten.sinh.default"},   {"Tan", "aten.tan.default"},
+    {"Acos", "aten.acos.default"}, {"Acosh", "aten.acosh.default"},
+    {"Asin", "aten.asin.default"}, {"Asinh", "aten.asinh.default"},
+    {"Atan", "aten.atan.default"}, {"Atanh", "aten.atanh.default"},
+    {"Cosh", "aten.cosh.default"}, {"Sinh", "aten.sinh.default"},
+    {"Tan", "aten.tan.default"},
 };
 
 }  // namespace
 
-static void import_function(Call& c) { c.result(c.torch(target_of(kFunctions, c.op()), {{"self", c.operand(0)}})); }
+static void import_function(Call& c) {
+  c.result(c.torch(target_of(kFunctions, c.op()), {{"self", c.operand(0)}}));
+}
 
 static void import_kernel(Call& c) {
   const Operand x = c.operand(0);
   c.result(c.torch_as(target_of(kKernels, c.op()), {{"self", x}}, DType::f32, c.shape(x)));
 }
 
-// Bounds of integers: of constants at once; of steps they are the range of the quantize, as Brevitas writes narrow ranges and fewer bits.
+// Bounds of integers: of constants at once; of steps they are the range of the quantize, as
+// Brevitas writes narrow ranges and fewer bits.
 static void clip_integers(Call& c, const Operand& x) {
   constexpr i64 kNone = i64{1} << 40;
   auto data = c.known_integers(x);
   const auto bound = [&](size_t k, i64 otherwise) {
-    const std::vector<i64> given = c.has(k) ? c.integers_of(k, "bounds") : std::vector<i64>{otherwise};
-    c.require(!c.ok() || given.size() == 1, "has a bound that is no single number", std::to_string(given.size()), "1", "onnx.clip.bound");
+    const std::vector<i64> given =
+        c.has(k) ? c.integers_of(k, "bounds") : std::vector<i64>{otherwise};
+    c.require(!c.ok() || given.size() == 1, "has a bound that is no single number",
+              std::to_string(given.size()), "1", "onnx.clip.bound");
     return c.ok() ? given[0] : 0;
   };
   const i64 low = bound(1, -kNone), high = bound(2, kNone);
   const size_t given = c.has(1) ? 1 : 2;
-  const bool is_unsigned = c.has(given) && c.dtype(c.operand(given)) == DType::u8;  // as the model has it
+  const bool is_unsigned =
+      c.has(given) && c.dtype(c.operand(given)) == DType::u8;  // as the model has it
   if (!data) return c.result(c.narrowed(x, low, high, is_unsigned ? 128 : 0, ""));
-  for (size_t k = 0; c.ok() && k < data->size(); ++k) (*data)[k] = std::min(std::max((*data)[k], low), high);
+  for (size_t k = 0; c.ok() && k < data->size(); ++k)
+    (*data)[k] = std::min(std::max((*data)[k], low), high);
   if (c.ok()) c.result(c.known("", {c.dtype(x), c.shape(x), {}}, *data));
 }
 
@@ -72,8 +81,10 @@ static void import_clip(Call& c) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const Operand x = c.operand(0);
   if (c.known_integers(x) || !c.steps(x).empty()) return clip_integers(c, x);
-  const double low = c.opset() < 11 ? c.number("min", -kNone) : c.number_of(1, "lower bound", -kNone);
-  const double high = c.opset() < 11 ? c.number("max", kNone) : c.number_of(2, "upper bound", kNone);
+  const double low =
+      c.opset() < 11 ? c.number("min", -kNone) : c.number_of(1, "lower bound", -kNone);
+  const double high =
+      c.opset() < 11 ? c.number("max", kNone) : c.number_of(2, "upper bound", kNone);
   Args args{{"self", x}};
   if (low > -kNone) args.emplace_back("min", low);
   if (high < kNone) args.emplace_back("max", high);
@@ -81,16 +92,22 @@ static void import_clip(Call& c) {
 }
 
 static void import_leaky_relu(Call& c) { c.result(leaky_relu(c, c.operand(0), "")); }
-static void import_elu(Call& c) { c.result(c.torch("aten.elu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}})); }
-static void import_celu(Call& c) { c.result(c.torch("aten.celu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}})); }
+static void import_elu(Call& c) {
+  c.result(c.torch("aten.elu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}}));
+}
+static void import_celu(Call& c) {
+  c.result(c.torch("aten.celu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}}));
+}
 
 // gamma * elu(x, alpha); torch's has constants of its own, those of the standard to float32.
 static void import_selu(Call& c) {
   constexpr float kAlpha = 1.67326319217681884765625f, kGamma = 1.05070102214813232421875f;
   const double alpha = c.number("alpha", kAlpha), gamma = c.number("gamma", kGamma);
   const Operand x = c.operand(0);
-  if (std::abs(alpha - kAlpha) < 1e-6 && std::abs(gamma - kGamma) < 1e-6) return c.result(c.torch("aten.selu.default", {{"self", x}}));
-  c.result(scaled(c, c.torch("aten.elu.default", {{"self", x}, {"alpha", alpha}}, "elu"), gamma, ""));
+  if (std::abs(alpha - kAlpha) < 1e-6 && std::abs(gamma - kGamma) < 1e-6)
+    return c.result(c.torch("aten.selu.default", {{"self", x}}));
+  c.result(
+      scaled(c, c.torch("aten.elu.default", {{"self", x}, {"alpha", alpha}}, "elu"), gamma, ""));
 }
 
 static void import_gelu(Call& c) {
@@ -102,14 +119,16 @@ static void import_gelu(Call& c) {
 static void import_biased_gelu(Call& c) {
   Operand x = c.operand(0);
   if (c.has(1)) x = c.torch("aten.add.Tensor", {{"self", x}, {"other", c.operand(1)}}, "biased");
-  c.result(c.torch("aten.gelu.default", {{"self", x}, {"approximate", c.op() == "FastGelu" ? "tanh" : "none"}}));
+  c.result(c.torch("aten.gelu.default",
+                   {{"self", x}, {"approximate", c.op() == "FastGelu" ? "tanh" : "none"}}));
 }
 
 // max(0, min(1, alpha * x + beta)); torch's has 1/6 and 1/2.
 static void import_hard_sigmoid(Call& c) {
   const double alpha = c.number("alpha", 0.2), beta = c.number("beta", 0.5);
   const Operand x = c.operand(0);
-  if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5) return c.result(c.torch("aten.hardsigmoid.default", {{"self", x}}));
+  if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5)
+    return c.result(c.torch("aten.hardsigmoid.default", {{"self", x}}));
   const Operand line = shifted(c, scaled(c, x, alpha, "scaled"), beta, "shifted");
   c.result(clamped(c, line, 0, 1, ""));
 }
@@ -119,7 +138,8 @@ static void import_swish(Call& c) {
   const double alpha = c.number("alpha", c.op() == "QuickGelu" ? 1.702 : 1);
   const Operand x = c.operand(0);
   if (alpha == 1) return c.result(c.torch("aten.silu.default", {{"self", x}}));
-  const Operand gate = c.torch("aten.sigmoid.default", {{"self", scaled(c, x, alpha, "scaled")}}, "gate");
+  const Operand gate =
+      c.torch("aten.sigmoid.default", {{"self", scaled(c, x, alpha, "scaled")}}, "gate");
   c.result(c.torch("aten.mul.Tensor", {{"self", x}, {"other", gate}}));
 }
 
@@ -128,7 +148,10 @@ static void import_swiglu(Call& c) {
   const double alpha = c.number("alpha", 1);
   const Operand a = c.operand(0), b = c.operand(1);
   Operand y = alpha == 1 ? c.torch("aten.silu.default", {{"self", a}}, "swish") : Operand{};
-  if (alpha != 1) y = product(c, a, c.torch("aten.sigmoid.default", {{"self", scaled(c, a, alpha, "scaled")}}, "gate"), "swish");
+  if (alpha != 1)
+    y = product(c, a,
+                c.torch("aten.sigmoid.default", {{"self", scaled(c, a, alpha, "scaled")}}, "gate"),
+                "swish");
   c.result(product(c, y, b, ""));
 }
 
@@ -140,15 +163,19 @@ static void import_softsign(Call& c) {
 }
 
 static void import_thresholded_relu(Call& c) {
-  c.result(c.torch("aten.threshold.default", {{"self", c.operand(0)}, {"threshold", c.number("alpha", 1)}, {"value", 0}}));
+  c.result(c.torch("aten.threshold.default",
+                   {{"self", c.operand(0)}, {"threshold", c.number("alpha", 1)}, {"value", 0}}));
 }
 
 static void import_shrink(Call& c) {
   const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
   const Operand x = c.operand(0);
-  if (bias == lambda) return c.result(c.torch("aten.softshrink.default", {{"self", x}, {"lambd", lambda}}));
-  c.require(bias == 0 || lambda >= 0, "shrinks within a bound below 0", std::to_string(lambda), "0", "onnx.shrink.bias");
-  const Operand y = c.torch("aten.hardshrink.default", {{"self", x}, {"lambd", lambda}}, bias == 0 ? "" : "hard");
+  if (bias == lambda)
+    return c.result(c.torch("aten.softshrink.default", {{"self", x}, {"lambd", lambda}}));
+  c.require(bias == 0 || lambda >= 0, "shrinks within a bound below 0", std::to_string(lambda), "0",
+            "onnx.shrink.bias");
+  const Operand y =
+      c.torch("aten.hardshrink.default", {{"self", x}, {"lambd", lambda}}, bias == 0 ? "" : "hard");
   if (bias == 0) return c.result(y);
   const Operand sign = scaled(c, c.torch("aten.sign.default", {{"self", y}}, "sign"), bias, "bias");
   c.result(difference(c, y, sign, ""));
@@ -161,15 +188,19 @@ static void import_prelu(Call& c) {
   const i64 slopes = numel(c.shape(slope));
   const bool by_channel = c.rank(x) >= 2 && slopes == c.shape(x)[1];
   const Shape s = c.shape(slope);
-  const size_t at = s.size() + 1 - static_cast<size_t>(c.rank(x));  // of the channels among the slope's axes
-  const bool fits = slopes == 1 || (by_channel && s.size() < static_cast<size_t>(c.rank(x)) && at < s.size() && s[at] == slopes);
+  const size_t at =
+      s.size() + 1 - static_cast<size_t>(c.rank(x));  // of the channels among the slope's axes
+  const bool fits = slopes == 1 || (by_channel && s.size() < static_cast<size_t>(c.rank(x)) &&
+                                    at < s.size() && s[at] == slopes);
   if (!fits) {
-    c.require(broadcast(c, c.shape(x), s) == c.shape(x), "has slopes that do not fit", to_text(s), to_text(c.shape(x)), "onnx.prelu.slope");
+    c.require(broadcast(c, c.shape(x), s) == c.shape(x), "has slopes that do not fit", to_text(s),
+              to_text(c.shape(x)), "onnx.prelu.slope");
     const Operand above = c.torch("aten.relu.default", {{"self", x}}, "above");
     const Operand below = c.torch("aten.clamp_max.default", {{"self", x}, {"max", 0.0}}, "below");
     return c.result(sum(c, above, product(c, below, slope, "slope"), ""));
   }
-  const Operand list = c.torch("aten.view.default", {{"self", slope}, {"size", std::vector<i64>{slopes}}}, "slopes");
+  const Operand list =
+      c.torch("aten.view.default", {{"self", slope}, {"size", std::vector<i64>{slopes}}}, "slopes");
   c.result(c.torch("aten.prelu.default", {{"self", x}, {"weight", list}}));
 }
 
@@ -177,11 +208,13 @@ static void import_prelu(Call& c) {
 static void softmax(Call& c, std::string_view target) {
   const Operand x = c.operand(0);
   const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", c.opset() < 13 ? 1 : -1), rank);
-  if (c.opset() >= 13 || axis == rank - 1) return c.result(c.torch(target, {{"self", x}, {"dim", axis}}));
+  if (c.opset() >= 13 || axis == rank - 1)
+    return c.result(c.torch(target, {{"self", x}, {"dim", axis}}));
   if (!c.ok()) return;
   const Shape shape = c.shape(x);
   const i64 rows = numel(std::span(shape).first(static_cast<size_t>(axis)));
-  const Operand flat = c.torch("aten.view.default", {{"self", x}, {"size", std::vector<i64>{rows, -1}}}, "flat");
+  const Operand flat =
+      c.torch("aten.view.default", {{"self", x}, {"size", std::vector<i64>{rows, -1}}}, "flat");
   const Operand y = c.torch(target, {{"self", flat}, {"dim", 1}}, "softmax");
   c.result(c.torch("aten.view.default", {{"self", y}, {"size", shape}}));
 }

@@ -34,13 +34,17 @@ constexpr Spelling kOperations[] = {
     {"Sub", "aten.sub.Tensor"},
     {"Xor", "aten.logical_xor.default"},
 };
-// Of the dtype of its operands: what is no float and not known stays with what torch's import says of it.
-Operand apply(Call& c, std::string_view target, const Operand& a, const Operand& b, std::string_view suffix) {
-  return c.torch_as(target, {{"self", a}, {"other", b}}, c.dtype(a), broadcast(c, c.shape(a), c.shape(b)), suffix);
+// Of the dtype of its operands: what is no float and not known stays with what torch's import says
+// of it.
+Operand apply(Call& c, std::string_view target, const Operand& a, const Operand& b,
+              std::string_view suffix) {
+  return c.torch_as(target, {{"self", a}, {"other", b}}, c.dtype(a),
+                    broadcast(c, c.shape(a), c.shape(b)), suffix);
 }
 
 void finish_truth(Call& c, const Operand& a, const Operand& b) {
-  c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", a}, {"other", b}}, DType::b8, broadcast(c, c.shape(a), c.shape(b))));
+  c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", a}, {"other", b}}, DType::b8,
+                      broadcast(c, c.shape(a), c.shape(b))));
 }
 
 // Any number of operands, one after the other.
@@ -49,13 +53,16 @@ Operand combined(Call& c, std::string_view target, bool is_last) {
   c.require(!c.ok() || !all.empty(), "has no operands", "0", "1", "onnx.operand.missing");
   if (!c.ok()) return {};
   Operand y = all[0];
-  for (size_t k = 1; k < all.size(); ++k) y = apply(c, target, y, all[k], is_last && k + 1 == all.size() ? "" : fmt::format("part{}", k));
+  for (size_t k = 1; k < all.size(); ++k)
+    y = apply(c, target, y, all[k], is_last && k + 1 == all.size() ? "" : fmt::format("part{}", k));
   return y;
 }
 
 }  // namespace
 
-static void import_two(Call& c) { c.result(apply(c, target_of(kOperations, c.op()), c.operand(0), c.operand(1), "")); }
+static void import_two(Call& c) {
+  c.result(apply(c, target_of(kOperations, c.op()), c.operand(0), c.operand(1), ""));
+}
 static void import_several(Call& c) { c.result(combined(c, target_of(kOperations, c.op()), true)); }
 static void import_sum(Call& c) { c.result(combined(c, "aten.add.Tensor", true)); }
 static void import_mean(Call& c) {
@@ -67,30 +74,39 @@ static void import_comparison(Call& c) { finish_truth(c, c.operand(0), c.operand
 static void import_one(Call& c) {
   const Operand x = c.operand(0);
   const bool keeps = c.op() == "BitwiseNot";
-  const bool positive = c.integer("detect_positive", 1) != 0, negative = c.integer("detect_negative", 1) != 0;
-  c.require(positive || negative, "looks for infinities of no sign", "none", "one, both", "onnx.is_inf.sign");
+  const bool positive = c.integer("detect_positive", 1) != 0,
+             negative = c.integer("detect_negative", 1) != 0;
+  c.require(positive || negative, "looks for infinities of no sign", "none", "one, both",
+            "onnx.is_inf.sign");
   if (!positive || !negative) {  // beyond every finite number
     constexpr double kMost = std::numeric_limits<float>::max();
-    return c.result(c.torch_as(positive ? "aten.gt.Scalar" : "aten.lt.Scalar", {{"self", x}, {"other", positive ? kMost : -kMost}},
-                               DType::b8, c.shape(x)));
+    return c.result(c.torch_as(positive ? "aten.gt.Scalar" : "aten.lt.Scalar",
+                               {{"self", x}, {"other", positive ? kMost : -kMost}}, DType::b8,
+                               c.shape(x)));
   }
-  c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", x}}, keeps ? c.dtype(x) : DType::b8, c.shape(x)));
+  c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", x}}, keeps ? c.dtype(x) : DType::b8,
+                      c.shape(x)));
 }
 
 // A power by a number is a function of one element.
 static void import_pow(Call& c) {
   const Operand x = c.operand(0), exponent = c.operand(1);
   const auto known = c.known_numbers(exponent);
-  const auto same = [&] { return std::all_of(known->begin(), known->end(), [&](float v) { return v == (*known)[0]; }); };
-  if (c.ok() && c.dtype(x) == DType::f32 && known && !known->empty() && same() && broadcast(c, c.shape(x), c.shape(exponent)) == c.shape(x))
-    return c.result(c.torch("aten.pow.Tensor_Scalar", {{"self", x}, {"exponent", static_cast<double>((*known)[0])}}));
-  c.result(
-      c.torch_as("aten.pow.Tensor_Tensor", {{"self", x}, {"exponent", exponent}}, c.dtype(x), broadcast(c, c.shape(x), c.shape(exponent))));
+  const auto same = [&] {
+    return std::all_of(known->begin(), known->end(), [&](float v) { return v == (*known)[0]; });
+  };
+  if (c.ok() && c.dtype(x) == DType::f32 && known && !known->empty() && same() &&
+      broadcast(c, c.shape(x), c.shape(exponent)) == c.shape(x))
+    return c.result(c.torch("aten.pow.Tensor_Scalar",
+                            {{"self", x}, {"exponent", static_cast<double>((*known)[0])}}));
+  c.result(c.torch_as("aten.pow.Tensor_Tensor", {{"self", x}, {"exponent", exponent}}, c.dtype(x),
+                      broadcast(c, c.shape(x), c.shape(exponent))));
 }
 
 // With the sign of the divisor, or (fmod) of what is divided.
 static void import_mod(Call& c) {
-  c.result(apply(c, c.integer("fmod", 0) ? "aten.fmod.Tensor" : "aten.remainder.Tensor", c.operand(0), c.operand(1), ""));
+  c.result(apply(c, c.integer("fmod", 0) ? "aten.fmod.Tensor" : "aten.remainder.Tensor",
+                 c.operand(0), c.operand(1), ""));
 }
 
 static constexpr ImportRow kArithmeticRows[] = {

@@ -20,8 +20,9 @@ Operand feature_rows(Call& c, const Operand& x);
 // SOFTMAX, LOGISTIC or NONE of scores [n, targets].
 Operand transformed(Call& c, const Operand& scores, std::string_view suffix);
 
-// Models of two classes: they have the score of the second one, from which the other is made, or both. A bound of the second one's score
-// says which class it is, as in ONNX Runtime; of more classes it is the largest.
+// Models of two classes: they have the score of the second one, from which the other is made, or
+// both. A bound of the second one's score says which class it is, as in ONNX Runtime; of more
+// classes it is the largest.
 enum class TwoClasses : u8 { no, one_less, negative, both };
 
 // Results 0 and 1 of a classifier: the labels [n], and the scores of all classes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime writes into the files that it has optimised: layers with the activation or the sum behind them.
+// What ONNX Runtime writes into the files that it has optimised: layers with the activation or the
+// sum behind them.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -13,8 +14,11 @@ namespace deuteron::onnx {
 namespace {
 
 // Functions of one element by their names, with up to two numbers.
-Operand activated(Call& c, const Operand& x, const std::string& name, const std::vector<double>& given) {
-  const auto number = [&](size_t k, double otherwise) { return k < given.size() ? given[k] : otherwise; };
+Operand activated(Call& c, const Operand& x, const std::string& name,
+                  const std::vector<double>& given) {
+  const auto number = [&](size_t k, double otherwise) {
+    return k < given.size() ? given[k] : otherwise;
+  };
   const auto plain = [&](const char* target) { return c.torch(target, {{"self", x}}); };
   if (name.empty()) return x;
   if (name == "Relu") return plain("aten.relu.default");
@@ -24,15 +28,21 @@ Operand activated(Call& c, const Operand& x, const std::string& name, const std:
   if (name == "HardSwish") return plain("aten.hardswish.default");
   if (name == "Gelu") return plain("aten.gelu.default");
   if (name == "Elu") return c.torch("aten.elu.default", {{"self", x}, {"alpha", number(0, 1)}});
-  if (name == "LeakyRelu") return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", number(0, 0.01)}});
-  if (name == "ThresholdedRelu") return c.torch("aten.threshold.default", {{"self", x}, {"threshold", number(0, 1)}, {"value", 0}});
+  if (name == "LeakyRelu")
+    return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", number(0, 0.01)}});
+  if (name == "ThresholdedRelu")
+    return c.torch("aten.threshold.default",
+                   {{"self", x}, {"threshold", number(0, 1)}, {"value", 0}});
   if (name == "Clip") return clamped(c, x, number(0, -3.4e38), number(1, 3.4e38), "");
   if (name == "HardSigmoid") {
-    const Operand line = shifted(c, scaled(c, x, number(0, 0.2), "scaled"), number(1, 0.5), "shifted");
+    const Operand line =
+        shifted(c, scaled(c, x, number(0, 0.2), "scaled"), number(1, 0.5), "shifted");
     return clamped(c, line, 0, 1, "");
   }
   c.require(false, "has an activation that is not supported", name,
-            "Relu, LeakyRelu, Clip, Sigmoid, Tanh, HardSigmoid, HardSwish, Elu, Gelu, Softplus, ThresholdedRelu", "onnx.fused.activation");
+            "Relu, LeakyRelu, Clip, Sigmoid, Tanh, HardSigmoid, HardSwish, Elu, Gelu, Softplus, "
+            "ThresholdedRelu",
+            "onnx.fused.activation");
   return {};
 }
 
@@ -43,19 +53,23 @@ std::vector<double> alpha_and_beta(Call& c) {
   return numbers;
 }
 
-// A product whose operands may be transposed, the first axis among the last too (`transBatch`: it goes behind the other batch axes).
+// A product whose operands may be transposed, the first axis among the last too (`transBatch`: it
+// goes behind the other batch axes).
 Operand product_of(Call& c, std::string_view suffix) {
   const auto prepared = [&](size_t k, const char* name, const char* turns, const char* moves) {
     Operand x = c.operand(k);
     const i64 rank = c.rank(x);
     if (c.integer(moves, 0)) {
-      c.require(!c.ok() || rank >= 3, "moves a batch axis of a matrix", std::to_string(rank), "3", "onnx.matmul.batch");
+      c.require(!c.ok() || rank >= 3, "moves a batch axis of a matrix", std::to_string(rank), "3",
+                "onnx.matmul.batch");
       x = with_axis_moved(c, x, 0, rank - 2, fmt::format("{}_moved", name));
     }
-    if (c.integer(turns, 0) && rank >= 2) x = c.torch("aten.transpose.int", {{"self", x}, {"dim0", -2}, {"dim1", -1}}, name);
+    if (c.integer(turns, 0) && rank >= 2)
+      x = c.torch("aten.transpose.int", {{"self", x}, {"dim0", -2}, {"dim1", -1}}, name);
     return x;
   };
-  const Operand a = prepared(0, "a", "transA", "transBatchA"), b = prepared(1, "b", "transB", "transBatchB");
+  const Operand a = prepared(0, "a", "transA", "transBatchA"),
+                b = prepared(1, "b", "transB", "transBatchB");
   const double alpha = c.number("alpha", 1);
   return scaled(c, multiplied(c, a, b, alpha == 1 ? suffix : "product"), alpha, suffix);
 }
@@ -66,7 +80,8 @@ Operand product_of(Call& c, std::string_view suffix) {
 static void import_fused_conv(Call& c) {
   const std::string name = c.text("activation", "");
   const bool adds = c.has(3);
-  Operand y = convolved(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{}, name.empty() && !adds ? "" : "conv");
+  Operand y = convolved(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{},
+                        name.empty() && !adds ? "" : "conv");
   if (adds) y = sum(c, y, c.operand(3), name.empty() ? "" : "sum");
   const std::vector<float> given = numbers_listed(c, "activation_params");
   c.result(activated(c, y, name, {given.begin(), given.end()}));
@@ -74,7 +89,8 @@ static void import_fused_conv(Call& c) {
 
 static void import_fused_gemm(Call& c) {
   const std::string name = c.text("activation", "");
-  const Operand y = gemm(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{}, name.empty() ? "" : "gemm");
+  const Operand y = gemm(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{},
+                         name.empty() ? "" : "gemm");
   c.result(activated(c, y, name, alpha_and_beta(c)));
 }
 
@@ -83,7 +99,8 @@ static void import_fused_matmul(Call& c) {
   c.result(activated(c, product_of(c, name.empty() ? "" : "matmul"), name, alpha_and_beta(c)));
 }
 
-// Normalizes the sum of two tensors, and a bias; the fourth result is the sum. The simple form has no shift and no mean.
+// Normalizes the sum of two tensors, and a bias; the fourth result is the sum. The simple form has
+// no shift and no mean.
 static void import_skip_norm(Call& c) {
   const bool simple = c.op() == "SkipSimplifiedLayerNormalization";
   const size_t bias = simple ? 3 : 4;
@@ -91,9 +108,11 @@ static void import_skip_norm(Call& c) {
   if (c.has(bias)) x = sum(c, x, c.operand(bias), "biased");
   const Shape s = c.shape(x);
   c.require(!c.ok() || !s.empty(), "normalizes a tensor without axes", "0", "1", "onnx.norm.rank");
-  c.require(!c.wants(1) && !c.wants(2), "gives its statistics, which is not supported", "", "", "onnx.operator.results");
+  c.require(!c.wants(1) && !c.wants(2), "gives its statistics, which is not supported", "", "",
+            "onnx.operator.results");
   if (!c.ok()) return;
-  Args args{{"input", x}, {"normalized_shape", std::vector<i64>{s.back()}}, {"weight", c.operand(2)}};
+  Args args{
+      {"input", x}, {"normalized_shape", std::vector<i64>{s.back()}}, {"weight", c.operand(2)}};
   if (!simple && c.has(3)) args.emplace_back("bias", c.operand(3));
   args.emplace_back("eps", c.number("epsilon", 1e-12));
   c.result(c.torch(simple ? "aten.rms_norm.default" : "aten.layer_norm.default", std::move(args)));

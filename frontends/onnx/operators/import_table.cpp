@@ -14,7 +14,9 @@ std::span<const ImportRows> import_tables() {
 
 const ImportRow* find_import(std::string_view op, std::string_view domain) {
   for (const ImportRows rows : import_tables()) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ImportRow& r) { return r.op == op && r.domain == domain; });
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ImportRow& r) {
+      return r.op == op && r.domain == domain;
+    });
     if (row != rows.end()) return &*row;
   }
   return nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on steps: written out as dequantize, the operator on real numbers, quantize, which the compiler computes on steps again.
+// Operators on steps: written out as dequantize, the operator on real numbers, quantize, which the
+// compiler computes on steps again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,9 @@ Operand real(Call& c, size_t k, std::string_view name, i64 axis = 0) {
   return dequantized(c, q, read_steps(c, k + 1, k + 2, c.steps_dtype(q)), axis, name);
 }
 
-void finish_steps(Call& c, const Operand& y, size_t scale, size_t zero) { c.result(quantized(c, y, read_steps(c, scale, zero), 0, "")); }
+void finish_steps(Call& c, const Operand& y, size_t scale, size_t zero) {
+  c.result(quantized(c, y, read_steps(c, scale, zero), 0, ""));
+}
 
 // Integers in steps of the product of both scales.
 Operand real_bias(Call& c, size_t k, size_t x_scale, size_t w_scale) {
@@ -34,8 +37,10 @@ Operand real_bias(Call& c, size_t k, size_t x_scale, size_t w_scale) {
 
 static void import_qlinear_conv(Call& c) {
   const bool last = has_channels_last(c);
-  const Operand given = real(c, 0, "x"), weight = real(c, 3, "weight"), bias = real_bias(c, 8, 1, 4);
-  const Operand y = convolved(c, last ? with_channels_moved(c, given, true, "first") : given, weight, bias, last ? "conv" : "real");
+  const Operand given = real(c, 0, "x"), weight = real(c, 3, "weight"),
+                bias = real_bias(c, 8, 1, 4);
+  const Operand y = convolved(c, last ? with_channels_moved(c, given, true, "first") : given,
+                              weight, bias, last ? "conv" : "real");
   finish_steps(c, last ? with_channels_moved(c, y, false, "real") : y, 6, 7);
 }
 
@@ -48,7 +53,8 @@ static void import_qlinear_matmul(Call& c) {
 
 static void import_qgemm(Call& c) {
   const bool by_rows = c.integer("transB", 0) != 0;
-  const Operand a = real(c, 0, "a"), b = real(c, 3, "b", by_rows ? 0 : 1), bias = real_bias(c, 6, 1, 4);
+  const Operand a = real(c, 0, "a"), b = real(c, 3, "b", by_rows ? 0 : 1),
+                bias = real_bias(c, 6, 1, 4);
   const Operand y = gemm(c, a, b, bias, c.has(7) ? "real" : "");
   if (c.has(7)) finish_steps(c, y, 7, 8);
   else c.result(y);
@@ -61,7 +67,8 @@ static void import_qlinear_binary(Call& c) {
 
 static void import_qlinear_concat(Call& c) {
   std::vector<Operand> parts;
-  for (size_t k = 2; k + 1 < c.operands(); k += 3) parts.push_back(real(c, k, fmt::format("part{}", k / 3)));
+  for (size_t k = 2; k + 1 < c.operands(); k += 3)
+    parts.push_back(real(c, k, fmt::format("part{}", k / 3)));
   c.require(!c.ok() || !parts.empty(), "joins nothing", "0", "1", "onnx.operand.missing");
   if (!c.ok()) return;
   const i64 axis = c.axis(c.integer("axis", 0), c.rank(parts[0]));
@@ -73,7 +80,8 @@ static void import_qlinear_function(Call& c) {
   Operand y;
   if (c.op() == "QLinearSigmoid") y = c.torch("aten.sigmoid.default", {{"self", x}}, "real");
   else if (c.op() == "QLinearSoftmax")
-    y = c.torch("aten.softmax.int", {{"self", x}, {"dim", c.axis(c.integer("axis", -1), c.rank(x))}}, "real");
+    y = c.torch("aten.softmax.int",
+                {{"self", x}, {"dim", c.axis(c.integer("axis", -1), c.rank(x))}}, "real");
   else y = leaky_relu(c, x, "real");
   finish_steps(c, y, 3, 4);
 }
@@ -83,15 +91,18 @@ static void import_qlinear_pool(Call& c) {
   Operand x = real(c, 0, "x");
   if (last) x = with_channels_moved(c, x, true, "first");
   const char* name = last ? "pool" : "real";
-  const Operand y = c.op() == "QLinearAveragePool" ? pooled_average(c, x, name) : pooled_globally(c, x, "aten.mean.dim", name);
+  const Operand y = c.op() == "QLinearAveragePool" ? pooled_average(c, x, name)
+                                                   : pooled_globally(c, x, "aten.mean.dim", name);
   finish_steps(c, last ? with_channels_moved(c, y, false, "real") : y, 3, 4);
 }
 
-// The ranges of dynamically quantized values are found as the model runs, in float. It stands for this model without that rounding: the
-// values themselves, in steps of 1.
+// The ranges of dynamically quantized values are found as the model runs, in float. It stands for
+// this model without that rounding: the values themselves, in steps of 1.
 static void import_dynamic_quantize(Call& c) {
-  c.state().note("quantizes values by ranges that it finds as it runs: they are taken as they are, and quantized as those of a float model",
-                 "onnx.quantize.dynamic");
+  c.state().note(
+      "quantizes values by ranges that it finds as it runs: they are taken as they are, and "
+      "quantized as those of a float model",
+      "onnx.quantize.dynamic");
   c.result(0, c.operand(0));
   if (c.wants(1)) c.result(1, c.numbers("scale", {}, {1.0f}));
   if (c.wants(2)) c.result(2, c.known("zero_point", {DType::u8, {}, {}}, std::vector<i64>{0}));
@@ -102,27 +113,37 @@ static void import_dynamic_quantize(Call& c) {
 static Operand centered(Call& c, size_t k, size_t zero, i64 axis) {
   const Operand weight = c.operand(k);
   const auto known = c.known_integers(weight);
-  if (!known || !c.has(zero)) return known && c.ok() ? c.numbers("weight", c.shape(weight), {known->begin(), known->end()}) : weight;
+  if (!known || !c.has(zero))
+    return known && c.ok() ? c.numbers("weight", c.shape(weight), {known->begin(), known->end()})
+                           : weight;
   const std::vector<i64> zeros = c.integers_of(zero, "zero points");
   const Shape shape = c.shape(weight);
   const size_t count = zeros.size();
-  c.require(!c.ok() || count == 1 || (axis >= 0 && axis < static_cast<i64>(shape.size()) && shape[axis] == static_cast<i64>(count)),
-            "has zero points that do not fit the weight", std::to_string(count), to_text(shape), "onnx.quantize.channels");
+  c.require(!c.ok() || count == 1 ||
+                (axis >= 0 && axis < static_cast<i64>(shape.size()) &&
+                 shape[axis] == static_cast<i64>(count)),
+            "has zero points that do not fit the weight", std::to_string(count), to_text(shape),
+            "onnx.quantize.channels");
   if (!c.ok() || count == 0) return {};
   i64 inner = 1;
   for (size_t at = static_cast<size_t>(axis) + 1; at < shape.size(); ++at) inner *= shape[at];
   std::vector<float> data;
   for (size_t at = 0; at < known->size(); ++at)
-    data.push_back(static_cast<float>((*known)[at] - zeros[count == 1 ? 0 : static_cast<size_t>(static_cast<i64>(at) / inner) % count]));
+    data.push_back(static_cast<float>(
+        (*known)[at] -
+        zeros[count == 1 ? 0 : static_cast<size_t>(static_cast<i64>(at) / inner) % count]));
   return c.numbers("weight", shape, std::move(data));
 }
 
 static Operand without_steps(Call& c, size_t k, size_t zero) {
   const Operand x = c.operand(k);
-  c.require(!c.ok() || c.dtype(x) == DType::f32, "multiplies steps that have their scale elsewhere, which is not supported",
-            std::string(name_of(c.dtype(x))), "f32, of DynamicQuantizeLinear", "onnx.quantize.integers");
+  c.require(!c.ok() || c.dtype(x) == DType::f32,
+            "multiplies steps that have their scale elsewhere, which is not supported",
+            std::string(name_of(c.dtype(x))), "f32, of DynamicQuantizeLinear",
+            "onnx.quantize.integers");
   if (c.has(zero))
-    c.require(c.number_of(zero, "zero point", 0) == 0, "takes a zero point from values that have none", "", "", "onnx.quantize.zero_point");
+    c.require(c.number_of(zero, "zero point", 0) == 0,
+              "takes a zero point from values that have none", "", "", "onnx.quantize.zero_point");
   return x;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear and DequantizeLinear. uint8 constants become int8 by subtracting 128 from elements and zero point, which changes no real
-// value; computed uint8 steps become int8 in the same way where torch's operators are imported.
+// QuantizeLinear and DequantizeLinear. uint8 constants become int8 by subtracting 128 from elements
+// and zero point, which changes no real value; computed uint8 steps become int8 in the same way
+// where torch's operators are imported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +20,15 @@ constexpr i64 kShift = 128;  // from uint8 to int8
 
 // What the type holds, `Element::undefined` for one of a byte or more.
 void set_range(Steps& s, Element width) {
-  if (width == Element::s4 || width == Element::u4) s.low = width == Element::s4 ? -8 : 0, s.high = s.low + 15;
+  if (width == Element::s4 || width == Element::u4)
+    s.low = width == Element::s4 ? -8 : 0, s.high = s.low + 15;
   else if (s.dtype == DType::s32) s.low = INT32_MIN, s.high = INT32_MAX;
   else s.low = s.dtype == DType::s8 ? -kShift : 0, s.high = s.low + 255;
 }
 
-bool is_steps(DType dtype) { return dtype == DType::s8 || dtype == DType::u8 || dtype == DType::s32; }
+bool is_steps(DType dtype) {
+  return dtype == DType::s8 || dtype == DType::u8 || dtype == DType::s32;
+}
 
 Args parameters(Call& c, const Operand& x, const Steps& s, i64 axis) {
   Args args{{"input", x}};
@@ -37,7 +41,8 @@ Args parameters(Call& c, const Operand& x, const Steps& s, i64 axis) {
     args.emplace_back("scale", s.scale.empty() ? 1.0 : static_cast<double>(s.scale[0]));
     args.emplace_back("zero_point", s.zero.empty() ? 0 : s.zero[0]);
   }
-  args.insert(args.end(), {{"quant_min", s.low}, {"quant_max", s.high}, {"dtype", Arg::dtype(s.dtype)}});
+  args.insert(args.end(),
+              {{"quant_min", s.low}, {"quant_max", s.high}, {"dtype", Arg::dtype(s.dtype)}});
   return args;
 }
 
@@ -45,23 +50,29 @@ Args parameters(Call& c, const Operand& x, const Steps& s, i64 axis) {
 void check_channels(Call& c, const Operand& x, const Steps& s, i64 axis) {
   if (!c.ok() || !s.by_channel()) return;
   const Shape shape = c.shape(x);
-  const bool fits = axis >= 0 && axis < static_cast<i64>(shape.size()) && shape[axis] == static_cast<i64>(s.scale.size());
-  c.require(fits, "scales do not fit the axis", std::to_string(s.scale.size()), to_text(shape), "onnx.quantize.channels");
+  const bool fits = axis >= 0 && axis < static_cast<i64>(shape.size()) &&
+                    shape[axis] == static_cast<i64>(s.scale.size());
+  c.require(fits, "scales do not fit the axis", std::to_string(s.scale.size()), to_text(shape),
+            "onnx.quantize.channels");
 }
 
 // Which of the scales each element has.
 size_t channel_of(size_t element, i64 inner, const Steps& s) {
-  return s.by_channel() ? static_cast<size_t>(static_cast<i64>(element) / inner) % s.scale.size() : 0;
+  return s.by_channel() ? static_cast<size_t>(static_cast<i64>(element) / inner) % s.scale.size()
+                        : 0;
 }
 i64 inner_of(const Shape& shape, const Steps& s, i64 axis) {
   i64 inner = 1;
-  for (size_t k = static_cast<size_t>(axis) + 1; s.by_channel() && k < shape.size(); ++k) inner *= shape[k];
+  for (size_t k = static_cast<size_t>(axis) + 1; s.by_channel() && k < shape.size(); ++k)
+    inner *= shape[k];
   return std::max<i64>(inner, 1);
 }
 
-// Steps of eight bits as int8. Weights with a zero point are weights without one where int8 holds the differences, as it does those of
-// seven bits: kernels of convolutions want none. Nothing where they stay as they are, so that large ones are not read.
-std::optional<std::vector<int8_t>> moved_steps(const Constant& data, bool is_unsigned, const Shape& shape, Steps& s, i64 axis) {
+// Steps of eight bits as int8. Weights with a zero point are weights without one where int8 holds
+// the differences, as it does those of seven bits: kernels of convolutions want none. Nothing where
+// they stay as they are, so that large ones are not read.
+std::optional<std::vector<int8_t>> moved_steps(const Constant& data, bool is_unsigned,
+                                               const Shape& shape, Steps& s, i64 axis) {
   const i64 inner = inner_of(shape, s, axis), shift = is_unsigned ? kShift : 0;
   for (i64& z : s.zero) z -= shift;
   s.dtype = DType::s8;
@@ -71,8 +82,10 @@ std::optional<std::vector<int8_t>> moved_steps(const Constant& data, bool is_uns
   };
   const auto difference = [&](size_t k) { return step(k) - s.zero[channel_of(k, inner, s)]; };
   const size_t count = data.bytes.size();
-  bool is_moved = shape.size() >= 2 && std::any_of(s.zero.begin(), s.zero.end(), [](i64 z) { return z != 0; });
-  for (size_t k = 0; is_moved && k < count; ++k) is_moved = difference(k) >= -kShift && difference(k) < kShift;
+  bool is_moved =
+      shape.size() >= 2 && std::any_of(s.zero.begin(), s.zero.end(), [](i64 z) { return z != 0; });
+  for (size_t k = 0; is_moved && k < count; ++k)
+    is_moved = difference(k) >= -kShift && difference(k) < kShift;
   if (is_moved) {
     std::vector<int8_t> moved(count);
     for (size_t k = 0; k < count; ++k) moved[k] = static_cast<int8_t>(difference(k));
@@ -86,14 +99,17 @@ std::optional<std::vector<int8_t>> moved_steps(const Constant& data, bool is_uns
 }
 
 // Of known numbers: at once, in float32 and with ties to even, as the standard says.
-Operand quantized_now(Call& c, const Operand& x, const std::vector<float>& numbers, const Steps& s, i64 axis, std::string_view suffix) {
+Operand quantized_now(Call& c, const Operand& x, const std::vector<float>& numbers, const Steps& s,
+                      i64 axis, std::string_view suffix) {
   const Shape shape = c.shape(x);
   const i64 inner = inner_of(shape, s, axis);
   std::vector<i64> data;
   for (size_t k = 0; k < numbers.size(); ++k) {
     const size_t channel = channel_of(k, inner, s);
-    const double step = std::nearbyint(static_cast<double>(numbers[k] / s.scale[channel])) + static_cast<double>(s.zero[channel]);
-    data.push_back(static_cast<i64>(std::clamp(step, static_cast<double>(s.low), static_cast<double>(s.high))));
+    const double step = std::nearbyint(static_cast<double>(numbers[k] / s.scale[channel])) +
+                        static_cast<double>(s.zero[channel]);
+    data.push_back(static_cast<i64>(
+        std::clamp(step, static_cast<double>(s.low), static_cast<double>(s.high))));
   }
   return c.known(suffix, {s.dtype, shape, {}}, data);
 }
@@ -104,13 +120,15 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise, Element wi
   Steps s;
   const Operand given = c.operand(scale);
   const auto scales = c.known_numbers(given);
-  c.require(!c.ok() || (scales && !scales->empty() && c.rank(given) <= 1), "has scales that are computed, or of more than one axis", "", "",
+  c.require(!c.ok() || (scales && !scales->empty() && c.rank(given) <= 1),
+            "has scales that are computed, or of more than one axis", "", "",
             "onnx.quantize.scale");
   if (!c.ok()) return s;
   s.scale = *scales;
   for (const float v : s.scale)
-    c.require(std::isfinite(v) && v >= std::numeric_limits<float>::min(), "has a scale that is not positive and finite",
-              fmt::format("{:g}", v), "above 0", "onnx.quantize.scale");
+    c.require(std::isfinite(v) && v >= std::numeric_limits<float>::min(),
+              "has a scale that is not positive and finite", fmt::format("{:g}", v), "above 0",
+              "onnx.quantize.scale");
   s.zero.assign(s.scale.size(), 0);
   s.dtype = otherwise;
   set_range(s, width);
@@ -118,10 +136,12 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise, Element wi
   const Operand zeros = c.operand(zero);
   const auto known = c.known_integers(zeros);
   if (c.ok()) s.dtype = c.dtype(zeros);
-  c.require(!c.ok() || (known && known->size() == s.scale.size()), "has zero points that are computed, or do not fit the scales",
-            known ? std::to_string(known->size()) : "none", std::to_string(s.scale.size()), "onnx.quantize.zero_point");
-  c.require(!c.ok() || is_steps(s.dtype), "is quantized to a type that is not supported", "16 bits, or floats", "INT8, UINT8, INT32",
-            "onnx.quantize.type");
+  c.require(!c.ok() || (known && known->size() == s.scale.size()),
+            "has zero points that are computed, or do not fit the scales",
+            known ? std::to_string(known->size()) : "none", std::to_string(s.scale.size()),
+            "onnx.quantize.zero_point");
+  c.require(!c.ok() || is_steps(s.dtype), "is quantized to a type that is not supported",
+            "16 bits, or floats", "INT8, UINT8, INT32", "onnx.quantize.type");
   if (!c.ok()) return s;
   s.zero = *known;
   const auto narrow = c.state().four_bits.find(zeros.name);
@@ -132,13 +152,16 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise, Element wi
 Operand quantized(Call& c, const Operand& x, const Steps& s, i64 axis, std::string_view suffix) {
   check_channels(c, x, s, axis);
   if (!c.ok()) return {};
-  if (const auto numbers = c.known_numbers(x)) return quantized_now(c, x, *numbers, s, axis, suffix);
-  c.require(!s.by_channel(), "quantizes computed values by channel, which is not supported", std::to_string(s.scale.size()), "1",
-            "onnx.quantize.channels");
-  return c.torch("quantized_decomposed.quantize_per_tensor.default", parameters(c, x, s, axis), suffix);
+  if (const auto numbers = c.known_numbers(x))
+    return quantized_now(c, x, *numbers, s, axis, suffix);
+  c.require(!s.by_channel(), "quantizes computed values by channel, which is not supported",
+            std::to_string(s.scale.size()), "1", "onnx.quantize.channels");
+  return c.torch("quantized_decomposed.quantize_per_tensor.default", parameters(c, x, s, axis),
+                 suffix);
 }
 
-Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std::string_view suffix) {
+Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis,
+                    std::string_view suffix) {
   check_channels(c, q, given, axis);
   if (!c.ok()) return {};
   Steps s = given;
@@ -154,8 +177,8 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std
     const i64 shift = s.dtype == DType::u8 ? kShift : 0;
     s.low = computed.low + shift, s.high = computed.high + shift;
   }
-  const char* target =
-      s.by_channel() ? "quantized_decomposed.dequantize_per_channel.default" : "quantized_decomposed.dequantize_per_tensor.default";
+  const char* target = s.by_channel() ? "quantized_decomposed.dequantize_per_channel.default"
+                                      : "quantized_decomposed.dequantize_per_tensor.default";
   return c.torch(target, parameters(c, x, s, axis), suffix);
 }
 
@@ -164,11 +187,13 @@ static void import_quantize(Call& c) {
   const Operand x = c.operand(0);
   const Element said = static_cast<Element>(c.integer("output_dtype", 0));
   const bool is_narrow = said == Element::s4 || said == Element::u4;
-  const auto dtype = said == Element::undefined ? DType::u8 : is_narrow ? DType::s8 : dtype_of(said).value_or(DType::f32);
-  c.require(is_steps(dtype), "is quantized to a type that is not supported", name_of(said), "INT4, UINT4, INT8, UINT8, INT32",
-            "onnx.quantize.type");
-  c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported", std::to_string(c.integer("block_size", 0)),
-            "0", "onnx.quantize.block");
+  const auto dtype = said == Element::undefined ? DType::u8
+                     : is_narrow                ? DType::s8
+                                                : dtype_of(said).value_or(DType::f32);
+  c.require(is_steps(dtype), "is quantized to a type that is not supported", name_of(said),
+            "INT4, UINT4, INT8, UINT8, INT32", "onnx.quantize.type");
+  c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported",
+            std::to_string(c.integer("block_size", 0)), "0", "onnx.quantize.block");
   const Steps s = read_steps(c, 1, 2, dtype, said);
   const i64 axis = s.by_channel() ? c.axis(c.integer("axis", 1), c.rank(x)) : 0;
   c.result(quantized(c, x, s, axis, ""));
@@ -176,8 +201,8 @@ static void import_quantize(Call& c) {
 
 static void import_dequantize(Call& c) {
   const Operand q = c.operand(0);
-  c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported", std::to_string(c.integer("block_size", 0)),
-            "0", "onnx.quantize.block");
+  c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported",
+            std::to_string(c.integer("block_size", 0)), "0", "onnx.quantize.block");
   const Steps s = read_steps(c, 1, 2, c.steps_dtype(q));
   const i64 axis = s.by_channel() ? c.axis(c.integer("axis", 1), c.rank(q)) : 0;
   c.result(dequantized(c, q, s, axis, ""));

@@ -19,10 +19,16 @@ struct Kind {
   size_t states;
 };
 const Kind& kind_of(std::string_view op) {
-  static const Kind kKinds[] = {{"LSTM", "aten.lstm.input", {0, 2, 3, 1}, {"Sigmoid", "Tanh", "Tanh"}, 2},  // i,o,f,c and i,f,c,o
-                                {"GRU", "aten.gru.input", {1, 0, 2}, {"Sigmoid", "Tanh"}, 1},               // z,r,h and r,z,n
-                                {"RNN", "aten.rnn_tanh.input", {0}, {"Tanh"}, 1}};
-  return *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.op == op; });
+  static const Kind kKinds[] = {
+      {"LSTM",
+       "aten.lstm.input",
+       {0, 2, 3, 1},
+       {"Sigmoid", "Tanh", "Tanh"},
+       2},                                                           // i,o,f,c and i,f,c,o
+      {"GRU", "aten.gru.input", {1, 0, 2}, {"Sigmoid", "Tanh"}, 1},  // z,r,h and r,z,n
+      {"RNN", "aten.rnn_tanh.input", {0}, {"Tanh"}, 1}};
+  return *std::find_if(std::begin(kKinds), std::end(kKinds),
+                       [&](const Kind& k) { return k.op == op; });
 }
 
 struct Layer {
@@ -38,17 +44,21 @@ std::vector<std::string> activations_of(Call& c, const Kind& kind, i64 direction
   const Attribute* a = c.attribute("activations");
   std::vector<std::string> all;
   if (a) return a->kind == Attribute::Kind::texts ? a->texts : std::vector<std::string>{"?"};
-  for (i64 d = 0; d < directions; ++d) all.insert(all.end(), kind.activations.begin(), kind.activations.end());
+  for (i64 d = 0; d < directions; ++d)
+    all.insert(all.end(), kind.activations.begin(), kind.activations.end());
   return all;
 }
 
 void check_activations(Call& c, Layer& l) {
   const std::vector<std::string> given = activations_of(c, l.kind, l.directions);
   std::vector<std::string> wanted;
-  if (l.kind.op == "RNN" && !given.empty() && given[0] == "Relu") l.kind.target = "aten.rnn_relu.input", l.kind.activations = {"Relu"};
-  for (i64 d = 0; d < l.directions; ++d) wanted.insert(wanted.end(), l.kind.activations.begin(), l.kind.activations.end());
-  c.require(given == wanted, "has activations that are not supported", fmt::format("{}", fmt::join(given, ",")),
-            fmt::format("{}", fmt::join(wanted, ",")), "onnx.recurrent.activations");
+  if (l.kind.op == "RNN" && !given.empty() && given[0] == "Relu")
+    l.kind.target = "aten.rnn_relu.input", l.kind.activations = {"Relu"};
+  for (i64 d = 0; d < l.directions; ++d)
+    wanted.insert(wanted.end(), l.kind.activations.begin(), l.kind.activations.end());
+  c.require(given == wanted, "has activations that are not supported",
+            fmt::format("{}", fmt::join(given, ",")), fmt::format("{}", fmt::join(wanted, ",")),
+            "onnx.recurrent.activations");
 }
 
 Layer read_layer(Call& c, const Operand& x) {
@@ -57,44 +67,57 @@ Layer read_layer(Call& c, const Operand& x) {
   const std::string direction = c.text("direction", "forward");
   l.directions = direction == "bidirectional" ? 2 : 1;
   l.backward = direction == "reverse";
-  c.require(direction == "forward" || l.backward || l.directions == 2, "has an unknown direction", direction,
-            "forward, reverse, bidirectional", "onnx.recurrent.direction");
-  c.require(!c.has_attribute("clip"), "clips its gates, which is not supported", "clip", "none", "onnx.recurrent.clip");
-  c.require(c.integer("input_forget", 0) == 0, "couples its gates, which is not supported", "input_forget 1", "0", "onnx.recurrent.gates");
+  c.require(direction == "forward" || l.backward || l.directions == 2, "has an unknown direction",
+            direction, "forward, reverse, bidirectional", "onnx.recurrent.direction");
+  c.require(!c.has_attribute("clip"), "clips its gates, which is not supported", "clip", "none",
+            "onnx.recurrent.clip");
+  c.require(c.integer("input_forget", 0) == 0, "couples its gates, which is not supported",
+            "input_forget 1", "0", "onnx.recurrent.gates");
   const i64 layout = c.integer("layout", 0);
-  c.require(layout == 0 || layout == 1, "has an unknown layout", std::to_string(layout), "0, 1", "onnx.recurrent.layout");
+  c.require(layout == 0 || layout == 1, "has an unknown layout", std::to_string(layout), "0, 1",
+            "onnx.recurrent.layout");
   l.batch_first = layout == 1;
   l.resets_first = c.op() == "GRU" && c.integer("linear_before_reset", 0) == 0;
-  c.require(!(c.op() == "LSTM" && c.has(7)), "has peepholes, which are not supported", "P", "none", "onnx.recurrent.peepholes");
+  c.require(!(c.op() == "LSTM" && c.has(7)), "has peepholes, which are not supported", "P", "none",
+            "onnx.recurrent.peepholes");
   check_activations(c, l);
-  c.require(!c.ok() || c.rank(x) == 3, "takes x of rank 3", std::to_string(c.rank(x)), "3", "onnx.recurrent.rank");
+  c.require(!c.ok() || c.rank(x) == 3, "takes x of rank 3", std::to_string(c.rank(x)), "3",
+            "onnx.recurrent.rank");
   if (!c.ok()) return l;
   l.steps = c.shape(x)[l.batch_first ? 1 : 0], l.batch = c.shape(x)[l.batch_first ? 0 : 1];
   c.require(!l.resets_first || l.steps * l.directions <= kMostWrittenOut,
-            "applies the reset gate before the product: its steps are written out, and there are too many", std::to_string(l.steps),
-            std::to_string(kMostWrittenOut / l.directions), "onnx.recurrent.reset");
+            "applies the reset gate before the product: its steps are written out, and there are "
+            "too many",
+            std::to_string(l.steps), std::to_string(kMostWrittenOut / l.directions),
+            "onnx.recurrent.reset");
   if (c.has(4)) {
     const std::vector<i64> lengths = c.integers_of(4, "lengths");
-    c.require(std::all_of(lengths.begin(), lengths.end(), [&](i64 v) { return v == l.steps; }), "has sequences of several lengths",
-              to_text(lengths), std::to_string(l.steps), "onnx.recurrent.lengths");
+    c.require(std::all_of(lengths.begin(), lengths.end(), [&](i64 v) { return v == l.steps; }),
+              "has sequences of several lengths", to_text(lengths), std::to_string(l.steps),
+              "onnx.recurrent.lengths");
   }
   return l;
 }
 
 // The part of direction `d` of a weight [directions, gates*hidden, ..], its gates in torch's order.
-Operand weight_of(Call& c, const Layer& l, size_t operand, i64 d, i64 first_gate, std::string_view name) {
+Operand weight_of(Call& c, const Layer& l, size_t operand, i64 d, i64 first_gate,
+                  std::string_view name) {
   const Operand whole = c.operand(operand);
   const auto data = c.known_numbers(whole);
-  c.require(!c.ok() || data.has_value(), "has weights that are computed from the model's inputs", "", "", "onnx.operand.constant");
+  c.require(!c.ok() || data.has_value(), "has weights that are computed from the model's inputs",
+            "", "", "onnx.operand.constant");
   const Shape s = c.shape(whole);
   const i64 gates = static_cast<i64>(l.kind.gates.size()), block = operand == 3 ? 2 * gates : gates;
-  c.require(!c.ok() || (s.size() == (operand == 3 ? 2u : 3u) && s[0] == l.directions && s[1] == block * l.hidden),
-            "has weights of another shape", to_text(s), fmt::format("{},{},..", l.directions, block * l.hidden), "onnx.recurrent.weights");
+  c.require(!c.ok() || (s.size() == (operand == 3 ? 2u : 3u) && s[0] == l.directions &&
+                        s[1] == block * l.hidden),
+            "has weights of another shape", to_text(s),
+            fmt::format("{},{},..", l.directions, block * l.hidden), "onnx.recurrent.weights");
   if (!c.ok()) return {};
   const i64 inner = operand == 3 ? 1 : s[2];
   std::vector<float> result;
   for (const size_t gate : l.kind.gates) {
-    const auto from = data->begin() + ((d * block + first_gate + static_cast<i64>(gate)) * l.hidden) * inner;
+    const auto from =
+        data->begin() + ((d * block + first_gate + static_cast<i64>(gate)) * l.hidden) * inner;
     result.insert(result.end(), from, from + l.hidden * inner);
   }
   Shape shape{gates * l.hidden};
@@ -105,27 +128,32 @@ Operand weight_of(Call& c, const Layer& l, size_t operand, i64 d, i64 first_gate
 // Between the layouts [batch, ..] and [.., batch, ..] of three axes.
 Operand with_batch_second(Call& c, const Layer& l, const Operand& x, std::string_view suffix) {
   if (!c.ok() || !l.batch_first) return x;
-  c.require(c.rank(x) == 3, "takes x and states of rank 3", std::to_string(c.rank(x)), "3", "onnx.recurrent.rank");
+  c.require(c.rank(x) == 3, "takes x and states of rank 3", std::to_string(c.rank(x)), "3",
+            "onnx.recurrent.rank");
   return c.ok() ? permuted(c, x, {1, 0, 2}, suffix) : Operand{};
 }
 
 Operand state_of(Call& c, const Layer& l, size_t operand, const char* name) {
   if (c.has(operand)) return with_batch_second(c, l, c.operand(operand), name);
   if (!c.may_make(l.directions * l.batch * l.hidden)) return {};
-  return c.numbers(name, {l.directions, l.batch, l.hidden}, std::vector<float>(static_cast<size_t>(l.directions * l.batch * l.hidden)));
+  return c.numbers(name, {l.directions, l.batch, l.hidden},
+                   std::vector<float>(static_cast<size_t>(l.directions * l.batch * l.hidden)));
 }
 
 void check_state(Call& c, const Layer& l, const Operand& h) {
   const Shape wanted{l.directions, l.batch, l.hidden};
-  c.require(c.shape(h) == wanted, "an initial state does not fit the layer", to_text(c.shape(h)), to_text(wanted), "onnx.recurrent.states");
+  c.require(c.shape(h) == wanted, "an initial state does not fit the layer", to_text(c.shape(h)),
+            to_text(wanted), "onnx.recurrent.states");
 }
 
 // The steps of one direction of a GRU, written out:
 //   r, z = sigmoid(W x + b + U h + d);  n = tanh(W x + b + U (r * h) + d);  h = (1 - z) * n + z * h
 // `weights` are those of torch's GRU, whose last product is r * (U h + d).
-std::vector<Operand> gru_steps(Call& c, const Layer& l, const Operand& x, const std::vector<Operand>& weights, Operand h, bool backward) {
+std::vector<Operand> gru_steps(Call& c, const Layer& l, const Operand& x,
+                               const std::vector<Operand>& weights, Operand h, bool backward) {
   const i64 hidden = l.hidden, gates = 3 * hidden;
-  const auto layer = [&](const Operand& in, const Operand& weight, const Operand& bias, const char* suffix) {
+  const auto layer = [&](const Operand& in, const Operand& weight, const Operand& bias,
+                         const char* suffix) {
     return fully_connected(c, in, weight, bias, suffix);
   };
   const Operand bias = weights.size() > 2 ? sum(c, weights[2], weights[3], "bias") : Operand{};
@@ -141,11 +169,16 @@ std::vector<Operand> gru_steps(Call& c, const Layer& l, const Operand& x, const 
     const auto at = [&](const Operand& all, i64 width, const char* suffix) {
       return view(c, sliced(c, all, 0, t, t + 1, 1, suffix), {l.batch, width}, suffix);
     };
-    const Operand step_gates = at(seen_gates, 2 * hidden, "step"), kept = layer(h, of_gates, {}, "kept");
-    const Operand both = c.torch("aten.sigmoid.default", {{"self", sum(c, step_gates, kept, "both")}}, "gates");
-    const Operand reset = sliced(c, both, 1, 0, hidden, 1, "reset"), update = sliced(c, both, 1, hidden, 2 * hidden, 1, "update");
-    const Operand left = layer(product(c, reset, h, "left"), of_new, {}, "left_part"), step_new = at(seen_new, hidden, "step");
-    const Operand fresh = c.torch("aten.tanh.default", {{"self", sum(c, step_new, left, "candidate")}}, "new");
+    const Operand step_gates = at(seen_gates, 2 * hidden, "step"),
+                  kept = layer(h, of_gates, {}, "kept");
+    const Operand both =
+        c.torch("aten.sigmoid.default", {{"self", sum(c, step_gates, kept, "both")}}, "gates");
+    const Operand reset = sliced(c, both, 1, 0, hidden, 1, "reset"),
+                  update = sliced(c, both, 1, hidden, 2 * hidden, 1, "update");
+    const Operand left = layer(product(c, reset, h, "left"), of_new, {}, "left_part"),
+                  step_new = at(seen_new, hidden, "step");
+    const Operand fresh =
+        c.torch("aten.tanh.default", {{"self", sum(c, step_new, left, "candidate")}}, "new");
     const Operand apart = difference(c, h, fresh, "apart");
     h = sum(c, fresh, product(c, update, apart, "held"), "state");
     states[static_cast<size_t>(t)] = view(c, h, {1, l.batch, hidden}, "state");
@@ -159,14 +192,17 @@ Operand whole_of(Call& c, const std::vector<Operand>& parts, i64 axis, const cha
   return !c.ok() || parts.size() == 1 ? parts[0] : joined(c, parts, axis, suffix);
 }
 
-// As torch's: the sequence [steps, batch, directions * hidden] and the last states [directions, batch, hidden].
-std::vector<Operand> gru_written_out(Call& c, const Layer& l, const Operand& x, const std::vector<Operand>& params, const Operand& h) {
+// As torch's: the sequence [steps, batch, directions * hidden] and the last states [directions,
+// batch, hidden].
+std::vector<Operand> gru_written_out(Call& c, const Layer& l, const Operand& x,
+                                     const std::vector<Operand>& params, const Operand& h) {
   std::vector<Operand> sequences, last;
   const size_t each = params.size() / static_cast<size_t>(l.directions);
   for (i64 d = 0; d < l.directions && c.ok(); ++d) {
     const auto from = params.begin() + d * static_cast<std::ptrdiff_t>(each);
     const Operand first = l.directions == 1 ? h : sliced(c, h, 0, d, d + 1, 1, "h");
-    std::vector<Operand> states = gru_steps(c, l, x, {from, from + static_cast<std::ptrdiff_t>(each)}, first, d == 1);
+    std::vector<Operand> states =
+        gru_steps(c, l, x, {from, from + static_cast<std::ptrdiff_t>(each)}, first, d == 1);
     last.push_back(states.back());
     states.pop_back();
     sequences.push_back(whole_of(c, states, 0, "sequence"));
@@ -182,8 +218,8 @@ static void import_recurrent(Call& c) {
   Layer l = read_layer(c, x);
   const Shape w = c.shape(c.operand(2));
   l.hidden = c.integer("hidden_size", w.size() == 3 ? w[2] : 0);
-  c.require(!c.ok() || (l.hidden >= 1 && l.hidden <= 1 << 20), "has a hidden_size out of range", std::to_string(l.hidden), "1..",
-            "onnx.recurrent.weights");
+  c.require(!c.ok() || (l.hidden >= 1 && l.hidden <= 1 << 20), "has a hidden_size out of range",
+            std::to_string(l.hidden), "1..", "onnx.recurrent.weights");
   if (!c.ok()) return;
   x = with_batch_second(c, l, x, "steps");
   std::vector<Operand> params;
@@ -209,7 +245,8 @@ static void import_recurrent(Call& c) {
   if (l.resets_first && c.ok()) check_state(c, l, h);
   if (!c.ok()) return;
   const std::vector<Operand> y =
-      l.resets_first ? gru_written_out(c, l, x, params, h) : c.torch_all(l.kind.target, std::move(args), l.kind.states + 1, "sequence");
+      l.resets_first ? gru_written_out(c, l, x, params, h)
+                     : c.torch_all(l.kind.target, std::move(args), l.kind.states + 1, "sequence");
   if (!c.ok()) return;
   if (c.wants(0)) {
     Operand sequence = y[0];

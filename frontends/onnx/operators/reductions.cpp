@@ -23,11 +23,13 @@ Reduced read_reduced(Call& c) {
   const i64 rank = c.rank(r.x);
   r.axes = c.axes(std::move(r.axes), rank);
   if (r.axes.empty() && c.integer("noop_with_empty_axes", 0)) r.is_nothing = true;
-  else if (r.axes.empty()) r.axes.resize(static_cast<size_t>(rank)), std::iota(r.axes.begin(), r.axes.end(), 0);
+  else if (r.axes.empty())
+    r.axes.resize(static_cast<size_t>(rank)), std::iota(r.axes.begin(), r.axes.end(), 0);
   return r;
 }
 
-Operand reduced(Call& c, const Reduced& r, const Operand& x, std::string_view target, std::string_view suffix) {
+Operand reduced(Call& c, const Reduced& r, const Operand& x, std::string_view target,
+                std::string_view suffix) {
   if (r.is_nothing || r.axes.empty()) return x;
   return c.torch(target, {{"self", x}, {"dim", r.axes}, {"keepdim", r.keeps}}, suffix);
 }
@@ -51,7 +53,8 @@ static void import_sum_of_magnitudes(Call& c) {
 static void import_sum_of_squares(Call& c) {
   const Reduced r = read_reduced(c);
   const bool root = c.op() == "ReduceL2";
-  const Operand y = reduced(c, r, c.torch("aten.square.default", {{"self", r.x}}, "squares"), kSum, root ? "sum" : "");
+  const Operand y = reduced(c, r, c.torch("aten.square.default", {{"self", r.x}}, "squares"), kSum,
+                            root ? "sum" : "");
   c.result(root ? c.torch("aten.sqrt.default", {{"self", y}}) : y);
 }
 static void import_log_sum(Call& c) {
@@ -64,7 +67,8 @@ static void import_log_sum_exp(Call& c) {
   Shape shape = c.shape(r.x);
   for (const i64 axis : r.axes) shape[axis] = r.keeps ? 1 : 0;
   if (!r.keeps) std::erase(shape, 0);
-  c.result(c.torch_as("aten.logsumexp.default", {{"self", r.x}, {"dim", r.axes}, {"keepdim", r.keeps}}, DType::f32, shape));
+  c.result(c.torch_as("aten.logsumexp.default",
+                      {{"self", r.x}, {"dim", r.axes}, {"keepdim", r.keeps}}, DType::f32, shape));
 }
 
 // One axis after the other, from the last.
@@ -77,18 +81,20 @@ static void import_product(Call& c) {
     Shape shape = c.shape(y);
     if (r.keeps) shape[axes[k]] = 1;
     else shape.erase(shape.begin() + axes[k]);
-    y = c.torch_as("aten.prod.dim_int", {{"self", y}, {"dim", axes[k]}, {"keepdim", r.keeps}}, c.dtype(y), shape,
-                   k + 1 == axes.size() ? "" : fmt::format("axis{}", axes[k]));
+    y = c.torch_as("aten.prod.dim_int", {{"self", y}, {"dim", axes[k]}, {"keepdim", r.keeps}},
+                   c.dtype(y), shape, k + 1 == axes.size() ? "" : fmt::format("axis{}", axes[k]));
   }
   c.result(y);
 }
 
-// The first of equal ones; the last where the model asks: the first of the flipped axis, counted from its end.
+// The first of equal ones; the last where the model asks: the first of the flipped axis, counted
+// from its end.
 static void import_position(Call& c) {
   Operand x = c.operand(0);
   const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", 0), rank);
   const bool keeps = c.integer("keepdims", 1) != 0;
-  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
+  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1",
+            "onnx.operand.axis");
   const bool last = c.integer("select_last_index", 0) != 0;
   if (!c.ok()) return;
   Shape shape = c.shape(x);
@@ -97,20 +103,24 @@ static void import_position(Call& c) {
   if (keeps) shape[axis] = 1;
   else shape.erase(shape.begin() + axis);
   const char* target = c.op() == "ArgMax" ? "aten.argmax.default" : "aten.argmin.default";
-  const Operand y = c.torch_as(target, {{"self", x}, {"dim", axis}, {"keepdim", keeps}}, DType::s64, shape, last ? "from_end" : "");
+  const Operand y = c.torch_as(target, {{"self", x}, {"dim", axis}, {"keepdim", keeps}}, DType::s64,
+                               shape, last ? "from_end" : "");
   if (!last) return c.result(y);
-  const Operand back = c.torch_as("aten.mul.Scalar", {{"self", y}, {"other", -1}}, DType::s64, shape, "back");
+  const Operand back =
+      c.torch_as("aten.mul.Scalar", {{"self", y}, {"other", -1}}, DType::s64, shape, "back");
   const Operand end = c.known("last", {DType::s64, {}, {}}, std::vector<i64>{extent - 1});
   c.result(c.torch_as("aten.add.Tensor", {{"self", back}, {"other", end}}, DType::s64, shape));
 }
 
 static void import_running_sum(Call& c) {
   const Operand x = c.operand(0);
-  const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
+  const i64 rank = c.rank(x),
+            axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
   const bool backward = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
   if (!c.ok()) return;
   const Operand in = backward ? flipped(c, x, axis, "flipped") : x;
-  Operand y = c.torch_as("aten.cumsum.default", {{"self", in}, {"dim", axis}}, c.dtype(x), c.shape(x), backward || exclusive ? "sums" : "");
+  Operand y = c.torch_as("aten.cumsum.default", {{"self", in}, {"dim", axis}}, c.dtype(x),
+                         c.shape(x), backward || exclusive ? "sums" : "");
   if (exclusive) y = difference(c, y, in, backward ? "others" : "");
   c.result(backward ? flipped(c, y, axis, "") : y);
 }
@@ -118,9 +128,11 @@ static void import_running_sum(Call& c) {
 // An exclusive one begins with 1 and leaves out the last element.
 static void import_running_product(Call& c) {
   const Operand x = c.operand(0);
-  const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
+  const i64 rank = c.rank(x),
+            axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
   const bool backward = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
-  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
+  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1",
+            "onnx.operand.axis");
   if (!c.ok()) return;
   Shape one = c.shape(x);
   Operand y = backward ? flipped(c, x, axis, "flipped") : x;
@@ -128,8 +140,11 @@ static void import_running_product(Call& c) {
     const i64 extent = one[axis];
     one[axis] = 1;
     if (!c.may_make(numel(one))) return;
-    const Operand first = c.numbers("first", one, std::vector<float>(static_cast<size_t>(numel(one)), 1.0f));
-    y = extent == 1 ? first : joined(c, {first, sliced(c, y, axis, 0, extent - 1, 1, "others")}, axis, "moved");
+    const Operand first =
+        c.numbers("first", one, std::vector<float>(static_cast<size_t>(numel(one)), 1.0f));
+    y = extent == 1
+            ? first
+            : joined(c, {first, sliced(c, y, axis, 0, extent - 1, 1, "others")}, axis, "moved");
   }
   y = c.torch("aten.cumprod.default", {{"self", y}, {"dim", axis}}, backward ? "products" : "");
   c.result(backward ? flipped(c, y, axis, "") : y);

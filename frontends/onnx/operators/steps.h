@@ -15,9 +15,11 @@ struct Steps {
 };
 
 // From two operands that have to be known; the second may be missing: zero, of type `otherwise`.
-Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise = DType::u8, Element width = Element::undefined);
+Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise = DType::u8,
+                 Element width = Element::undefined);
 
 Operand quantized(Call& c, const Operand& x, const Steps& steps, i64 axis, std::string_view suffix);
-Operand dequantized(Call& c, const Operand& q, const Steps& steps, i64 axis, std::string_view suffix);
+Operand dequantized(Call& c, const Operand& q, const Steps& steps, i64 axis,
+                    std::string_view suffix);
 
 }  // namespace deuteron::onnx

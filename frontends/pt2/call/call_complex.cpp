@@ -17,7 +17,8 @@ bool Call::is_complex(std::string_view argument) {
   const Argument* a = find(argument);
   if (!a || (a->kind != Argument::Kind::tensor && a->kind != Argument::Kind::tensors)) return false;
   if (a->kind == Argument::Kind::tensor) return is_complex_tensor(a->text);
-  return std::any_of(a->names.begin(), a->names.end(), [&](const std::string& name) { return is_complex_tensor(name); });
+  return std::any_of(a->names.begin(), a->names.end(),
+                     [&](const std::string& name) { return is_complex_tensor(name); });
 }
 
 bool Call::touches_complex() const {
@@ -25,13 +26,15 @@ bool Call::touches_complex() const {
   if (std::any_of(node_.outputs.begin(), node_.outputs.end(), is_one)) return true;
   return std::any_of(node_.arguments.begin(), node_.arguments.end(), [&](const auto& argument) {
     const Argument& a = argument.second;
-    return (a.kind == Argument::Kind::tensor && is_one(a.text)) || std::any_of(a.names.begin(), a.names.end(), is_one);
+    return (a.kind == Argument::Kind::tensor && is_one(a.text)) ||
+           std::any_of(a.names.begin(), a.names.end(), is_one);
   });
 }
 
 bool Call::require_real(const Meaning& m, const std::string& tensor) {
   if (m.imaginary >= 0 || (m.parameter >= 0 && is_complex_tensor(tensor)))
-    refuse({fmt::format("reads `{}`, which is complex: that is not supported here", tensor), "", "", "pt2.operand.complex"},
+    refuse({fmt::format("reads `{}`, which is complex: that is not supported here", tensor), "", "",
+            "pt2.operand.complex"},
            "take abs(), .real, .imag or torch.view_as_real of it first");
   return ok_;
 }
@@ -42,16 +45,20 @@ Call::Complex Call::complex_value(const std::string& tensor) {
   Meaning* m = lookup(tensor);
   if (!m) return {};
   if (!is_complex_tensor(tensor)) return {as_float_tensor(value_of(tensor), tensor), -1};
-  if (m->parameter >= 0 && m->value < 0 && !state_.load_complex(m->parameter, &m->value, &m->imaginary)) ok_ = false;  // reported
+  if (m->parameter >= 0 && m->value < 0 &&
+      !state_.load_complex(m->parameter, &m->value, &m->imaginary))
+    ok_ = false;  // reported
   give_up_if_broken(m->value);
-  if (ok_ && m->imaginary < 0) refuse({"reads a complex tensor without an imaginary part", "", "", "pt2.operand.complex"});
+  if (ok_ && m->imaginary < 0)
+    refuse({"reads a complex tensor without an imaginary part", "", "", "pt2.operand.complex"});
   return ok_ ? Complex{m->value, m->imaginary} : Complex{};
 }
 
 Call::Complex Call::complex_tensor(std::string_view argument, bool may_be_real) {
   const Argument* a = need(argument, {Argument::Kind::tensor}, "a tensor");
   const Complex z = a ? complex_value(a->text) : Complex{};
-  if (ok_ && z.im < 0 && !may_be_real) refuse({fmt::format("`{}` is not complex", argument), "", "", "pt2.operand.complex"});
+  if (ok_ && z.im < 0 && !may_be_real)
+    refuse({fmt::format("`{}` is not complex", argument), "", "", "pt2.operand.complex"});
   return z;
 }
 

@@ -26,10 +26,12 @@ static bool is_one_of(std::string_view name, std::initializer_list<std::string_v
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Some operators give a view where they can and else a copy. Which one it was, the strides of the model's tensors say.
+// Some operators give a view where they can and else a copy. Which one it was, the strides of the
+// model's tensors say.
 static bool is_copy(std::string_view name, const TensorMeta& operand, const TensorMeta& made) {
   if (is_one_of(name, {"contiguous", "to", "type_as"})) return !lie_alike(operand, made);
-  if (is_one_of(name, {"flatten", "ravel", "reshape", "reshape_as"})) return !is_contiguous(operand) && is_contiguous(made);
+  if (is_one_of(name, {"flatten", "ravel", "reshape", "reshape_as"}))
+    return !is_contiguous(operand) && is_contiguous(made);
   return false;
 }
 
@@ -46,7 +48,8 @@ void Call::may_share_memory(std::string_view argument) {
   if (it == state_.meanings.end()) return;
   if ((has("copy") && boolean("copy")) || is_copying_form(operator_name())) return;
   const auto operand = state_.program.tensors.find(a->text);
-  const auto made = node_.outputs.empty() ? state_.program.tensors.end() : state_.program.tensors.find(node_.outputs[0]);
+  const auto made = node_.outputs.empty() ? state_.program.tensors.end()
+                                          : state_.program.tensors.find(node_.outputs[0]);
   const bool both = operand != state_.program.tensors.end() && made != state_.program.tensors.end();
   if (both && is_copy(operator_name(), operand->second, made->second)) return;
   for (size_t k = 0; k < outcomes_.size(); ++k) {

@@ -15,8 +15,10 @@ bool Call::has_size(const Shape& shape, i64 least) {
 }
 
 const TensorMeta* Call::declared_result(size_t index) {
-  const auto it = index < node_.outputs.size() ? state_.program.tensors.find(node_.outputs[index]) : state_.program.tensors.end();
-  if (it == state_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
+  const auto it = index < node_.outputs.size() ? state_.program.tensors.find(node_.outputs[index])
+                                               : state_.program.tensors.end();
+  if (it == state_.program.tensors.end())
+    refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   return ok_ ? &it->second : nullptr;
 }
 
@@ -27,23 +29,28 @@ const TensorMeta* Call::result_meta(size_t index) {
 }
 
 void Call::refuse_computed_size() {
-  refuse({"its result has as many elements as computed values say: a program's sizes are fixed", "", "", "pt2.shape.computed"},
-         "choose with a constant mask; or keep the shape: torch.where(mask, x, 0), topk instead of nonzero");
+  refuse({"its result has as many elements as computed values say: a program's sizes are fixed", "",
+          "", "pt2.shape.computed"},
+         "choose with a constant mask; or keep the shape: torch.where(mask, x, 0), topk instead of "
+         "nonzero");
 }
 
 void Call::refuse_range(const std::string& range, const std::string& found) {
   if (!range.empty())
-    refuse({"a size of its result lies outside of the range that the model says: the file is damaged", found, range, "pt2.graph.shape"},
-           "write the file again with torch.export.save");
+    refuse(
+        {"a size of its result lies outside of the range that the model says: the file is damaged",
+         found, range, "pt2.graph.shape"},
+        "write the file again with torch.export.save");
 }
 
 bool Call::check_declared_shape(size_t index, const Shape& shape) {
   const TensorMeta* declared = declared_result(index);
-  if (declared && declared->dynamic && state_.sizes) refuse_range(state_.sizes->learn(node_.outputs[index], shape), to_text(shape));
+  if (declared && declared->dynamic && state_.sizes)
+    refuse_range(state_.sizes->learn(node_.outputs[index], shape), to_text(shape));
   if (ok_ && declared && declared->dynamic) refuse_computed_size();
   if (ok_ && declared && declared->sizes != shape)
-    refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(shape), to_text(declared->sizes),
-            "pt2.graph.shape"},
+    refuse({"the shape of its result differs from what the model says: the file is damaged",
+            to_text(shape), to_text(declared->sizes), "pt2.graph.shape"},
            "write the file again with torch.export.save");
   return ok_;
 }
@@ -54,7 +61,9 @@ void Call::size_result(i64 size) {
 }
 
 bool Call::drop_tested_size() {
-  if (!ok_ || !state_.sizes || node_.sizes.size() != 1 || !state_.sizes->is_only_tested(node_.sizes[0])) return false;
+  if (!ok_ || !state_.sizes || node_.sizes.size() != 1 ||
+      !state_.sizes->is_only_tested(node_.sizes[0]))
+    return false;
   state_.sizes->drop(node_.sizes[0]);
   return true;
 }

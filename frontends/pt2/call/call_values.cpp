@@ -16,17 +16,20 @@ namespace deuteron::pt2 {
 Meaning* Call::lookup(const std::string& tensor) {
   const auto it = state_.meanings.find(tensor);
   if (it == state_.meanings.end()) {
-    refuse({fmt::format("reads `{}`, which nothing before it makes", tensor), "", "", "pt2.graph.undefined"});
+    refuse({fmt::format("reads `{}`, which nothing before it makes", tensor), "", "",
+            "pt2.graph.undefined"});
     return nullptr;
   }
   if (!it->second.unavailable.empty()) {
-    refuse({fmt::format("reads `{}`, {}", tensor, it->second.unavailable), "", "", "pt2.graph.unavailable"});
+    refuse({fmt::format("reads `{}`, {}", tensor, it->second.unavailable), "", "",
+            "pt2.graph.unavailable"});
     return nullptr;
   }
   return &it->second;
 }
 
-// A parameter or an input that lies in another order of axes: the user's axes are made when they are first asked for.
+// A parameter or an input that lies in another order of axes: the user's axes are made when they
+// are first asked for.
 void Call::make_value(Meaning& m, const std::string& tensor) {
   if (m.parameter >= 0) {
     const Weight* weight = state_.load(m.parameter);
@@ -72,16 +75,21 @@ ValueId Call::as_float_tensor(ValueId v, const std::string& tensor) {
   if (state_.graph.is_constant(v) && type.quant.empty()) {
     const auto data = as_float(*state_.graph.values[v].constant, type.dtype);
     if (data) return state_.add_value(tensor + ".f32", {DType::f32, type.shape, {}}, *data);
-    refuse({fmt::format("reads `{}`, whose integers are too large for float32", tensor), "", "", "pt2.operand.integer"});
-  } else if (type.quant.empty() && (type.dtype == DType::b8 || type.dtype == DType::s32 || type.dtype == DType::s64)) {
+    refuse({fmt::format("reads `{}`, whose integers are too large for float32", tensor), "", "",
+            "pt2.operand.integer"});
+  } else if (type.quant.empty() &&
+             (type.dtype == DType::b8 || type.dtype == DType::s32 || type.dtype == DType::s64)) {
     return converted(v, DType::f32);
   } else if (!type.quant.empty()) {
     refuse(
-        {fmt::format("reads `{}`, which is quantized: only quantize and dequantize, views and permutes work on quantized values", tensor),
+        {fmt::format("reads `{}`, which is quantized: only quantize and dequantize, views and "
+                     "permutes work on quantized values",
+                     tensor),
          "", "", "pt2.operand.quantized"},
         "export the model as convert_pt2e leaves it, with a dequantize in front of every operator");
   } else {
-    refuse({fmt::format("reads `{}`, which has dtype {}", tensor, name_of(type.dtype)), "", "", "pt2.operand.dtype"},
+    refuse({fmt::format("reads `{}`, which has dtype {}", tensor, name_of(type.dtype)), "", "",
+            "pt2.operand.dtype"},
            "keep the model in float32");
   }
   return -1;
@@ -94,7 +102,8 @@ ValueId Call::converted(ValueId v, DType to) {
   KernelCall call;
   call.name = "aten::_to_copy", call.overload = "out";
   const Face face = plain_face(shape(v));
-  call.args = {{K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
+  call.args = {
+      {K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
   const std::vector<ValueId> results = add_call(std::move(call), {v}, {{to, shape(v), {}}});
   return ok_ ? results[0] : -1;
 }
@@ -107,14 +116,16 @@ ValueId Call::tensor(std::string_view argument) {
 std::vector<ValueId> Call::tensors(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensors}, "a list of tensors");
   std::vector<ValueId> values;
-  for (size_t k = 0; a && k < a->names.size(); ++k) values.push_back(as_float_tensor(value_of(a->names[k]), a->names[k]));
+  for (size_t k = 0; a && k < a->names.size(); ++k)
+    values.push_back(as_float_tensor(value_of(a->names[k]), a->names[k]));
   return values;
 }
 
 std::vector<ValueId> Call::optional_tensors(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensors}, "a list of tensors");
   std::vector<ValueId> values;
-  for (size_t k = 0; a && k < a->names.size(); ++k) values.push_back(a->names[k].empty() ? -1 : value_of(a->names[k]));
+  for (size_t k = 0; a && k < a->names.size(); ++k)
+    values.push_back(a->names[k].empty() ? -1 : value_of(a->names[k]));
   return values;
 }
 
@@ -127,14 +138,17 @@ ValueId Call::operand(std::string_view argument) {
   if (is_tensor(argument)) return tensor(argument);
   const double value = number(argument);
   if (!std::isfinite(static_cast<float>(value)))
-    refuse({fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value), "finite", "pt2.argument.finite"});
+    refuse({fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value),
+            "finite", "pt2.argument.finite"});
   return constant(argument, {}, {static_cast<float>(value)});
 }
 
 ValueId Call::parameter(std::string_view argument) {
   const ValueId v = tensor(argument);
   if (ok_ && !is_derived_from_constants(v))
-    refuse({fmt::format("`{}` is computed from the model's inputs, it has to be a parameter", argument), "", "", "pt2.operand.parameter"});
+    refuse({fmt::format("`{}` is computed from the model's inputs, it has to be a parameter",
+                        argument),
+            "", "", "pt2.operand.parameter"});
   return ok_ ? v : -1;
 }
 
@@ -142,7 +156,8 @@ const TensorMeta* Call::meta(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensor}, "a tensor");
   if (!a) return nullptr;
   const auto it = state_.program.tensors.find(a->text);
-  if (it == state_.program.tensors.end()) refuse({fmt::format("`{}` has no shape in the model", a->text), "", "", "pt2.graph.shape"});
+  if (it == state_.program.tensors.end())
+    refuse({fmt::format("`{}` has no shape in the model", a->text), "", "", "pt2.graph.shape"});
   return ok_ ? &it->second : nullptr;
 }
 
@@ -168,23 +183,28 @@ ValueId Call::constant_value(std::string name, Type type, Constant data) {
 }
 
 ValueId Call::constant(std::string_view suffix, Shape shape, std::vector<float> data) {
-  return constant_value(name(suffix), {DType::f32, std::move(shape), {}}, constant_of(std::move(data)));
+  return constant_value(name(suffix), {DType::f32, std::move(shape), {}},
+                        constant_of(std::move(data)));
 }
 
-// A view or permute of quantized values keeps their parameters; every other result of a float operator has none.
+// A view or permute of quantized values keeps their parameters; every other result of a float
+// operator has none.
 static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
   if (quant.empty()) return Quant{};
   Quant q = quant;
   if (std::holds_alternative<Reshape>(op)) return q.per_channel() ? std::nullopt : std::optional(q);
   if (const auto* permute = std::get_if<Permute>(&op)) {
-    if (q.per_channel()) q.axis = static_cast<i32>(std::find(permute->perm.begin(), permute->perm.end(), q.axis) - permute->perm.begin());
+    if (q.per_channel())
+      q.axis = static_cast<i32>(std::find(permute->perm.begin(), permute->perm.end(), q.axis) -
+                                permute->perm.begin());
     return q;
   }
   if (std::holds_alternative<Dequantize>(op)) return Quant{};
   return std::nullopt;
 }
 
-bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results) {
+bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs,
+                      std::vector<Type>& results) {
   std::vector<const Type*> types;
   auto inferred = infer(op, state_.graph.types(inputs, types));
   if (!inferred) {
@@ -199,7 +219,8 @@ bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vec
     } else if (auto quant = carried_quant(op, types[0]->quant)) {
       result.quant = std::move(*quant);
     } else {
-      refuse({"cannot work on values that are quantized by channel", "", "", "pt2.operand.quantized"});
+      refuse(
+          {"cannot work on values that are quantized by channel", "", "", "pt2.operand.quantized"});
     }
   }
   return ok_;
@@ -226,7 +247,9 @@ ValueId Call::known_value(Type type, std::span<const float> numbers, std::string
   return constant_value(name(suffix), std::move(type), std::move(data));
 }
 
-static bool is_integer(const Type& t) { return t.dtype == DType::b8 || t.dtype == DType::s32 || t.dtype == DType::s64; }
+static bool is_integer(const Type& t) {
+  return t.dtype == DType::b8 || t.dtype == DType::s32 || t.dtype == DType::s64;
+}
 
 static i64 elements_of(std::span<const Type> types) {
   i64 elements = 0;
@@ -234,26 +257,32 @@ static i64 elements_of(std::span<const Type> types) {
   return elements;
 }
 
-// Integers and masks that the model computes from constants are known at once: positions, masks and sizes steer what is imported, and are
-// small.
+// Integers and masks that the model computes from constants are known at once: positions, masks and
+// sizes steer what is imported, and are small.
 bool Call::is_computed_now(std::span<const ValueId> inputs, std::span<const Type> types) const {
   constexpr i64 kMostKnown = i64{1} << 22;
-  const auto is_plain = [](const Type& t) { return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t)); };
+  const auto is_plain = [](const Type& t) {
+    return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t));
+  };
   bool integers = std::any_of(types.begin(), types.end(), is_integer);
   for (const ValueId v : inputs) {
     const Type& type = state_.graph.type(v);
     if (!state_.derived_from_constants[v] || state_.broken[v] || !is_plain(type)) return false;
     integers = integers || is_integer(type);
   }
-  return integers && !inputs.empty() && std::all_of(types.begin(), types.end(), is_plain) && elements_of(types) <= kMostKnown;
+  return integers && !inputs.empty() && std::all_of(types.begin(), types.end(), is_plain) &&
+         elements_of(types) <= kMostKnown;
 }
 
 // The host computes with float32 numbers: integers that those cannot hold stay calls.
-std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
+std::optional<std::vector<ValueId>> Call::computed_now(const Op& op,
+                                                       const std::vector<ValueId>& inputs,
+                                                       const std::vector<Type>& types,
                                                        std::string_view suffix) {
   if (!is_computed_now(inputs, types)) return std::nullopt;
   const auto fits = [&](const Type& t, const std::vector<float>& numbers) {
-    return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::abs(x) < kExactIntegers; });
+    return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(),
+                                         [](float x) { return std::abs(x) < kExactIntegers; });
   };
   std::vector<std::vector<float>> data;
   for (const ValueId v : inputs) {
@@ -266,7 +295,8 @@ std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::
   std::vector<ValueId> values;
   for (size_t k = 0; k < types.size(); ++k)
     if (!fits(types[k], results[k])) return std::nullopt;
-  for (size_t k = 0; k < types.size(); ++k) values.push_back(known_value(types[k], results[k], suffix));
+  for (size_t k = 0; k < types.size(); ++k)
+    values.push_back(known_value(types[k], results[k], suffix));
   return values;
 }
 
@@ -277,9 +307,12 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   if (!ok_ || !take_types(op, inputs, types) || !may_compute(inputs, types)) return {};
   if (auto known = computed_now(op, inputs, types, suffix)) return *known;
   bool derived = true, is_broken = false;
-  for (const ValueId v : inputs) derived = derived && state_.derived_from_constants[v], is_broken = is_broken || state_.broken[v];
+  for (const ValueId v : inputs)
+    derived = derived && state_.derived_from_constants[v],
+    is_broken = is_broken || state_.broken[v];
   const size_t results = types.size();
-  state_.graph.add_node(std::move(op), std::move(inputs), std::move(types), name(suffix), {source_});
+  state_.graph.add_node(std::move(op), std::move(inputs), std::move(types), name(suffix),
+                        {source_});
   state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
   state_.broken.insert(state_.broken.end(), results, is_broken);
   return state_.graph.nodes.back().outputs;
@@ -290,7 +323,8 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   return results.empty() ? -1 : results[0];
 }
 
-std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types) {
+std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs,
+                                    std::vector<Type> types) {
   bool derived = true;
   for (const ValueId v : inputs) {
     if (v < 0 || state_.broken[v]) ok_ = false;
@@ -298,7 +332,8 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
     derived = derived && state_.derived_from_constants[v];
     const Type& type = state_.graph.type(v);
     if (!type.quant.empty())
-      refuse({"works on quantized values, for which there is no kernel", to_text(type), "f32", "pt2.operand.quantized"});
+      refuse({"works on quantized values, for which there is no kernel", to_text(type), "f32",
+              "pt2.operand.quantized"});
   }
   std::vector<const Type*> in, out;
   for (const Type& type : types) {
@@ -306,8 +341,9 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
     out.push_back(&type);
   }
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
-    refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
-            "pt2.leftover.call"});
+    refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}",
+                        call.name, call.overload, *fault),
+            "", "", "pt2.leftover.call"});
   if (!ok_ || !may_compute(inputs, types)) return {};
   if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
@@ -319,7 +355,8 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
 
 bool Call::may_make(i64 elements) {
   const i64 made = state_.made_elements + elements;
-  require(made <= kMostMadeElements, "the model makes constants of too many elements, from nothing or by repeating others",
+  require(made <= kMostMadeElements,
+          "the model makes constants of too many elements, from nothing or by repeating others",
           std::to_string(made), std::to_string(kMostMadeElements), "pt2.constant.total");
   if (ok_) state_.made_elements = made;
   return ok_;
@@ -328,7 +365,8 @@ bool Call::may_make(i64 elements) {
 bool Call::may_compute(std::span<const ValueId> inputs, std::span<const Type> results) {
   i64 made = elements_of(results);
   if (is_computed_now(inputs, results)) return may_make(made);
-  const std::set<ValueId> operands(inputs.begin(), inputs.end());  // one that is read twice is there once
+  const std::set<ValueId> operands(inputs.begin(),
+                                   inputs.end());  // one that is read twice is there once
   for (const ValueId v : operands) {
     if (!state_.derived_from_constants[v]) return true;
     made -= type(v).elements();
@@ -347,7 +385,9 @@ ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
     return known.outputs[0];
   }
   const ValueId y = add(Permute{perm}, {x}, suffix);
-  if (y >= 0) state_.parameter_permutes.push_back({{x, std::move(perm)}, static_cast<NodeId>(state_.graph.nodes.size()) - 1});
+  if (y >= 0)
+    state_.parameter_permutes.push_back(
+        {{x, std::move(perm)}, static_cast<NodeId>(state_.graph.nodes.size()) - 1});
   return y;
 }
 
@@ -360,9 +400,12 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
 
 // Results
 
-// Integers computed from constants by an operator that knows only float32: positions and sizes. Anything else is left as it is.
+// Integers computed from constants by an operator that knows only float32: positions and sizes.
+// Anything else is left as it is.
 ValueId Call::known_integers(ValueId v, DType dtype) {
-  if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 || state_.broken[v]) return v;
+  if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 ||
+      state_.broken[v])
+    return v;
   const std::optional<std::vector<float>> numbers = known_numbers(v);
   if (!numbers) return v;
   for (const float x : *numbers)
@@ -375,13 +418,15 @@ void Call::result(size_t index, ValueId v) {
     ok_ = false;
     return;
   }
-  if (index >= node_.outputs.size()) return refuse({"has fewer results in the model", "", "", "pt2.graph.result"});
+  if (index >= node_.outputs.size())
+    return refuse({"has fewer results in the model", "", "", "pt2.graph.result"});
   const auto it = state_.program.tensors.find(node_.outputs[index]);
   if (it == state_.program.tensors.end() && !state_.declares_results) {
     outcomes_[index].value = v;
     return;
   }
-  if (it == state_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
+  if (it == state_.program.tensors.end())
+    return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   const TensorMeta& declared = it->second;
   if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);
   const Type& type = state_.graph.type(v);
@@ -390,11 +435,12 @@ void Call::result(size_t index, ValueId v) {
     (part_ == Part::real ? outcomes_[index].value : outcomes_[index].imaginary) = v;
     return;
   }
-  const bool is_shifted = type.dtype == DType::s8 && !type.quant.empty() && declared.dtype == DType::u8;  // quantization.cpp
+  const bool is_shifted = type.dtype == DType::s8 && !type.quant.empty() &&
+                          declared.dtype == DType::u8;  // quantization.cpp
   if (declared.dtype != type.dtype && !is_shifted) {
     give_up_if_broken(v);
-    return refuse({"the dtype of its result cannot be computed", std::string(name_of(type.dtype)), name_of_code(declared.dtype_code),
-                   "pt2.graph.dtype"},
+    return refuse({"the dtype of its result cannot be computed", std::string(name_of(type.dtype)),
+                   name_of_code(declared.dtype_code), "pt2.graph.dtype"},
                   "keep the model in float32");
   }
   outcomes_[index].value = v;

@@ -31,7 +31,8 @@ static std::vector<float> in_users_order(const Weight& w) {
   return numbers;
 }
 
-ValueId ImportState::add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken) {
+ValueId ImportState::add_value(std::string name, Type type, std::optional<Constant> constant,
+                               bool is_broken) {
   const bool is_constant = constant.has_value();
   const ValueId v = graph.add_value(std::move(name), std::move(type), std::move(constant));
   derived_from_constants.resize(v + 1, false);
@@ -41,7 +42,9 @@ ValueId ImportState::add_value(std::string name, Type type, std::optional<Consta
   return v;
 }
 
-static bool is_other_float(DType d) { return d == DType::f16 || d == DType::bf16 || d == DType::f64; }
+static bool is_other_float(DType d) {
+  return d == DType::f16 || d == DType::bf16 || d == DType::f64;
+}
 
 // Every float type is float32 from here on.
 const Weight* ImportState::load(i32 index) {
@@ -50,20 +53,23 @@ const Weight* ImportState::load(i32 index) {
   const ByName<WeightEntry>& entries = p.input->in_constants ? program.constants : program.weights;
   const auto it = entries.find(p.input->key);
   if (it == entries.end())
-    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key), "has no entry in the table of weights",
-                      "pt2.weights.missing");
-  else if (const auto meta = program.tensors.find(p.input->name); meta == program.tensors.end() ||
-                                                                  meta->second.dtype_code != it->second.meta.dtype_code ||
-                                                                  meta->second.sizes != it->second.meta.sizes)
     diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
-                      "has another shape or dtype in the table of weights than in the graph: the file is damaged", "pt2.weights.shape");
+                      "has no entry in the table of weights", "pt2.weights.missing");
+  else if (const auto meta = program.tensors.find(p.input->name);
+           meta == program.tensors.end() || meta->second.dtype_code != it->second.meta.dtype_code ||
+           meta->second.sizes != it->second.meta.sizes)
+    diagnostics.error(
+        fmt::format("{}: parameter `{}`", archive.name, p.input->key),
+        "has another shape or dtype in the table of weights than in the graph: the file is damaged",
+        "pt2.weights.shape");
   else p.weight = read_weight(archive, it->second, p.input->key, diagnostics);
   if (p.weight && is_other_float(p.weight->type.dtype)) {
     const auto data = as_float(p.weight->data, p.weight->type.dtype);
     if (data) p.weight->data = *data, p.weight->type.dtype = DType::f32;
     else
       diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
-                        fmt::format("holds {} values that are not finite float32 numbers", name_of(p.weight->type.dtype)),
+                        fmt::format("holds {} values that are not finite float32 numbers",
+                                    name_of(p.weight->type.dtype)),
                         "pt2.weights.finite", "look for a training step that diverged"),
           p.weight.reset();
   }
@@ -76,8 +82,8 @@ bool ImportState::load_complex(i32 index, ValueId* real, ValueId* imaginary) {
   const ByName<WeightEntry>& entries = p.input->in_constants ? program.constants : program.weights;
   const auto it = entries.find(p.input->key);
   if (it == entries.end() || it->second.meta.dtype_code != kComplex64) {
-    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key), "is not in the table of weights as complex64",
-                      "pt2.weights.missing");
+    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
+                      "is not in the table of weights as complex64", "pt2.weights.missing");
     return false;
   }
   // Pairs of float32: a tensor with one more axis.
@@ -93,7 +99,8 @@ bool ImportState::load_complex(i32 index, ValueId* real, ValueId* imaginary) {
   std::vector<float> parts[2];
   for (size_t k = 0; k < numbers.size(); ++k) parts[k % 2].push_back(numbers[k]);
   *real = add_value(p.input->name, {DType::f32, sizes, {}}, constant_of(std::move(parts[0])));
-  *imaginary = add_value(p.input->name + ".imaginary", {DType::f32, sizes, {}}, constant_of(std::move(parts[1])));
+  *imaginary = add_value(p.input->name + ".imaginary", {DType::f32, sizes, {}},
+                         constant_of(std::move(parts[1])));
   return true;
 }
 
@@ -106,7 +113,8 @@ ValueId ImportState::parameter_value(i32 index, Type type, const Constant& data)
   return v;
 }
 
-// Nodes stand in the order of the graph: what the value needs is found from the last to the first, and computed from the first to the last.
+// Nodes stand in the order of the graph: what the value needs is found from the last to the first,
+// and computed from the first to the last.
 std::vector<float> ImportState::numbers_of_known(ValueId v) const {
   std::vector<bool> needed(graph.values.size(), false);
   needed[v] = true;
@@ -131,13 +139,16 @@ std::vector<float> ImportState::numbers_of_known(ValueId v) const {
     std::vector<const Type*> types;
     graph.types((*node)->outputs, types);
     std::vector<std::vector<float>> results = computed((*node)->op, (*node)->inputs, data, types);
-    for (size_t k = 0; k < results.size(); ++k) numbers[(*node)->outputs[k]] = std::move(results[k]);
+    for (size_t k = 0; k < results.size(); ++k)
+      numbers[(*node)->outputs[k]] = std::move(results[k]);
   }
   return take(v);
 }
 
-std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::vector<ValueId>& inputs,
-                                                      std::vector<std::vector<float>>& data, const std::vector<const Type*>& types) const {
+std::vector<std::vector<float>> ImportState::computed(const Op& op,
+                                                      const std::vector<ValueId>& inputs,
+                                                      std::vector<std::vector<float>>& data,
+                                                      const std::vector<const Type*>& types) const {
   std::vector<std::vector<float>> results;
   std::vector<HostTensor> in, out;
   for (size_t k = 0; k < inputs.size(); ++k) in.push_back({&graph.type(inputs[k]), data[k].data()});
@@ -149,11 +160,13 @@ std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::v
 
 std::optional<Refusal> fault_of_size(const Shape& shape, i64 least) {
   if (static_cast<i64>(shape.size()) > kMostAxes)
-    return Refusal{"the result has too many axes", std::to_string(shape.size()), std::to_string(kMostAxes), "result.rank"};
+    return Refusal{"the result has too many axes", std::to_string(shape.size()),
+                   std::to_string(kMostAxes), "result.rank"};
   i64 elements = 1;
   for (const i64 extent : shape) {
     if (extent < least || extent > kMostElements || elements * extent > kMostElements)
-      return Refusal{"the result has no elements, or too many", to_text(shape), fmt::format("{}..{}", least, kMostElements), "result.size"};
+      return Refusal{"the result has no elements, or too many", to_text(shape),
+                     fmt::format("{}..{}", least, kMostElements), "result.size"};
     elements *= extent;
   }
   return std::nullopt;
@@ -163,7 +176,8 @@ std::string describe_source(const Graph& graph, i32 id) {
   const SourceOp& s = graph.sources[id];
   std::string text = fmt::format("{}: {} `{}` (source op {}", graph.name, s.target, s.name, id);
   if (!s.module.empty()) text += fmt::format(", module {}", s.module);
-  if (const std::string_view line = users_line(s.stack); !line.empty()) text += fmt::format(", {}", line);
+  if (const std::string_view line = users_line(s.stack); !line.empty())
+    text += fmt::format(", {}", line);
   return text + ")";
 }
 

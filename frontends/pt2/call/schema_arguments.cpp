@@ -62,14 +62,17 @@ bool takes(const TorchParameter& p, const Argument& a) {
   if (a.kind == K::other || a.kind == K::complex) return true;
   if (a.kind == K::none) return p.may_be_none();
   if (p.is_list()) {
-    if (element == "Tensor") return a.kind == K::tensors || (a.kind == K::integers && a.integers.empty());
+    if (element == "Tensor")
+      return a.kind == K::tensors || (a.kind == K::integers && a.integers.empty());
     if (element == "float") return a.kind == K::reals || a.kind == K::integers;
-    if (element == "int" || element == "SymInt") return a.kind == K::integers || a.kind == K::integer;
+    if (element == "int" || element == "SymInt")
+      return a.kind == K::integers || a.kind == K::integer;
     return true;
   }
   if (element == "Tensor") return a.kind == K::tensor || is_number;  // x + 2 is an add.Tensor
   if (element == "Scalar" || element == "float") return is_number;
-  if (element == "int" || element == "SymInt") return a.kind == K::integer || a.kind == K::boolean || a.kind == K::dtype;
+  if (element == "int" || element == "SymInt")
+    return a.kind == K::integer || a.kind == K::boolean || a.kind == K::dtype;
   if (element == "bool") return a.kind == K::boolean || a.kind == K::integer;
   if (element == "str") return a.kind == K::text;
   return a.kind == K::integer || a.kind == K::dtype;  // ScalarType, Layout, Device, MemoryFormat
@@ -78,7 +81,10 @@ bool takes(const TorchParameter& p, const Argument& a) {
 std::string_view describe_kind(const TorchParameter& p) {
   const std::string_view element = p.element();
   const bool is_integer = element == "int" || element == "SymInt";
-  if (p.is_list()) return element == "Tensor" ? "a list of tensors" : is_integer ? "a list of integers" : "a list of numbers";
+  if (p.is_list())
+    return element == "Tensor" ? "a list of tensors"
+           : is_integer        ? "a list of integers"
+                               : "a list of numbers";
   if (element == "Tensor") return "a tensor";
   if (element == "bool") return "true or false";
   if (element == "str") return "a string";

@@ -9,10 +9,12 @@
 
 namespace deuteron::pt2 {
 
-// What the argument is when the model leaves it out. Nothing where that is None or an empty list: both mean that the operator decides.
+// What the argument is when the model leaves it out. Nothing where that is None or an empty list:
+// both mean that the operator decides.
 std::optional<Argument> default_argument(std::string_view target, std::string_view argument);
 
-// Can a parameter of that type have such an argument? Yes for kinds that the reader does not know: who reads one says so.
+// Can a parameter of that type have such an argument? Yes for kinds that the reader does not know:
+// who reads one says so.
 bool takes(const TorchParameter& parameter, const Argument& argument);
 
 // "a list of integers": what a reader is told to give.

@@ -20,7 +20,8 @@ static std::vector<TorchExample> read_examples() {
     const size_t end = next == kText.npos ? kText.size() : next;
     const std::string_view name = kText.substr(at + 2, end_of_line - at - 2);
     const size_t space = std::min(name.find(' '), name.size());
-    examples.push_back({name.substr(0, space), name.substr(std::min(space + 1, name.size())), kText.substr(end_of_line + 1, end - end_of_line - 1)});
+    examples.push_back({name.substr(0, space), name.substr(std::min(space + 1, name.size())),
+                        kText.substr(end_of_line + 1, end - end_of_line - 1)});
     at = next == kText.npos ? next : next + 1;
   }
   return examples;

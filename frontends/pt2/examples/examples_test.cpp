@@ -26,9 +26,11 @@ TEST(TorchExamples, AreThereForEveryOperatorThatIsImported) {
   for (const TorchExample& example : torch_examples())
     EXPECT_TRUE(shown.insert(example.target).second || !example.form.empty()) << example.target;
   for (const std::string_view target : imported_targets())
-    EXPECT_TRUE(shown.contains(target)) << target << " has no example: run frontends/pt2/examples/make_examples.py";
+    EXPECT_TRUE(shown.contains(target))
+        << target << " has no example: run frontends/pt2/examples/make_examples.py";
   for (const std::string_view target : shown)
-    EXPECT_TRUE(imported_targets().contains(target)) << target << " is not imported: run frontends/pt2/examples/make_examples.py";
+    EXPECT_TRUE(imported_targets().contains(target))
+        << target << " is not imported: run frontends/pt2/examples/make_examples.py";
 }
 
 TEST(TorchExamples, CallTheirOperatorAndImport) {
@@ -40,14 +42,16 @@ TEST(TorchExamples, CallTheirOperatorAndImport) {
     for (const Diagnostic& d : diagnostics.list()) said += format_diagnostic(d) + "\n";
     ASSERT_TRUE(graph) << said;
     EXPECT_EQ(find_fault(*graph), std::nullopt) << example.target;
-    EXPECT_FALSE(graph->inputs.empty()) << example.target << " has nothing to compute on the device";
+    EXPECT_FALSE(graph->inputs.empty())
+        << example.target << " has nothing to compute on the device";
   }
 }
 
 TEST(ProgramText, HasEveryKindOfArgument) {
   const TextModel m = model_from_text(
       "# what it is\ninput x : f32[2,3]\nparameter w : s64[2] 4,-5\n"
-      "a, b = aten.f.default(self=x, index=w, k=-1, r=0.5, e=1e-05, t=true, n=none, s=\"a,b\", i=[1,2], v=[0.5], l=[x,w,none], d=s8) : f32[2,3], s64[]\n"
+      "a, b = aten.f.default(self=x, index=w, k=-1, r=0.5, e=1e-05, t=true, n=none, s=\"a,b\", "
+      "i=[1,2], v=[0.5], l=[x,w,none], d=s8) : f32[2,3], s64[]\n"
       "c = aten.g.default(a=x) :\noutput a\n",
       "name");
   ASSERT_EQ(m.program.nodes.size(), 2u);
@@ -57,7 +61,8 @@ TEST(ProgramText, HasEveryKindOfArgument) {
   using Kind = Argument::Kind;
   std::vector<Kind> kinds;
   for (const auto& [name, argument] : node.arguments) kinds.push_back(argument.kind);
-  EXPECT_THAT(kinds, testing::ElementsAre(Kind::tensor, Kind::tensor, Kind::integer, Kind::real, Kind::real, Kind::boolean, Kind::none, Kind::text,
+  EXPECT_THAT(kinds, testing::ElementsAre(Kind::tensor, Kind::tensor, Kind::integer, Kind::real,
+                                          Kind::real, Kind::boolean, Kind::none, Kind::text,
                                           Kind::integers, Kind::reals, Kind::tensors, Kind::dtype));
   EXPECT_EQ(node.arguments[1].second.text, "p_w");
   EXPECT_EQ(node.arguments[7].second.text, "a,b");

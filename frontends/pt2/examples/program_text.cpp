@@ -38,7 +38,8 @@ std::vector<std::string_view> split_list(std::string_view text) {
     parts.push_back(trimmed(text.substr(begin, k - begin)));
     begin = k + 1;
   }
-  if (const std::string_view last = trimmed(text.substr(begin)); !last.empty()) parts.push_back(last);
+  if (const std::string_view last = trimmed(text.substr(begin)); !last.empty())
+    parts.push_back(last);
   return parts;
 }
 
@@ -46,12 +47,14 @@ template <class T>
 std::optional<T> number_of(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
 }
 
 // The codes of torch: docs/formats.md.
-constexpr std::pair<std::string_view, int> kCodes[] = {{"u8", 1},  {"s8", 2},  {"s16", 3}, {"s32", 4},        {"s64", 5},
-                                                       {"f16", 6}, {"f32", 7}, {"f64", 8}, {"c64", kComplex64}, {"b8", 12}};
+constexpr std::pair<std::string_view, int> kCodes[] = {
+    {"u8", 1},  {"s8", 2},  {"s16", 3}, {"s32", 4},          {"s64", 5},
+    {"f16", 6}, {"f32", 7}, {"f64", 8}, {"c64", kComplex64}, {"b8", 12}};
 std::optional<int> code_of(std::string_view name) {
   for (const auto& [known, code] : kCodes)
     if (known == name) return code;
@@ -62,7 +65,8 @@ std::optional<int> code_of(std::string_view name) {
 TensorMeta meta_of(std::string_view text) {
   const size_t open = text.find('[');
   const std::optional<int> code = code_of(trimmed(text.substr(0, open)));
-  DEUTERON_CHECK(open != text.npos && text.ends_with(']') && code, fmt::format("no type: {}", text));
+  DEUTERON_CHECK(open != text.npos && text.ends_with(']') && code,
+                 fmt::format("no type: {}", text));
   TensorMeta meta;
   meta.dtype_code = *code;
   meta.dtype = dtype_of_code(*code);
@@ -81,13 +85,16 @@ class Reader {
   void statement(std::string_view line) {
     if (line.starts_with("input ")) return input(line.substr(6));
     if (line.starts_with("parameter ")) return parameter(line.substr(10));
-    if (line.starts_with("output ")) return model_.program.outputs.push_back({ProgramOutput::Kind::tensor, std::string(trimmed(line.substr(7))), {}});
+    if (line.starts_with("output "))
+      return model_.program.outputs.push_back(
+          {ProgramOutput::Kind::tensor, std::string(trimmed(line.substr(7))), {}});
     call(line);
   }
 
   TextModel done() {
     archive_->owner = bytes_;
-    std::sort(archive_->entries.begin(), archive_->entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) { return a.name < b.name; });
+    std::sort(archive_->entries.begin(), archive_->entries.end(),
+              [](const ArchiveEntry& a, const ArchiveEntry& b) { return a.name < b.name; });
     model_.archive = archive_;
     model_.program.flavour = "training";
     return std::move(model_);
@@ -109,7 +116,8 @@ class Reader {
     std::vector<float> numbers;
     // Between 0 and 1, so that variances, roots and logarithms of them exist.
     for (i64 k = 0; k < numel(meta.sizes); ++k)
-      numbers.push_back(given.empty() ? static_cast<float>(7 * k % 11 + 2) / 16 : *number_of<float>(given[given.size() == 1 ? 0 : k]));
+      numbers.push_back(given.empty() ? static_cast<float>(7 * k % 11 + 2) / 16
+                                      : *number_of<float>(given[given.size() == 1 ? 0 : k]));
     Constant data = constant_of(elements_of(numbers, {*meta.dtype, meta.sizes, {}}));
     archive_->entries.push_back({key, data.bytes});
     bytes_->push_back(std::move(data));
@@ -121,10 +129,12 @@ class Reader {
   // "y0, y1 = aten.split.Tensor(self=x, split_size=2) : f32[2,3], f32[2,3]"
   void call(std::string_view line) {
     const size_t equals = line.find(" = "), open = line.find('('), close = line.rfind(") :");
-    DEUTERON_CHECK(equals < open && open < close && close != line.npos, fmt::format("no statement: {}", line));
+    DEUTERON_CHECK(equals < open && open < close && close != line.npos,
+                   fmt::format("no statement: {}", line));
     ProgramNode node;
     node.target = line.substr(equals + 3, open - equals - 3);
-    for (const std::string_view result : split_list(line.substr(0, equals))) node.outputs.emplace_back(result);
+    for (const std::string_view result : split_list(line.substr(0, equals)))
+      node.outputs.emplace_back(result);
     node.name = node.outputs[0];
     for (const std::string_view item : split_list(line.substr(open + 1, close - open - 1))) {
       const size_t is = item.find('=');
@@ -132,8 +142,10 @@ class Reader {
     }
     const std::vector<std::string_view> types = split_list(line.substr(close + 3));
     if (types.empty()) node.outputs.clear();
-    DEUTERON_CHECK(types.size() == node.outputs.size(), fmt::format("results without a type: {}", line));
-    for (size_t k = 0; k < types.size(); ++k) model_.program.tensors[node.outputs[k]] = meta_of(types[k]);
+    DEUTERON_CHECK(types.size() == node.outputs.size(),
+                   fmt::format("results without a type: {}", line));
+    for (size_t k = 0; k < types.size(); ++k)
+      model_.program.tensors[node.outputs[k]] = meta_of(types[k]);
     model_.program.nodes.push_back(std::move(node));
   }
 
@@ -145,10 +157,13 @@ class Reader {
   Argument argument(std::string_view text) const {
     Argument a;
     if (text == "none") return a.kind = Kind::none, a;
-    if (text == "true" || text == "false") return a.kind = Kind::boolean, a.integer = text == "true", a;
-    if (text.starts_with('"')) return a.kind = Kind::text, a.text = text.substr(1, text.size() - 2), a;
+    if (text == "true" || text == "false")
+      return a.kind = Kind::boolean, a.integer = text == "true", a;
+    if (text.starts_with('"'))
+      return a.kind = Kind::text, a.text = text.substr(1, text.size() - 2), a;
     if (text.starts_with('[')) return list(text.substr(1, text.size() - 2));
-    if (const auto integer = number_of<i64>(text)) return a.kind = Kind::integer, a.integer = *integer, a;
+    if (const auto integer = number_of<i64>(text))
+      return a.kind = Kind::integer, a.integer = *integer, a;
     if (const auto real = number_of<double>(text)) return a.kind = Kind::real, a.real = *real, a;
     if (text == "cpu") return a.kind = Kind::other, a.text = "device", a;
     if (const auto code = code_of(text)) return a.kind = Kind::dtype, a.integer = *code, a;
@@ -180,7 +195,8 @@ TextModel model_from_text(std::string_view text, std::string_view name) {
   Reader reader(name);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (const std::string_view line = text.substr(0, end); !line.empty() && !line.starts_with('#')) reader.statement(line);
+    if (const std::string_view line = text.substr(0, end); !line.empty() && !line.starts_with('#'))
+      reader.statement(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return reader.done();

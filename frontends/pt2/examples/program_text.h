@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of torch.export from lines of text: the statements of tests/pt2_text.py, without those that make damaged files.
+// A model of torch.export from lines of text: the statements of tests/pt2_text.py, without those
+// that make damaged files.
 #pragma once
 #include <memory>
 #include <string_view>

@@ -17,7 +17,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const ZipEntries kEntries = {{"net/data/a", "0123456789"}, {"net/data/empty", ""}, {"net/models/model.json", std::string(1000, 'x')}};
+const ZipEntries kEntries = {{"net/data/a", "0123456789"},
+                             {"net/data/empty", ""},
+                             {"net/models/model.json", std::string(1000, 'x')}};
 
 struct Opened {
   std::shared_ptr<const std::string> bytes;
@@ -34,7 +36,9 @@ Opened open(std::string bytes) {
   return o;
 }
 
-std::string patched(std::string bytes, size_t at, std::string_view with) { return bytes.replace(at, with.size(), with); }
+std::string patched(std::string bytes, size_t at, std::string_view with) {
+  return bytes.replace(at, with.size(), with);
+}
 size_t central(const std::string& bytes, int index) {
   size_t at = bytes.find("PK\1\2");
   while (index-- > 0) at = bytes.find("PK\1\2", at + 1);
@@ -48,7 +52,8 @@ TEST(Archive, PointsIntoTheFile) {
   const ArchiveEntry* a = find_entry(*o.archive, "data/a");
   ASSERT_TRUE(a);
   EXPECT_EQ((reinterpret_cast<const char*>(a->bytes.data()) - o.bytes->data()) % 64, 0);
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(a->bytes.data()), a->bytes.size()), "0123456789");
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(a->bytes.data()), a->bytes.size()),
+            "0123456789");
   EXPECT_TRUE(is_intact(*o.archive, *a));
   EXPECT_TRUE(is_intact(*o.archive, *find_entry(*o.archive, "data/empty")));
   EXPECT_EQ(find_entry(*o.archive, "data/b"), nullptr);
@@ -67,32 +72,42 @@ TEST(Archive, RefusesWhatCannotBeMapped) {
   const std::string bytes = stored_zip(kEntries);
   const size_t first = central(bytes, 0), last = central(bytes, 2);
   const std::string size(8, '\x7f');
-  EXPECT_THAT(open(patched(bytes, first + 10, "\x08")).text, HasSubstr("entry `net/data/a` is compressed: method 8, limit 0 (stored)"));
+  EXPECT_THAT(open(patched(bytes, first + 10, "\x08")).text,
+              HasSubstr("entry `net/data/a` is compressed: method 8, limit 0 (stored)"));
   EXPECT_THAT(open(patched(bytes, first + 8, "\x01")).text, HasSubstr("is encrypted"));
   EXPECT_THAT(open(patched(bytes, first + 24, "\x09")).text, HasSubstr("contradictory sizes"));
-  EXPECT_THAT(open(patched(bytes, first + 20, size)).text, HasSubstr("reaches past the end of the data"));
-  EXPECT_THAT(open(patched(bytes, first + 42, "\xff\xff\xff\x0f")).text, HasSubstr("does not start inside the file"));
-  EXPECT_THAT(open(patched(bytes, first + 42, "\x01")).text, HasSubstr("does not start inside the file"));
-  EXPECT_THAT(open(patched(bytes, first + 46 + 9, "b")).text, HasSubstr("described differently by its own header"));
+  EXPECT_THAT(open(patched(bytes, first + 20, size)).text,
+              HasSubstr("reaches past the end of the data"));
+  EXPECT_THAT(open(patched(bytes, first + 42, "\xff\xff\xff\x0f")).text,
+              HasSubstr("does not start inside the file"));
+  EXPECT_THAT(open(patched(bytes, first + 42, "\x01")).text,
+              HasSubstr("does not start inside the file"));
+  EXPECT_THAT(open(patched(bytes, first + 46 + 9, "b")).text,
+              HasSubstr("described differently by its own header"));
   // The last entry's header repeated as the first's data: two entries in one place.
-  EXPECT_THAT(open(patched(bytes, last + 42, bytes.substr(first + 42, 4))).text, HasSubstr("described differently"));
+  EXPECT_THAT(open(patched(bytes, last + 42, bytes.substr(first + 42, 4))).text,
+              HasSubstr("described differently"));
   EXPECT_THAT(open(bytes + std::string(70000, ' ')).text, HasSubstr("is not a zip archive"));
-  EXPECT_THAT(open(stored_zip({{"net/a", "1"}, {"net/a", "2"}})).text, HasSubstr("two entries named `a`"));
+  EXPECT_THAT(open(stored_zip({{"net/a", "1"}, {"net/a", "2"}})).text,
+              HasSubstr("two entries named `a`"));
   EXPECT_THAT(open(stored_zip({{"a", "1"}})).text, HasSubstr("lie in no folder"));
 }
 
 TEST(Archive, RefusesOverlap) {
-  // One entry's data holds a whole local header and data of another, which the directory names as well.
+  // One entry's data holds a whole local header and data of another, which the directory names as
+  // well.
   const std::string inner = stored_zip({{"net/b", "2"}}, 1).substr(0, 30 + 5 + 4 + 1 + 16);
   std::string bytes = stored_zip({{"net/a", inner}, {"net/b", "2"}}, 1);
   const uint32_t inside = static_cast<uint32_t>(bytes.find(inner));
-  bytes = patched(bytes, central(bytes, 1) + 42, std::string_view(reinterpret_cast<const char*>(&inside), 4));
+  bytes = patched(bytes, central(bytes, 1) + 42,
+                  std::string_view(reinterpret_cast<const char*>(&inside), 4));
   EXPECT_THAT(open(bytes).text, HasSubstr("overlap"));
 }
 
 TEST(Archive, EveryTruncationIsRefused) {
   const std::string bytes = stored_zip(kEntries);
-  for (size_t length = 0; length < bytes.size(); ++length) EXPECT_FALSE(open(bytes.substr(0, length)).archive) << length;
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(open(bytes.substr(0, length)).archive) << length;
 }
 
 TEST(Archive, FilesThatAreNone) {

@@ -14,10 +14,12 @@
 
 namespace deuteron::pt2 {
 
-// Reads members of JSON values of an expected kind. The first surprise is reported and makes everything after it a default.
+// Reads members of JSON values of an expected kind. The first surprise is reported and makes
+// everything after it a default.
 class JsonReader {
  public:
-  JsonReader(std::string where, Diagnostics& diagnostics) : where_(std::move(where)), diagnostics_(diagnostics) {}
+  JsonReader(std::string where, Diagnostics& diagnostics)
+      : where_(std::move(where)), diagnostics_(diagnostics) {}
   bool ok() const { return ok_; }
 
   void fail(const Json& at, std::string what, std::string rule = "pt2.model.field") {
@@ -41,9 +43,15 @@ class JsonReader {
     fail(value, fmt::format("is not {}", name));
     return false;
   }
-  i64 integer(const Json& v) { return expect(v, Json::Kind::integer, "an integer") ? v.integer() : 0; }
-  bool boolean(const Json& v) { return expect(v, Json::Kind::boolean, "true or false") && v.boolean(); }
-  std::string text(const Json& v) { return std::string(expect(v, Json::Kind::text, "a string") ? v.text() : std::string_view()); }
+  i64 integer(const Json& v) {
+    return expect(v, Json::Kind::integer, "an integer") ? v.integer() : 0;
+  }
+  bool boolean(const Json& v) {
+    return expect(v, Json::Kind::boolean, "true or false") && v.boolean();
+  }
+  std::string text(const Json& v) {
+    return std::string(expect(v, Json::Kind::text, "a string") ? v.text() : std::string_view());
+  }
   double real(const Json& v) {
     if (v.kind() == Json::Kind::real) return v.real();
     if (v.kind() == Json::Kind::integer) return static_cast<double>(v.integer());
@@ -73,7 +81,9 @@ class JsonReader {
   std::pair<std::string_view, Json> tagged(const Json& v) {
     std::pair<std::string_view, Json> result{"", v};
     size_t members = 0;
-    each_member(v, [&](std::string_view tag, const Json& value) { result = {tag, value}, ++members; });
+    each_member(v, [&](std::string_view tag, const Json& value) {
+      result = {tag, value}, ++members;
+    });
     if (members != 1) fail(v, "is not an object with one member");
     return result;
   }

@@ -20,7 +20,8 @@ class TapeBuilder {
   bool boolean(bool value) { return scalar({Kind::boolean, 0, {value}}); }
   bool number_integer(int64_t value) { return scalar({Kind::integer, 0, {value}}); }
   bool number_unsigned(uint64_t value) {
-    if (value <= static_cast<uint64_t>(INT64_MAX)) return number_integer(static_cast<int64_t>(value));
+    if (value <= static_cast<uint64_t>(INT64_MAX))
+      return number_integer(static_cast<int64_t>(value));
     return real(static_cast<double>(value));
   }
   bool number_float(double value, const std::string&) { return real(value); }
@@ -94,7 +95,8 @@ class TapeBuilder {
   int depth_ = 0, skip_depth_ = 0;
 };
 
-std::optional<JsonTape> parse_json(std::span<const std::byte> bytes, std::span<const std::string_view> skipped, std::string& fault) {
+std::optional<JsonTape> parse_json(std::span<const std::byte> bytes,
+                                   std::span<const std::string_view> skipped, std::string& fault) {
   if (bytes.size() > kMaxJsonBytes) {
     fault = fmt::format("has {} bytes, limit {}", bytes.size(), kMaxJsonBytes);
     return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as one flat tape of values: cheap to build, small to keep, and every place can be named in a message.
+// JSON as one flat tape of values: cheap to build, small to keep, and every place can be named in a
+// message.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -38,9 +39,12 @@ class Json {
   i64 integer() const { return item().integer; }
   double real() const { return item().real; }
   bool boolean() const { return item().integer != 0; }
-  std::string_view text() const { return std::string_view(tape_->texts).substr(item().text.offset, item().text.length); }
-  std::optional<Json> find(std::string_view name) const;  // first member of that name; none when this is no object
-  std::string path() const;                               // ".graph_module.graph.nodes[3].target"
+  std::string_view text() const {
+    return std::string_view(tape_->texts).substr(item().text.offset, item().text.length);
+  }
+  std::optional<Json> find(
+      std::string_view name) const;  // first member of that name; none when this is no object
+  std::string path() const;          // ".graph_module.graph.nodes[3].target"
 
   // Elements of an array, values of an object. Nothing for any other kind.
   template <class F>
@@ -68,11 +72,14 @@ class Json {
   uint32_t at_;
 };
 
-// What a document may be: far above what torch writes (depth 11, 650 kB for a network of 150 layers), far below what would hurt.
+// What a document may be: far above what torch writes (depth 11, 650 kB for a network of 150
+// layers), far below what would hurt.
 inline constexpr size_t kMaxJsonBytes = 64u << 20, kMaxJsonItems = 8u << 20;
 inline constexpr int kMaxJsonDepth = 64;
 
-// Members whose name is in `skipped` are left out with all that they contain. On failure `fault` says what is wrong and at which byte.
-std::optional<JsonTape> parse_json(std::span<const std::byte> bytes, std::span<const std::string_view> skipped, std::string& fault);
+// Members whose name is in `skipped` are left out with all that they contain. On failure `fault`
+// says what is wrong and at which byte.
+std::optional<JsonTape> parse_json(std::span<const std::byte> bytes,
+                                   std::span<const std::string_view> skipped, std::string& fault);
 
 }  // namespace deuteron::pt2

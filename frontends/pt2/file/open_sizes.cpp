@@ -38,17 +38,21 @@ std::string OpenSizes::fix(TensorMeta& meta) const {
     if (value) number = *value;
     fixed = fixed && value && *value >= 0;
     const std::vector<std::string> names = symbols_in(expression);
-    const bool all_known = std::all_of(names.begin(), names.end(), [&](const std::string& s) { return symbols_.contains(s); });
+    const bool all_known = std::all_of(names.begin(), names.end(),
+                                       [&](const std::string& s) { return symbols_.contains(s); });
     if (fault.empty() && all_known && (!value || *value < 0)) fault = expression;
   };
-  for (size_t k = 0; k < meta.size_expressions.size(); ++k) take(meta.size_expressions[k], meta.sizes[k]);
+  for (size_t k = 0; k < meta.size_expressions.size(); ++k)
+    take(meta.size_expressions[k], meta.sizes[k]);
   for (size_t k = 0; k < meta.stride_expressions.size(); ++k)
     take(meta.stride_expressions[k], k < meta.strides.size() ? meta.strides[k] : meta.offset);
   meta.dynamic = !fixed;
   return fault;
 }
 
-std::string OpenSizes::fix(const std::string& tensor) const { return fix(program_.tensors.find(tensor)->second); }
+std::string OpenSizes::fix(const std::string& tensor) const {
+  return fix(program_.tensors.find(tensor)->second);
+}
 
 void OpenSizes::fix(Argument& a) const {
   if (a.kind != Argument::Kind::symbol && a.kind != Argument::Kind::symbols) return;
@@ -72,11 +76,14 @@ void OpenSizes::fix(Argument& a) const {
 }
 
 bool OpenSizes::is_done(const ProgramNode& node) const {
-  const auto is_known = [&](const std::string& size) { return computed(size).has_value() || dropped_.contains(size); };
-  const bool known =
-      std::all_of(node.sizes.begin(), node.sizes.end(), is_known) &&
-      std::all_of(node.numbers.begin(), node.numbers.end(), [&](const std::string& name) { return numbers_.contains(name); });
-  return node.outputs.empty() && known && (!node.sizes.empty() || !node.numbers.empty() || node.is_test);
+  const auto is_known = [&](const std::string& size) {
+    return computed(size).has_value() || dropped_.contains(size);
+  };
+  const bool known = std::all_of(node.sizes.begin(), node.sizes.end(), is_known) &&
+                     std::all_of(node.numbers.begin(), node.numbers.end(),
+                                 [&](const std::string& name) { return numbers_.contains(name); });
+  return node.outputs.empty() && known &&
+         (!node.sizes.empty() || !node.numbers.empty() || node.is_test);
 }
 
 bool OpenSizes::is_only_tested(const std::string& size) const {
@@ -85,8 +92,9 @@ bool OpenSizes::is_only_tested(const std::string& size) const {
   const std::vector<std::string> symbols = symbols_in(it->second);
   const auto has_symbol = [&](const std::string& expression) {
     const std::vector<std::string> found = symbols_in(expression);
-    return std::any_of(found.begin(), found.end(),
-                       [&](const std::string& s) { return std::find(symbols.begin(), symbols.end(), s) != symbols.end(); });
+    return std::any_of(found.begin(), found.end(), [&](const std::string& s) {
+      return std::find(symbols.begin(), symbols.end(), s) != symbols.end();
+    });
   };
   const auto depends = [&](const std::vector<std::string>& expressions) {
     return std::any_of(expressions.begin(), expressions.end(), has_symbol);
@@ -96,7 +104,8 @@ bool OpenSizes::is_only_tested(const std::string& size) const {
   for (const auto& [name, meta] : program_.tensors)
     if (depends(meta.size_expressions) || depends(meta.stride_expressions)) return false;
   return std::all_of(program_.nodes.begin(), program_.nodes.end(), [&](const ProgramNode& node) {
-    return node.is_test || std::none_of(node.arguments.begin(), node.arguments.end(), [&](const auto& argument) {
+    return node.is_test ||
+           std::none_of(node.arguments.begin(), node.arguments.end(), [&](const auto& argument) {
              const std::vector<std::string>& names = argument.second.names;
              return std::find(names.begin(), names.end(), size) != names.end();
            });
@@ -109,14 +118,17 @@ std::string OpenSizes::broken_range(const std::string& expression) const {
     const auto found = symbols_.find(name);
     if (range == ranges_.end() || found == symbols_.end()) continue;
     const i64 number = found->second;
-    if (number < range->second.low.value_or(number) || number > range->second.high.value_or(number)) return range->second.range;
+    if (number < range->second.low.value_or(number) || number > range->second.high.value_or(number))
+      return range->second.range;
   }
   return {};
 }
 
 std::string OpenSizes::learn(const std::string& tensor, const Shape& shape) {
   const auto it = program_.tensors.find(tensor);
-  if (it == program_.tensors.end() || !it->second.dynamic || it->second.sizes.size() != shape.size()) return {};
+  if (it == program_.tensors.end() || !it->second.dynamic ||
+      it->second.sizes.size() != shape.size())
+    return {};
   for (size_t k = 0; k < shape.size(); ++k) {
     const std::string& expression = it->second.size_expressions[k];
     if (expression.empty() || value_of(expression)) continue;

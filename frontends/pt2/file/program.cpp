@@ -13,9 +13,10 @@ namespace deuteron::pt2 {
 namespace {
 
 // Long members that the import has no use for.
-constexpr std::array<std::string_view, 9> kSkipped = {"from_node",   "torch_fn",          "source_fn_stack",
-                                                      "custom",      "module_call_graph", "device",
-                                                      "guards_code", "verifiers_info",    "treespec_namedtuple_fields"};
+constexpr std::array<std::string_view, 9> kSkipped = {
+    "from_node",   "torch_fn",          "source_fn_stack",
+    "custom",      "module_call_graph", "device",
+    "guards_code", "verifiers_info",    "treespec_namedtuple_fields"};
 
 struct DTypeCode {
   std::string_view name;
@@ -43,17 +44,20 @@ std::string_view text_of(const ArchiveEntry& e) {
   return text;
 }
 
-bool check_stamp(const Archive& archive, std::string_view name, std::string_view expected, Diagnostics& diagnostics) {
+bool check_stamp(const Archive& archive, std::string_view name, std::string_view expected,
+                 Diagnostics& diagnostics) {
   const ArchiveEntry* entry = find_entry(archive, name);
   const std::string_view found = entry ? text_of(*entry) : std::string_view("missing");
   if (entry && found == expected) return true;
-  diagnostics.add({Severity::error, archive.name, fmt::format("entry `{}` does not say what is expected", name),
+  diagnostics.add({Severity::error, archive.name,
+                   fmt::format("entry `{}` does not say what is expected", name),
                    std::string(found.substr(0, 40)), std::string(expected), "pt2.version.archive",
                    "export and save the model with torch 2.13"});
   return false;
 }
 
-std::optional<JsonTape> parse_entry(const Archive& archive, const std::string& name, Diagnostics& diagnostics) {
+std::optional<JsonTape> parse_entry(const Archive& archive, const std::string& name,
+                                    Diagnostics& diagnostics) {
   const ArchiveEntry* entry = find_entry(archive, name);
   if (!entry) {
     diagnostics.error(archive.name, fmt::format("has no entry `{}`", name), "pt2.archive.missing",
@@ -61,12 +65,15 @@ std::optional<JsonTape> parse_entry(const Archive& archive, const std::string& n
     return std::nullopt;
   }
   if (!is_intact(archive, *entry)) {
-    diagnostics.error(archive.name, fmt::format("entry `{}` is damaged: its checksum does not match", name), "pt2.archive.checksum");
+    diagnostics.error(archive.name,
+                      fmt::format("entry `{}` is damaged: its checksum does not match", name),
+                      "pt2.archive.checksum");
     return std::nullopt;
   }
   std::string fault;
   auto tape = parse_json(entry->bytes, kSkipped, fault);
-  if (!tape) diagnostics.error(archive.name, fmt::format("entry `{}` {}", name, fault), "pt2.model.json");
+  if (!tape)
+    diagnostics.error(archive.name, fmt::format("entry `{}` {}", name, fault), "pt2.model.json");
   return tape;
 }
 
@@ -79,25 +86,30 @@ std::optional<std::string> program_name(const Archive& archive, Diagnostics& dia
       names.push_back(e.name.substr(kFolder.size(), e.name.size() - kFolder.size() - kEnd.size()));
   if (names.size() == 1) return names[0];
   if (names.empty())
-    diagnostics.error(archive.name, "holds no program: there is no entry `models/model.json`", "pt2.archive.missing",
-                      "save the model with torch.export.save");
+    diagnostics.error(archive.name, "holds no program: there is no entry `models/model.json`",
+                      "pt2.archive.missing", "save the model with torch.export.save");
   else
-    diagnostics.error(archive.name, fmt::format("holds {} programs: {}", names.size(), fmt::join(names, ", ")), "pt2.archive.programs",
-                      "save one program in a file");
+    diagnostics.error(archive.name,
+                      fmt::format("holds {} programs: {}", names.size(), fmt::join(names, ", ")),
+                      "pt2.archive.programs", "save one program in a file");
   return std::nullopt;
 }
 
 // Where an archive keeps its parts.
 struct Parts {
-  std::string program, weights, constants;  // entries; the last two without what follows for one way of writing
+  std::string program, weights,
+      constants;  // entries; the last two without what follows for one way of writing
 };
 
-constexpr std::string_view kProgramWithoutFolder = "serialized_exported_program.json";  // torch 2.6 and 2.7
+constexpr std::string_view kProgramWithoutFolder =
+    "serialized_exported_program.json";  // torch 2.6 and 2.7
 
 std::optional<Parts> parts_of(const Archive& archive, Diagnostics& diagnostics) {
   if (find_entry(archive, kProgramWithoutFolder))
-    return Parts{std::string(kProgramWithoutFolder), "serialized_state_dict", "serialized_constants"};
-  if (!check_stamp(archive, "archive_format", "pt2", diagnostics) || !check_stamp(archive, "archive_version", "0", diagnostics) ||
+    return Parts{std::string(kProgramWithoutFolder), "serialized_state_dict",
+                 "serialized_constants"};
+  if (!check_stamp(archive, "archive_format", "pt2", diagnostics) ||
+      !check_stamp(archive, "archive_version", "0", diagnostics) ||
       !check_stamp(archive, "byteorder", "little", diagnostics))
     return std::nullopt;
   const auto name = program_name(archive, diagnostics);
@@ -106,20 +118,24 @@ std::optional<Parts> parts_of(const Archive& archive, Diagnostics& diagnostics) 
 }
 
 // A table and raw blobs since torch 2.10, an archive of torch.save before.
-std::optional<ByName<WeightEntry>> read_entries(const Archive& archive, const std::string& part, bool constants, Diagnostics& diagnostics) {
-  const std::string where = archive.name + (constants ? ": constants" : ": weights"), saved = part + ".pt";
+std::optional<ByName<WeightEntry>> read_entries(const Archive& archive, const std::string& part,
+                                                bool constants, Diagnostics& diagnostics) {
+  const std::string where = archive.name + (constants ? ": constants" : ": weights"),
+                    saved = part + ".pt";
   if (const ArchiveEntry* whole = find_entry(archive, saved)) {
     if (whole->bytes.empty()) return ByName<WeightEntry>{};
     const ArchiveEntry* pickle = find_entry(archive, saved + "/data.pkl");
     if (!check_stamp(archive, saved + "/byteorder", "little", diagnostics)) return std::nullopt;
     if (!pickle || !is_intact(archive, *pickle)) {
-      diagnostics.error(where, fmt::format("entry `{}` has no list of tensors, or a damaged one", saved), "pt2.pickle.damaged",
-                        "write the file again with torch.export.save");
+      diagnostics.error(where,
+                        fmt::format("entry `{}` has no list of tensors, or a damaged one", saved),
+                        "pt2.pickle.damaged", "write the file again with torch.export.save");
       return std::nullopt;
     }
     return tensors_of_pickle(pickle->bytes, saved + "/data/", where, diagnostics);
   }
-  const auto tape = parse_entry(archive, part + (constants ? "_constants_config.json" : "_weights_config.json"), diagnostics);
+  const auto tape = parse_entry(
+      archive, part + (constants ? "_constants_config.json" : "_weights_config.json"), diagnostics);
   if (!tape) return std::nullopt;
   return weights_of_json(Json(*tape, 0), part.substr(0, part.rfind('/') + 1), where, diagnostics);
 }
@@ -131,7 +147,8 @@ std::optional<DType> dtype_of_code(i64 code) {
 }
 
 std::string name_of_code(i64 code) {
-  return code >= 0 && code < static_cast<i64>(kCodes.size()) ? std::string(kCodes[code].name) : fmt::format("dtype {}", code);
+  return code >= 0 && code < static_cast<i64>(kCodes.size()) ? std::string(kCodes[code].name)
+                                                             : fmt::format("dtype {}", code);
 }
 
 std::optional<Program> read_program(const Archive& archive, Diagnostics& diagnostics) {
@@ -144,7 +161,8 @@ std::optional<Program> read_program(const Archive& archive, Diagnostics& diagnos
   }
   if (!program) return std::nullopt;
   for (const bool constants : {false, true}) {
-    auto entries = read_entries(archive, constants ? parts->constants : parts->weights, constants, diagnostics);
+    auto entries = read_entries(archive, constants ? parts->constants : parts->weights, constants,
+                                diagnostics);
     if (!entries) return std::nullopt;
     (constants ? program->constants : program->weights) = std::move(*entries);
   }

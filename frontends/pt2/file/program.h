@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program inside a `.pt2` archive as plain data: every field that the import uses, checked for kind and size, nothing interpreted.
+// The program inside a `.pt2` archive as plain data: every field that the import uses, checked for
+// kind and size, nothing interpreted.
 #pragma once
 #include <memory>
 #include <optional>
@@ -34,7 +35,8 @@ struct TensorMeta {
   Axes strides;
   i64 offset = 0;
   bool dynamic = false;  // some size is a symbol; then `sizes` holds the example's
-  // Of a dynamic tensor, by axis, and at the end that of the offset; empty where a number stands: frontends/pt2/file/size_expression.h.
+  // Of a dynamic tensor, by axis, and at the end that of the offset; empty where a number stands:
+  // frontends/pt2/file/size_expression.h.
   std::vector<std::string> size_expressions, stride_expressions;
 };
 inline constexpr int kComplex64 = 10;  // the dtype code of pairs of float32
@@ -42,14 +44,30 @@ std::optional<DType> dtype_of_code(i64 code);
 std::string name_of_code(i64 code);  // "f32", "bf16", "complex64", ...
 
 struct Argument {
-  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, symbol, symbols, complex, other };
+  enum class Kind : u8 {
+    none,
+    tensor,
+    tensors,
+    integer,
+    real,
+    boolean,
+    text,
+    integers,
+    reals,
+    dtype,
+    symbol,
+    symbols,
+    complex,
+    other
+  };
   Kind kind = Kind::none;
   i64 integer = 0;  // integer, boolean, dtype (torch's code)
   double real = 0;
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
   std::vector<double> reals;       // complex: real and imaginary part
-  std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes or a number; empty: the number in `integers`
+  std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes or a
+                                   // number; empty: the number in `integers`
 
   bool is_number_symbol() const { return kind == Kind::symbol && text == "sym_float"; }
 };
@@ -59,7 +77,8 @@ struct ProgramNode {
   std::string name;
   std::vector<std::pair<std::string, Argument>> arguments;
   std::vector<std::string> outputs;  // names of tensors; results that are no tensors are left out
-  bool has_other_results = false;    // some result is a symbolic size or another thing that is no tensor
+  bool has_other_results =
+      false;  // some result is a symbolic size or another thing that is no tensor
   std::string module, stack;
   std::vector<std::string> sizes = {};    // names of results that are symbolic sizes
   bool is_test = false;                   // a test of a size, or its result
@@ -69,9 +88,11 @@ struct ProgramNode {
 struct ProgramInput {
   enum class Kind : u8 { parameter, buffer, constant, user, literal, other };
   Kind kind = Kind::other;
-  std::string name;           // in the graph
-  std::string key;            // parameter, buffer, constant: the user's name; literal: its value; other: what it is
-  bool in_constants = false;  // stored among the constants: constants and buffers that are not persistent
+  std::string name;  // in the graph
+  std::string
+      key;  // parameter, buffer, constant: the user's name; literal: its value; other: what it is
+  bool in_constants =
+      false;  // stored among the constants: constants and buffers that are not persistent
 };
 
 struct ProgramOutput {

@@ -27,12 +27,19 @@ std::optional<Ratio> reduced(__int128 top, __int128 bottom) {
   return Ratio{static_cast<i64>(top), static_cast<i64>(bottom)};
 }
 std::optional<Ratio> sum(Ratio a, Ratio b) {
-  return reduced(__int128{a.top} * b.bottom + __int128{b.top} * a.bottom, __int128{a.bottom} * b.bottom);
+  return reduced(__int128{a.top} * b.bottom + __int128{b.top} * a.bottom,
+                 __int128{a.bottom} * b.bottom);
 }
-std::optional<Ratio> product(Ratio a, Ratio b) { return reduced(__int128{a.top} * b.top, __int128{a.bottom} * b.bottom); }
-std::optional<Ratio> quotient(Ratio a, Ratio b) { return reduced(__int128{a.top} * b.bottom, __int128{a.bottom} * b.top); }
+std::optional<Ratio> product(Ratio a, Ratio b) {
+  return reduced(__int128{a.top} * b.top, __int128{a.bottom} * b.bottom);
+}
+std::optional<Ratio> quotient(Ratio a, Ratio b) {
+  return reduced(__int128{a.top} * b.bottom, __int128{a.bottom} * b.top);
+}
 bool is_less(Ratio a, Ratio b) { return __int128{a.top} * b.bottom < __int128{b.top} * a.bottom; }
-Ratio rounded_down(Ratio a) { return {a.top >= 0 ? a.top / a.bottom : -((-a.top + a.bottom - 1) / a.bottom), 1}; }
+Ratio rounded_down(Ratio a) {
+  return {a.top >= 0 ? a.top / a.bottom : -((-a.top + a.bottom - 1) / a.bottom), 1};
+}
 std::optional<Ratio> floor_quotient(Ratio a, Ratio b) {
   const auto q = quotient(a, b);
   return q ? std::optional(rounded_down(*q)) : std::nullopt;
@@ -43,9 +50,11 @@ std::optional<Ratio> remainder(Ratio a, Ratio b) {  // with the sign of b, as Py
   return p ? sum(a, *p) : std::nullopt;
 }
 std::optional<Ratio> power(Ratio base, Ratio exponent) {
-  if (exponent.bottom != 1 || exponent.top > kMostPower || exponent.top < -kMostPower) return std::nullopt;
+  if (exponent.bottom != 1 || exponent.top > kMostPower || exponent.top < -kMostPower)
+    return std::nullopt;
   std::optional<Ratio> result = Ratio{1, 1};
-  for (i64 k = (exponent.top < 0 ? -exponent.top : exponent.top); k > 0 && result; --k) result = product(*result, base);
+  for (i64 k = (exponent.top < 0 ? -exponent.top : exponent.top); k > 0 && result; --k)
+    result = product(*result, base);
   return result && exponent.top < 0 ? quotient({1, 1}, *result) : result;
 }
 
@@ -114,9 +123,12 @@ class Evaluation {
   std::optional<Ratio> term(int level) {
     skip_spaces();
     size_t length = 0;
-    while (length < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_')) ++length;
+    while (length < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_'))
+      ++length;
     const std::string_view name = rest_.substr(0, length);
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || level > kMostLevels) return std::nullopt;
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || level > kMostLevels)
+      return std::nullopt;
     rest_.remove_prefix(length);
     if (!take('(')) return number_of(name);
     if (name == "Symbol") return symbol();
@@ -129,8 +141,8 @@ class Evaluation {
       const auto bottom = take(',') ? integer() : std::nullopt;
       return top && bottom && take(')') ? reduced(*top, *bottom) : std::nullopt;
     }
-    const Function* function =
-        std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& f) { return f.name == name; });
+    const Function* function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                            [&](const Function& f) { return f.name == name; });
     return function == std::end(kFunctions) ? std::nullopt : applied(*function, level);
   }
 
@@ -144,7 +156,8 @@ class Evaluation {
         break;
       }
       const auto next = term(level + 1);
-      value = next && (function.is_folded || count == 1) ? function.apply(*value, *next) : std::nullopt;
+      value =
+          next && (function.is_folded || count == 1) ? function.apply(*value, *next) : std::nullopt;
       ++count;
     }
     return value && take(')') && (function.is_folded || count == 2) ? value : std::nullopt;
@@ -164,12 +177,16 @@ std::optional<i64> size_of(std::string_view expression, const Symbols& symbols) 
 std::vector<std::string> symbols_in(std::string_view expression) {
   constexpr std::string_view kSymbol = "Symbol('";
   std::vector<std::string> names;
-  for (size_t at = expression.find(kSymbol); at != std::string_view::npos; at = expression.find(kSymbol, at)) {
+  for (size_t at = expression.find(kSymbol); at != std::string_view::npos;
+       at = expression.find(kSymbol, at)) {
     at += kSymbol.size();
-    const std::string name(expression.substr(at, std::min(expression.find('\'', at), expression.size()) - at));
+    const std::string name(
+        expression.substr(at, std::min(expression.find('\'', at), expression.size()) - at));
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  if (names.empty() && !expression.empty() && expression.find_first_of("( ") == std::string_view::npos) names.emplace_back(expression);
+  if (names.empty() && !expression.empty() &&
+      expression.find_first_of("( ") == std::string_view::npos)
+    names.emplace_back(expression);
   return names;
 }
 

@@ -20,8 +20,9 @@ TEST(SizeExpression, IsComputed) {
 TEST(SizeExpression, HasNoValue) {
   const Symbols symbols{{"s0", 7}};
   for (const char* text :
-       {"", "Symbol('s1')", "Symbol('s0", "FloorDiv(Symbol('s0'), Integer(0))", "Mul(Rational(1, 2), Symbol('s0'))",
-        "Pow(Integer(10), Integer(9))", "Pow(Integer(1000000), Integer(3))", "sin(Symbol('s0'))", "Integer(1) Integer(2)"})
+       {"", "Symbol('s1')", "Symbol('s0", "FloorDiv(Symbol('s0'), Integer(0))",
+        "Mul(Rational(1, 2), Symbol('s0'))", "Pow(Integer(10), Integer(9))",
+        "Pow(Integer(1000000), Integer(3))", "sin(Symbol('s0'))", "Integer(1) Integer(2)"})
     EXPECT_EQ(size_of(text, symbols), std::nullopt) << text;
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "Add(";
@@ -29,7 +30,8 @@ TEST(SizeExpression, HasNoValue) {
 }
 
 TEST(SizeExpression, NamesItsSymbols) {
-  EXPECT_EQ(symbols_in("Add(Symbol('s1'), Symbol('s0'), Symbol('s1'))"), (std::vector<std::string>{"s1", "s0"}));
+  EXPECT_EQ(symbols_in("Add(Symbol('s1'), Symbol('s0'), Symbol('s1'))"),
+            (std::vector<std::string>{"s1", "s0"}));
 }
 
 }  // namespace

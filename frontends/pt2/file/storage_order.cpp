@@ -18,9 +18,12 @@ Axes storage_order(std::span<const i64> sizes, std::span<const i64> strides) {
   Axes identity(sizes.size()), sorted, ones;
   std::iota(identity.begin(), identity.end(), 0);
   for (const i64 axis : identity) (sizes[axis] == 1 ? ones : sorted).push_back(axis);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](i64 a, i64 b) { return strides[a] > strides[b]; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](i64 a, i64 b) { return strides[a] > strides[b]; });
   if (agrees(identity, sorted, sizes)) return identity;
-  if (const Axes channels_last{0, 2, 3, 1}; sizes.size() == 4 && agrees(channels_last, sorted, sizes)) return channels_last;
+  if (const Axes channels_last{0, 2, 3, 1};
+      sizes.size() == 4 && agrees(channels_last, sorted, sizes))
+    return channels_last;
   ones.insert(ones.end(), sorted.begin(), sorted.end());
   return ones;
 }

@@ -7,8 +7,8 @@
 
 namespace deuteron::pt2 {
 
-// order[k] is the axis that lies at storage position k, outermost first. Axes of extent 1 may lie anywhere: 0,1,2,.. is preferred, then
-// channels last (0,2,3,1), then before all others.
+// order[k] is the axis that lies at storage position k, outermost first. Axes of extent 1 may lie
+// anywhere: 0,1,2,.. is preferred, then channels last (0,2,3,1), then before all others.
 Axes storage_order(std::span<const i64> sizes, std::span<const i64> strides);
 
 // Without gaps and without two elements in one place, in that order.

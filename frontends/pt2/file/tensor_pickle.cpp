@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions: Python's Lib/pickletools.py, protocol 2. What torch.save writes: torch/serialization.py (persistent_id), torch/_utils.py
+// Instructions: Python's Lib/pickletools.py, protocol 2. What torch.save writes:
+// torch/serialization.py (persistent_id), torch/_utils.py
 // (_rebuild_tensor_v2, _rebuild_parameter).
 #include "frontends/pt2/file/tensor_pickle.h"
 
@@ -14,21 +15,39 @@ namespace deuteron::pt2 {
 namespace {
 
 constexpr size_t kMaxBytes = 16 << 20;
-constexpr const char* kSaveAgain = "write the file again with torch.export.save, best of torch 2.10 or newer";
+constexpr const char* kSaveAgain =
+    "write the file again with torch.export.save, best of torch 2.10 or newer";
 
 // torch._export.serde.schema.ScalarType by the class of the storage.
 constexpr std::pair<std::string_view, int> kStorages[] = {
-    {"torch ByteStorage", 1},  {"torch CharStorage", 2},      {"torch ShortStorage", 3},         {"torch IntStorage", 4},
-    {"torch LongStorage", 5},  {"torch HalfStorage", 6},      {"torch FloatStorage", 7},         {"torch DoubleStorage", 8},
-    {"torch BoolStorage", 12}, {"torch BFloat16Storage", 13}, {"torch ComplexFloatStorage", 10}, {"torch ComplexDoubleStorage", 11},
+    {"torch ByteStorage", 1},          {"torch CharStorage", 2},
+    {"torch ShortStorage", 3},         {"torch IntStorage", 4},
+    {"torch LongStorage", 5},          {"torch HalfStorage", 6},
+    {"torch FloatStorage", 7},         {"torch DoubleStorage", 8},
+    {"torch BoolStorage", 12},         {"torch BFloat16Storage", 13},
+    {"torch ComplexFloatStorage", 10}, {"torch ComplexDoubleStorage", 11},
 };
-constexpr std::string_view kTensor = "torch._utils _rebuild_tensor_v2", kParameter = "torch._utils _rebuild_parameter",
-                           kParameterWithState = "torch._utils _rebuild_parameter_with_state", kDict = "collections OrderedDict";
+constexpr std::string_view kTensor = "torch._utils _rebuild_tensor_v2",
+                           kParameter = "torch._utils _rebuild_parameter",
+                           kParameterWithState = "torch._utils _rebuild_parameter_with_state",
+                           kDict = "collections OrderedDict";
 
-// What stands on the stack. Parts are other items, which are older: there are no cycles but through dicts, which nothing follows.
+// What stands on the stack. Parts are other items, which are older: there are no cycles but through
+// dicts, which nothing follows.
 struct Item {
-  enum class Kind : u8 { mark, none, boolean, integer, text, name, tuple, dict, storage, tensor } kind = Kind::none;
-  i64 integer = 0;            // boolean, integer; storage: dtype code; tensor: whether it is a parameter
+  enum class Kind : u8 {
+    mark,
+    none,
+    boolean,
+    integer,
+    text,
+    name,
+    tuple,
+    dict,
+    storage,
+    tensor
+  } kind = Kind::none;
+  i64 integer = 0;  // boolean, integer; storage: dtype code; tensor: whether it is a parameter
   std::string_view text;      // text; name: "module class"; storage: its key
   std::vector<size_t> parts;  // tuple; dict: key, value, ..; tensor: the arguments of its function
 };
@@ -43,12 +62,15 @@ class Machine {
   const Item* run() {
     if (bytes_.size() > kMaxBytes) damaged("is larger than 16 MiB");
     while (ok_ && !done_) step();
-    if (ok_ && (stack_.size() != 1 || items_[stack_[0]].kind != ItemKind::dict)) damaged("does not end with one dict");
+    if (ok_ && (stack_.size() != 1 || items_[stack_[0]].kind != ItemKind::dict))
+      damaged("does not end with one dict");
     return ok_ ? &items_[stack_[0]] : nullptr;
   }
   const Item& item(size_t i) const { return items_[i]; }
   bool ok() const { return ok_; }
-  void damaged(std::string_view what) { fail(fmt::format("is damaged: its list of tensors {}", what), "pt2.pickle.damaged"); }
+  void damaged(std::string_view what) {
+    fail(fmt::format("is damaged: its list of tensors {}", what), "pt2.pickle.damaged");
+  }
 
  private:
   void fail(std::string what, const char* rule) {
@@ -68,7 +90,8 @@ class Machine {
     return value;
   }
   std::string_view line() {
-    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_, bytes_.size() - at_);
+    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_,
+                                bytes_.size() - at_);
     const size_t end = rest.find('\n');
     if (end == std::string_view::npos) return damaged("is cut short"), std::string_view();
     at_ += end + 1;
@@ -112,12 +135,14 @@ class Machine {
     memo_[slot] = stack_.back();
   }
   void recall(size_t slot) {
-    if (slot >= memo_.size() || memo_[slot] == static_cast<size_t>(-1)) return damaged("recalls what it has not remembered");
+    if (slot >= memo_.size() || memo_[slot] == static_cast<size_t>(-1))
+      return damaged("recalls what it has not remembered");
     stack_.push_back(memo_[slot]);
   }
 
   void add_to_dict(const std::vector<size_t>& pairs) {
-    if (!ok_ || stack_.empty() || items_[stack_.back()].kind != ItemKind::dict || pairs.size() % 2 != 0)
+    if (!ok_ || stack_.empty() || items_[stack_.back()].kind != ItemKind::dict ||
+        pairs.size() % 2 != 0)
       return damaged("fills something that is no dict");
     std::vector<size_t>& parts = items_[stack_.back()].parts;
     parts.insert(parts.end(), pairs.begin(), pairs.end());
@@ -126,8 +151,8 @@ class Machine {
   void find_storage() {
     const size_t top = pop();
     const std::vector<size_t>& p = items_[top].parts;
-    const bool fits = ok_ && items_[top].kind == ItemKind::tuple && p.size() == 5 && items_[p[1]].kind == ItemKind::name &&
-                      items_[p[2]].kind == ItemKind::text;
+    const bool fits = ok_ && items_[top].kind == ItemKind::tuple && p.size() == 5 &&
+                      items_[p[1]].kind == ItemKind::name && items_[p[2]].kind == ItemKind::text;
     if (!fits) return damaged("names no storage");
     for (const auto& [name, code] : kStorages)
       if (items_[p[1]].text == name) return push({ItemKind::storage, code, items_[p[2]].text, {}});
@@ -136,21 +161,26 @@ class Machine {
 
   void call() {
     const size_t arguments = pop(), function = pop();
-    if (!ok_ || items_[function].kind != ItemKind::name || items_[arguments].kind != ItemKind::tuple)
+    if (!ok_ || items_[function].kind != ItemKind::name ||
+        items_[arguments].kind != ItemKind::tuple)
       return damaged("calls what is no function");
     const std::string_view name = items_[function].text;
     const std::vector<size_t> p = items_[arguments].parts;
     if (name == kDict && p.empty()) return push({ItemKind::dict, 0, {}, {}});
     if (name == kTensor && p.size() >= 6 && p.size() <= 8 && items_[p[0]].kind == ItemKind::storage)
       return push({ItemKind::tensor, 0, {}, p});
-    const bool is_parameter = (name == kParameter && p.size() == 3) || (name == kParameterWithState && p.size() == 4);
-    if (is_parameter && items_[p[0]].kind == ItemKind::tensor) return push({ItemKind::tensor, 1, {}, items_[p[0]].parts});
+    const bool is_parameter =
+        (name == kParameter && p.size() == 3) || (name == kParameterWithState && p.size() == 4);
+    if (is_parameter && items_[p[0]].kind == ItemKind::tensor)
+      return push({ItemKind::tensor, 1, {}, items_[p[0]].parts});
     refuse_name(name);
   }
 
   void refuse_name(std::string_view name) {
-    fail(fmt::format("needs Python's `{}` for a weight; a pickle is read as data and never executed", name.substr(0, 80)),
-         "pt2.pickle.name");
+    fail(
+        fmt::format("needs Python's `{}` for a weight; a pickle is read as data and never executed",
+                    name.substr(0, 80)),
+        "pt2.pickle.name");
   }
 
   void step() {
@@ -173,7 +203,8 @@ class Machine {
         if (number(1) != 2) damaged("is of another protocol than 2");
         return;
       default:
-        damaged(fmt::format("has instruction {:#04x}, which torch.save does not write", static_cast<u8>(code[0])));
+        damaged(fmt::format("has instruction {:#04x}, which torch.save does not write",
+                            static_cast<u8>(code[0])));
     }
   }
 
@@ -213,7 +244,8 @@ class Machine {
       case '\x85':
       case '\x86':
       case '\x87':
-        return push({ItemKind::tuple, 0, {}, pop_some(static_cast<size_t>(code - '\x85') + 1)}), true;
+        return push({ItemKind::tuple, 0, {}, pop_some(static_cast<size_t>(code - '\x85') + 1)}),
+               true;
       case 'q':
         return store(number(1)), true;
       case 'r':
@@ -235,7 +267,8 @@ class Machine {
     const uint64_t width = number(1);
     if (width > 8) return damaged("has a number above 2^63");
     const uint64_t raw = number(width);
-    const uint64_t sign = width > 0 && width < 8 && (raw >> (8 * width - 1)) ? ~uint64_t{0} << (8 * width) : 0;
+    const uint64_t sign =
+        width > 0 && width < 8 && (raw >> (8 * width - 1)) ? ~uint64_t{0} << (8 * width) : 0;
     push_number(ItemKind::integer, static_cast<i64>(raw | sign));
   }
 
@@ -258,7 +291,9 @@ class Machine {
 
 // Whole numbers from 0 to the most elements that a tensor may have.
 bool take_extents(const Machine& m, size_t tuple, std::vector<i64>& extents) {
-  if (m.item(tuple).kind != ItemKind::tuple || m.item(tuple).parts.size() > static_cast<size_t>(kMaxRank)) return false;
+  if (m.item(tuple).kind != ItemKind::tuple ||
+      m.item(tuple).parts.size() > static_cast<size_t>(kMaxRank))
+    return false;
   for (const size_t p : m.item(tuple).parts) {
     const Item& v = m.item(p);
     if (v.kind != ItemKind::integer || v.integer < 0 || v.integer > kMaxElements) return false;
@@ -267,13 +302,16 @@ bool take_extents(const Machine& m, size_t tuple, std::vector<i64>& extents) {
   return true;
 }
 
-std::optional<WeightEntry> entry_of(const Machine& m, const Item& tensor, const std::string& folder) {
+std::optional<WeightEntry> entry_of(const Machine& m, const Item& tensor,
+                                    const std::string& folder) {
   WeightEntry entry;
-  const std::vector<size_t>& p = tensor.parts;  // storage, offset, sizes, strides, requires_grad, hooks
+  const std::vector<size_t>& p =
+      tensor.parts;  // storage, offset, sizes, strides, requires_grad, hooks
   const Item &storage = m.item(p[0]), &offset = m.item(p[1]);
   std::vector<i64> sizes, strides;
-  if (offset.kind != ItemKind::integer || offset.integer < 0 || offset.integer > kMaxElements || !take_extents(m, p[2], sizes) ||
-      !take_extents(m, p[3], strides) || sizes.size() != strides.size())
+  if (offset.kind != ItemKind::integer || offset.integer < 0 || offset.integer > kMaxElements ||
+      !take_extents(m, p[2], sizes) || !take_extents(m, p[3], strides) ||
+      sizes.size() != strides.size())
     return std::nullopt;
   i64 elements = 1;
   for (const i64 extent : sizes) {
@@ -292,7 +330,9 @@ std::optional<WeightEntry> entry_of(const Machine& m, const Item& tensor, const 
 
 }  // namespace
 
-std::optional<ByName<WeightEntry>> tensors_of_pickle(std::span<const std::byte> pickle, const std::string& folder, const std::string& where,
+std::optional<ByName<WeightEntry>> tensors_of_pickle(std::span<const std::byte> pickle,
+                                                     const std::string& folder,
+                                                     const std::string& where,
                                                      Diagnostics& diagnostics) {
   Machine m(pickle, where, diagnostics);
   const Item* dict = m.run();
@@ -301,7 +341,8 @@ std::optional<ByName<WeightEntry>> tensors_of_pickle(std::span<const std::byte> 
   for (size_t k = 0; k < dict->parts.size(); k += 2) {
     const Item &name = m.item(dict->parts[k]), &value = m.item(dict->parts[k + 1]);
     std::optional<WeightEntry> entry;
-    if (name.kind == ItemKind::text && value.kind == ItemKind::tensor) entry = entry_of(m, value, folder);
+    if (name.kind == ItemKind::text && value.kind == ItemKind::tensor)
+      entry = entry_of(m, value, folder);
     if (!entry || !entries.emplace(name.text, std::move(*entry)).second)
       return m.damaged("has an entry that is no tensor, too large, or there twice"), std::nullopt;
   }

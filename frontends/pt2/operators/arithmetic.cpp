@@ -17,16 +17,19 @@ ValueId changed(Call& c, ValueId v, Change change, float factor = 1) {
   if (!c.ok()) return -1;
   const auto data = c.graph().values[v].constant->as<float>();
   std::vector<float> result(data.size());
-  std::transform(data.begin(), data.end(), result.begin(), [&](float x) { return change == Change::negate ? -factor * x : 1.0f / x; });
-  const bool finite = std::all_of(result.begin(), result.end(), [](float x) { return std::isfinite(x); });
+  std::transform(data.begin(), data.end(), result.begin(),
+                 [&](float x) { return change == Change::negate ? -factor * x : 1.0f / x; });
+  const bool finite =
+      std::all_of(result.begin(), result.end(), [](float x) { return std::isfinite(x); });
   c.require(finite, "divides by zero, or overflows float32", "", "", "pt2.arithmetic.finite");
-  return c.constant(change == Change::negate ? "scaled" : "inverted", c.shape(v), std::move(result));
+  return c.constant(change == Change::negate ? "scaled" : "inverted", c.shape(v),
+                    std::move(result));
 }
 
 float alpha_of(Call& c) {
   const double alpha = c.number("alpha");
-  c.require(!c.ok() || std::isfinite(static_cast<float>(alpha)), "alpha is not a finite float32", std::to_string(alpha), "finite",
-            "pt2.argument.finite");
+  c.require(!c.ok() || std::isfinite(static_cast<float>(alpha)), "alpha is not a finite float32",
+            std::to_string(alpha), "finite", "pt2.argument.finite");
   return static_cast<float>(alpha);
 }
 
@@ -42,12 +45,15 @@ void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
 bool is_of_truths(Call& c) { return c.declared_dtype() == DType::b8; }
 
 // kernel(first, second[, alpha]), exact in the dtype that is declared
-void finish_in_integers(Call& c, std::string_view kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {
+void finish_in_integers(Call& c, std::string_view kernel, std::string_view first,
+                        std::string_view second, std::optional<float> alpha) {
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
-  const ValueId a = integer_operand(c, first, *declared->dtype), b = integer_operand(c, second, *declared->dtype);
+  const ValueId a = integer_operand(c, first, *declared->dtype),
+                b = integer_operand(c, second, *declared->dtype);
   const Type result{*declared->dtype, declared->sizes, {}};
-  c.result(alpha ? kernel_result(c, kernel, {a, b, real(*alpha)}, result) : kernel_result(c, kernel, {a, b}, result));
+  c.result(alpha ? kernel_result(c, kernel, {a, b, real(*alpha)}, result)
+                 : kernel_result(c, kernel, {a, b}, result));
 }
 
 }  // namespace
@@ -55,7 +61,8 @@ void finish_in_integers(Call& c, std::string_view kernel, std::string_view first
 static void import_add(Call& c) {
   const float alpha = alpha_of(c);
   if (is_of_integers(c)) return finish_in_integers(c, "aten::add.out", "self", "other", alpha);
-  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_or.out", "self", "other", std::nullopt);
+  if (is_of_truths(c))
+    return finish_in_integers(c, "aten::logical_or.out", "self", "other", std::nullopt);
   finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
@@ -72,8 +79,10 @@ static void import_rsub(Call& c) {
 }
 
 static void import_mul(Call& c) {
-  if (is_of_integers(c)) return finish_in_integers(c, "aten::mul.out", "self", "other", std::nullopt);
-  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_and.out", "self", "other", std::nullopt);
+  if (is_of_integers(c))
+    return finish_in_integers(c, "aten::mul.out", "self", "other", std::nullopt);
+  if (is_of_truths(c))
+    return finish_in_integers(c, "aten::logical_and.out", "self", "other", std::nullopt);
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }

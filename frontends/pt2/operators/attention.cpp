@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scaled_dot_product_attention as its parts: softmax(scale * q k' + mask) v. The factor goes into the first product.
+// scaled_dot_product_attention as its parts: softmax(scale * q k' + mask) v. The factor goes into
+// the first product.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,12 +28,13 @@ std::vector<float> with_infinite_blocks(std::vector<float> mask) {
 // The mask as a constant of the scores' shape.
 ValueId repeated(Call& c, const Shape& shape, const std::vector<float>& mask, const Shape& scores) {
   Shape full = shape;
-  c.require(full.size() <= scores.size(), "the mask has more axes than the scores", to_text(shape), to_text(scores), "pt2.attention.mask");
+  c.require(full.size() <= scores.size(), "the mask has more axes than the scores", to_text(shape),
+            to_text(scores), "pt2.attention.mask");
   if (!c.ok()) return -1;
   full.insert(full.begin(), scores.size() - full.size(), 1);
   for (size_t k = 0; k < full.size(); ++k)
-    c.require(full[k] == 1 || full[k] == scores[k], "the mask does not broadcast to the scores", to_text(shape), to_text(scores),
-              "pt2.attention.mask");
+    c.require(full[k] == 1 || full[k] == scores[k], "the mask does not broadcast to the scores",
+              to_text(shape), to_text(scores), "pt2.attention.mask");
   if (!c.ok()) return -1;
   return c.constant("mask", scores, broadcast_numbers(mask, shape, scores));
 }
@@ -51,7 +53,8 @@ ValueId given_mask(Call& c, const Shape& scores) {
   const bool boolean = meta && meta->dtype == DType::b8;
   const ValueId choice = boolean ? c.any_tensor("attn_mask") : -1;
   if (c.ok() && boolean && !c.is_derived_from_constants(choice))
-    return chosen_by_kernel(c, choice, c.constant("kept", {}, {0.0f}), c.constant("blocked", {}, {kMinusInfinity}),
+    return chosen_by_kernel(c, choice, c.constant("kept", {}, {0.0f}),
+                            c.constant("blocked", {}, {kMinusInfinity}),
                             {DType::f32, c.shape(choice), {}});
   const ValueId mask = c.tensor("attn_mask");
   if (!c.ok() || !c.is_constant(mask)) return mask;
@@ -90,12 +93,15 @@ static void import_attention(Call& c) {
   const ValueId q = c.tensor("query");
   ValueId k = c.tensor("key"), v = c.tensor("value");
   const bool causal = c.boolean("is_causal");
-  c.require(!c.ok() || c.number("dropout_p") == 0, "drops scores at random, which is for training", "", "dropout_p 0",
-            "pt2.attention.dropout");
-  c.require(!c.ok() || (c.rank(q) >= 2 && c.rank(k) >= 2 && c.rank(v) >= 2), "works on matrices", "", "rank 2..", "pt2.attention.rank");
-  if (c.ok() && c.boolean("enable_gqa")) k = shared_heads(c, k, q, "shared_keys"), v = shared_heads(c, v, q, "shared_values");
+  c.require(!c.ok() || c.number("dropout_p") == 0, "drops scores at random, which is for training",
+            "", "dropout_p 0", "pt2.attention.dropout");
+  c.require(!c.ok() || (c.rank(q) >= 2 && c.rank(k) >= 2 && c.rank(v) >= 2), "works on matrices",
+            "", "rank 2..", "pt2.attention.rank");
+  if (c.ok() && c.boolean("enable_gqa"))
+    k = shared_heads(c, k, q, "shared_keys"), v = shared_heads(c, v, q, "shared_values");
   if (!c.ok()) return;
-  const double scale = c.has("scale") ? c.number("scale") : 1 / std::sqrt(static_cast<double>(c.shape(q).back()));
+  const double scale =
+      c.has("scale") ? c.number("scale") : 1 / std::sqrt(static_cast<double>(c.shape(q).back()));
   const ValueId keys = c.permute(k, with_last_two_swapped(c.rank(k)), "keys");
   ValueId scores = matrix_product(c, q, keys, static_cast<float>(scale), "scores");
   if (!c.ok()) return;

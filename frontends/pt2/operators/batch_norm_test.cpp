@@ -26,7 +26,8 @@ TestModel standardizing(const std::string& of) {
           {"momentum", as_float(0)},
           {"eps", as_float(1e-5)},
           {"cudnn_enabled", as_bool(false)}});
-  m.node("aten.add.Tensor", {{"z", {1, 3, 4}}}, {{"self", as_tensor("x")}, {"other", as_tensor("n")}});
+  m.node("aten.add.Tensor", {{"z", {1, 3, 4}}},
+         {{"self", as_tensor("x")}, {"other", as_tensor("n")}});
   m.output("z");
   return m;
 }
@@ -34,12 +35,14 @@ TestModel standardizing(const std::string& of) {
 // torch.nn.functional.batch_norm(w, None, None, gain, None, True, 0, 1e-5)
 TEST(BatchNorm, StandardizesWeightsByTheirOwnStatistics) {
   expect_near(results_of(standardizing("p_w"), {std::vector<float>(12, 0.0f)}).at(0),
-              {-0.5857993f, 0.7159769f, 0.1952664f, -0.3254440f, -1.1715986f, 1.4319538f, 0.3905329f, -0.6508881f, 2.6831098f, 0.8943700f,
-               -0.8943700f, -2.6831098f},
+              {-0.5857993f, 0.7159769f, 0.1952664f, -0.3254440f, -1.1715986f, 1.4319538f,
+               0.3905329f, -0.6508881f, 2.6831098f, 0.8943700f, -0.8943700f, -2.6831098f},
               "standardized");
 }
 
-TEST(BatchNorm, StatisticsOfABatchAreRefused) { EXPECT_THAT(refusal_of(standardizing("x")), HasSubstr("[pt2.batch_norm.training]")); }
+TEST(BatchNorm, StatisticsOfABatchAreRefused) {
+  EXPECT_THAT(refusal_of(standardizing("x")), HasSubstr("[pt2.batch_norm.training]"));
+}
 
 // What a decomposition makes of instance norm.
 TEST(BatchNorm, StatisticsOfOneImage) {
@@ -50,8 +53,9 @@ TEST(BatchNorm, StatisticsOfOneImage) {
       .with("training", as_bool(true))
       .with("momentum", as_float(0.1))
       .with("eps", as_float(1e-5))
-      .gives({1, 3, 4}, {0.32826427f, -0.13130571f, 0.13130571f, -0.32826427f, 0.074999042f, -0.5249933f, 0.5249933f, -0.074999042f,
-                         -0.090361424f, 0.19076301f, 0.030120477f, -0.13052206f});
+      .gives({1, 3, 4},
+             {0.32826427f, -0.13130571f, 0.13130571f, -0.32826427f, 0.074999042f, -0.5249933f,
+              0.5249933f, -0.074999042f, -0.090361424f, 0.19076301f, 0.030120477f, -0.13052206f});
 }
 
 }  // namespace

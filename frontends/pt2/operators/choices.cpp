@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that choose between values by a mask: where, masked_fill, triangles of matrices, one-hot codes. With a mask that is known, they
-// are sums and products with constants; with a computed one, calls of portable kernels.
+// Operators that choose between values by a mask: where, masked_fill, triangles of matrices,
+// one-hot codes. With a mask that is known, they are sums and products with constants; with a
+// computed one, calls of portable kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,20 +28,22 @@ struct Numbers {
 };
 
 // `x` where the mask is `wanted`, else 0. Nothing where that is 0 everywhere.
-std::optional<ValueId> part(Call& c, ValueId x, const Numbers& mask, bool wanted, std::string_view name) {
+std::optional<ValueId> part(Call& c, ValueId x, const Numbers& mask, bool wanted,
+                            std::string_view name) {
   const std::string n(name);
   if (const auto known = c.known_numbers(x)) {
     const Numbers given{c.shape(x), *known};
     const std::optional<Shape> shape = broadcast_shape(given.shape, mask.shape);
-    c.require(shape.has_value(), "the mask does not fit", to_text(mask.shape), to_text(given.shape), "pt2.where.shape");
+    c.require(shape.has_value(), "the mask does not fit", to_text(mask.shape), to_text(given.shape),
+              "pt2.where.shape");
     if (!c.ok()) return -1;
     const std::vector<float> choice = broadcast_numbers(mask.data, mask.shape, *shape);
     std::vector<float> data = broadcast_numbers(given.data, given.shape, *shape);
     bool zero = true;
     for (size_t k = 0; k < data.size(); ++k) {
       const float value = (choice[k] != 0) == wanted ? data[k] : 0;
-      c.require(!(value > kMost), "fills with a value that leaves no int8 step for the others", fmt::format("{}", value), "1e4",
-                "pt2.masked_fill.value");
+      c.require(!(value > kMost), "fills with a value that leaves no int8 step for the others",
+                fmt::format("{}", value), "1e4", "pt2.masked_fill.value");
       data[k] = value < -kMost ? kMinusInfinity : value;
       zero = zero && value == 0;
     }
@@ -61,14 +64,17 @@ void choose_by_numbers(Call& c, const Numbers& mask, ValueId yes, ValueId no) {
   for (const auto& [one, other] : {std::pair(first, second), std::pair(second, first)})
     if (!other && one && c.shape(*one) == declared->sizes) return c.result(*one);
   if (!first && !second)
-    return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
+    return c.result(
+        c.constant("zeros", declared->sizes,
+                   std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
   c.result(sum(c, first ? *first : number(c, 0), second ? *second : number(c, 0)));
 }
 
 // What softmax shall make 0 of, as minus infinity.
 ValueId with_minus_infinity(Call& c, ValueId x, std::string_view name) {
   const auto known = c.type(x).dtype == DType::f32 ? c.known_numbers(x) : std::nullopt;
-  if (!known || std::none_of(known->begin(), known->end(), [](float v) { return v < -kMost; })) return x;
+  if (!known || std::none_of(known->begin(), known->end(), [](float v) { return v < -kMost; }))
+    return x;
   std::vector<float> data = *known;
   std::replace_if(
       data.begin(), data.end(), [](float v) { return v < -kMost; }, kMinusInfinity);
@@ -80,7 +86,8 @@ ValueId with_minus_infinity(Call& c, ValueId x, std::string_view name) {
 // where.self_out(mask, yes, no)
 ValueId chosen_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no, const Type& result) {
   if (!c.ok()) return -1;
-  const ValueId chosen = with_minus_infinity(c, yes, "chosen"), other = with_minus_infinity(c, no, "other");
+  const ValueId chosen = with_minus_infinity(c, yes, "chosen"),
+                other = with_minus_infinity(c, no, "other");
   return kernel_result(c, "aten::where.self_out", {mask, chosen, other}, result);
 }
 
@@ -92,16 +99,20 @@ void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
   const bool real = c.type(yes).dtype == DType::f32 && c.type(no).dtype == DType::f32;
   if (known && real) choose_by_numbers(c, {c.shape(mask), *known}, yes, no);
   else if (const TensorMeta* declared = c.result_meta(0))
-    c.result(chosen_by_kernel(c, mask, yes, no, {declared->dtype.value_or(DType::f32), declared->sizes, {}}));
+    c.result(chosen_by_kernel(c, mask, yes, no,
+                              {declared->dtype.value_or(DType::f32), declared->sizes, {}}));
 }
 
-// A tensor of any dtype, or a number, which is of the dtype that the result is declared to have; minus infinity is one.
+// A tensor of any dtype, or a number, which is of the dtype that the result is declared to have;
+// minus infinity is one.
 ValueId any_operand(Call& c, std::string_view argument) {
   if (c.is_tensor(argument)) return c.any_tensor(argument);
   const DType dtype = c.declared_dtype().value_or(DType::f32);
   if (dtype != DType::f32) return number_as_tensor(c, argument, dtype);
   const double value = c.number(argument);
-  return value == -std::numeric_limits<double>::infinity() ? c.constant(argument, {}, {kMinusInfinity}) : c.operand(argument);
+  return value == -std::numeric_limits<double>::infinity()
+             ? c.constant(argument, {}, {kMinusInfinity})
+             : c.operand(argument);
 }
 
 }  // namespace
@@ -132,7 +143,8 @@ static void import_triangle(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 diagonal = c.integer("diagonal"), rank = c.rank(x);
   const bool lower = c.operator_name() == "tril";
-  c.require(!c.ok() || rank >= 2, "works on matrices", std::to_string(rank), "2", "pt2.triangle.rank");
+  c.require(!c.ok() || rank >= 2, "works on matrices", std::to_string(rank), "2",
+            "pt2.triangle.rank");
   if (!c.ok()) return;
   const Shape shape = c.shape(x), matrix{shape[rank - 2], shape[rank - 1]};
   const auto keeps = [&](i64 at) {
@@ -146,7 +158,8 @@ static void import_triangle(Call& c) {
     return c.result(c.known_value(c.type(x), data));
   }
   c.give_up_if_broken(x);
-  c.require(!c.ok() || c.type(x).dtype == DType::f32, "cuts a triangle out of computed values that are not float32", "", "f32",
+  c.require(!c.ok() || c.type(x).dtype == DType::f32,
+            "cuts a triangle out of computed values that are not float32", "", "f32",
             "pt2.triangle.dtype");
   std::vector<float> mask;
   for (i64 k = 0; k < numel(matrix); ++k) mask.push_back(keeps(k) ? 1.0f : 0.0f);
@@ -158,7 +171,8 @@ static void import_one_hot(Call& c) {
   const ValueId index = c.any_tensor("self");
   const TensorMeta* declared = c.result_meta(0);
   c.give_up_if_broken(index);
-  c.require(!c.ok() || c.type(index).dtype == DType::s64, "codes positions that are not int64", "", "s64", "pt2.one_hot.dtype");
+  c.require(!c.ok() || c.type(index).dtype == DType::s64, "codes positions that are not int64", "",
+            "s64", "pt2.one_hot.dtype");
   if (!c.ok()) return;
   const Shape out = declared->sizes;
   std::vector<i64> classes;
@@ -166,8 +180,10 @@ static void import_one_hot(Call& c) {
   Shape column = c.shape(index);
   column.push_back(1);
   const ValueId wanted = c.reshape(index, column, "column");
-  const ValueId each = c.constant_value(c.name("classes"), {DType::s64, {out.back()}, {}}, constant_of(std::move(classes)));
-  const ValueId hits = kernel_result(c, "aten::eq.Tensor_out", {wanted, each}, {DType::b8, out, {}});
+  const ValueId each = c.constant_value(c.name("classes"), {DType::s64, {out.back()}, {}},
+                                        constant_of(std::move(classes)));
+  const ValueId hits =
+      kernel_result(c, "aten::eq.Tensor_out", {wanted, each}, {DType::b8, out, {}});
   c.result(c.converted(hits, DType::s64));
 }
 

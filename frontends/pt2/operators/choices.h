@@ -5,8 +5,8 @@
 
 namespace deuteron::pt2 {
 
-// `yes` where the mask holds, else `no`, by a call of the portable kernel; all broadcast to the result. Constants far below zero are minus
-// infinity.
+// `yes` where the mask holds, else `no`, by a call of the portable kernel; all broadcast to the
+// result. Constants far below zero are minus infinity.
 ValueId chosen_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no, const Type& result);
 
 }  // namespace deuteron::pt2

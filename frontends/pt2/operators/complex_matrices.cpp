@@ -21,12 +21,15 @@ void finish_complex(Call& c, Complex y) {
   c.complex_result(0, with_imaginary_part(c, y));
 }
 
-Complex conjugate_of(Call& c, Complex z) { return z.im < 0 || !c.ok() ? z : Complex{z.re, apply(c, UnaryFn::neg, z.im, "conjugate")}; }
+Complex conjugate_of(Call& c, Complex z) {
+  return z.im < 0 || !c.ok() ? z : Complex{z.re, apply(c, UnaryFn::neg, z.im, "conjugate")};
+}
 
 Complex with_swapped_axes(Call& c, Complex z) {
   if (!c.ok()) return z;
   const i64 rank = c.rank(z.re);
-  c.require(rank >= 2, "swaps the last two axes of a tensor that has fewer", std::to_string(rank), "2", "pt2.permute.rank");
+  c.require(rank >= 2, "swaps the last two axes of a tensor that has fewer", std::to_string(rank),
+            "2", "pt2.permute.rank");
   if (!c.ok()) return z;
   Axes perm;
   for (i64 k = 0; k < rank; ++k) perm.push_back(k);
@@ -36,18 +39,24 @@ Complex with_swapped_axes(Call& c, Complex z) {
 
 // What the operators call their second operand.
 std::string_view second_operand(std::string_view name) {
-  return name == "mm" || name == "bmm" ? "mat2" : name == "mv" ? "vec" : name == "dot" ? "tensor" : "other";
+  return name == "mm" || name == "bmm" ? "mat2"
+         : name == "mv"                ? "vec"
+         : name == "dot"               ? "tensor"
+                                       : "other";
 }
 
 // factor * y + beta * bias
 Complex with_bias(Call& c, Complex y, double factor, Complex bias, double beta) {
   const auto scaled = [&](Complex z, double by) {
-    return by == 1 ? z : each_part(z, [&](ValueId v) { return product(c, v, number(c, by), "scaled"); });
+    return by == 1
+               ? z
+               : each_part(z, [&](ValueId v) { return product(c, v, number(c, by), "scaled"); });
   };
   y = with_imaginary_part(c, scaled(y, factor));
   if (beta == 0) return y;
   bias = scaled(bias, beta);
-  return {sum(c, y.re, bias.re, "real_part"), bias.im < 0 ? y.im : sum(c, y.im, bias.im, "imaginary_part")};
+  return {sum(c, y.re, bias.re, "real_part"),
+          bias.im < 0 ? y.im : sum(c, y.im, bias.im, "imaginary_part")};
 }
 
 }  // namespace
@@ -55,7 +64,8 @@ Complex with_bias(Call& c, Complex y, double factor, Complex bias, double beta) 
 // vdot takes the conjugate of its first operand.
 static void import_complex_matmul(Call& c) {
   const std::string_view name = c.operator_name();
-  const Complex a = c.complex_tensor("self", true), b = c.complex_tensor(second_operand(name), true);
+  const Complex a = c.complex_tensor("self", true),
+                b = c.complex_tensor(second_operand(name), true);
   finish_complex(c, complex_matrix_product(c, name == "vdot" ? conjugate_of(c, a) : a, b));
 }
 
@@ -70,7 +80,8 @@ static void import_complex_linear(Call& c) {
 static void import_complex_addmm(Call& c) {
   const bool series = c.operator_name() == "baddbmm";
   const Complex bias = c.complex_tensor("self", true);
-  const Complex a = c.complex_tensor(series ? "batch1" : "mat1", true), b = c.complex_tensor(series ? "batch2" : "mat2", true);
+  const Complex a = c.complex_tensor(series ? "batch1" : "mat1", true),
+                b = c.complex_tensor(series ? "batch2" : "mat2", true);
   const double alpha = c.number("alpha"), beta = c.number("beta");
   finish_complex(c, with_bias(c, complex_matrix_product(c, a, b), alpha, bias, beta));
 }
@@ -78,14 +89,22 @@ static void import_complex_addmm(Call& c) {
 // A column by a row.
 static void import_complex_outer(Call& c) {
   const Complex a = c.complex_tensor("self", true), b = c.complex_tensor("vec2", true);
-  c.require(!c.ok() || (c.rank(a.re) == 1 && c.rank(b.re) == 1), "multiplies vectors", "", "rank 1", "pt2.matmul.rank");
+  c.require(!c.ok() || (c.rank(a.re) == 1 && c.rank(b.re) == 1), "multiplies vectors", "", "rank 1",
+            "pt2.matmul.rank");
   if (!c.ok()) return;
   const i64 extent = c.shape(a.re)[0];
-  finish_complex(c, complex_product(c, each_part(a, [&](ValueId v) { return c.reshape(v, {extent, 1}, "column"); }), b));
+  finish_complex(c, complex_product(c,
+                                    each_part(a,
+                                              [&](ValueId v) {
+                                                return c.reshape(v, {extent, 1}, "column");
+                                              }),
+                                    b));
 }
 
 // mH, adjoint, matrix_H: transposed and conjugated.
-static void import_adjoint(Call& c) { finish_complex(c, conjugate_of(c, with_swapped_axes(c, c.complex_tensor("self", true)))); }
+static void import_adjoint(Call& c) {
+  finish_complex(c, conjugate_of(c, with_swapped_axes(c, c.complex_tensor("self", true))));
+}
 
 static void import_complex_tensordot(Call& c) {
   const Complex a = c.complex_tensor("self", true), b = c.complex_tensor("other", true);
@@ -94,8 +113,9 @@ static void import_complex_tensordot(Call& c) {
   if (!c.ok()) return;
   const Axes rows = other_axes(c.rank(a.re), of_a), columns = other_axes(c.rank(b.re), of_b);
   const Shape shape = declared->sizes;
-  const Complex y = complex_matrix_product(c, each_part(a, [&](ValueId v) { return flat_matrix(c, v, rows, of_a, "left"); }),
-                                           each_part(b, [&](ValueId v) { return flat_matrix(c, v, of_b, columns, "right"); }));
+  const Complex y = complex_matrix_product(
+      c, each_part(a, [&](ValueId v) { return flat_matrix(c, v, rows, of_a, "left"); }),
+      each_part(b, [&](ValueId v) { return flat_matrix(c, v, of_b, columns, "right"); }));
   finish_complex(c, each_part(y, [&](ValueId v) { return c.reshape(v, shape, "product"); }));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex tensors: two real ones. Most operators work on either part alone; products, magnitudes and angles are compositions of both.
+// Complex tensors: two real ones. Most operators work on either part alone; products, magnitudes
+// and angles are compositions of both.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,10 +15,13 @@ namespace {
 
 using Complex = Call::Complex;
 
-ValueId negated(Call& c, ValueId x, std::string_view suffix) { return apply(c, UnaryFn::neg, x, suffix); }
+ValueId negated(Call& c, ValueId x, std::string_view suffix) {
+  return apply(c, UnaryFn::neg, x, suffix);
+}
 
 ValueId power_of(Call& c, Complex z, std::string_view suffix) {
-  return sum(c, apply(c, UnaryFn::pow, z.re, "real_squared", 2), apply(c, UnaryFn::pow, z.im, "imaginary_squared", 2), suffix);
+  return sum(c, apply(c, UnaryFn::pow, z.re, "real_squared", 2),
+             apply(c, UnaryFn::pow, z.im, "imaginary_squared", 2), suffix);
 }
 
 bool is_complex_number(Call& c, std::string_view argument) {
@@ -27,12 +31,15 @@ bool is_complex_number(Call& c, std::string_view argument) {
 
 // A complex or real tensor, or a number.
 Complex complex_operand(Call& c, std::string_view argument) {
-  if (is_complex_number(c, argument)) return {number(c, c.argument(argument)->reals[0]), number(c, c.argument(argument)->reals[1])};
-  return c.is_tensor(argument) ? c.complex_tensor(argument, true) : Complex{c.operand(argument), -1};
+  if (is_complex_number(c, argument))
+    return {number(c, c.argument(argument)->reals[0]), number(c, c.argument(argument)->reals[1])};
+  return c.is_tensor(argument) ? c.complex_tensor(argument, true)
+                               : Complex{c.operand(argument), -1};
 }
 
 void require_complex(Call& c, Complex a, Complex b) {
-  c.require(!c.ok() || a.im >= 0 || b.im >= 0, "has a complex result of real operands", "", "", "pt2.operand.complex");
+  c.require(!c.ok() || a.im >= 0 || b.im >= 0, "has a complex result of real operands", "", "",
+            "pt2.operand.complex");
 }
 
 // [..] as an element of pairs, [..,1]
@@ -50,11 +57,14 @@ static void import_complex_constant(Call& c) {
   const std::string_view name = c.operator_name();
   const TensorMeta* declared = c.result_meta(0);
   double re = name.find("ones") == std::string_view::npos ? 0 : 1, im = 0;
-  if (is_complex_number(c, "fill_value")) re = c.argument("fill_value")->reals[0], im = c.argument("fill_value")->reals[1];
+  if (is_complex_number(c, "fill_value"))
+    re = c.argument("fill_value")->reals[0], im = c.argument("fill_value")->reals[1];
   else if (name.find("full") != std::string_view::npos) re = c.number("fill_value");
   if (!c.ok() || !c.may_make(2 * numel(declared->sizes))) return;
   const auto filled = [&](std::string_view suffix, double value) {
-    return c.constant(suffix, declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), static_cast<float>(value)));
+    return c.constant(
+        suffix, declared->sizes,
+        std::vector<float>(static_cast<size_t>(numel(declared->sizes)), static_cast<float>(value)));
   };
   c.complex_result(0, {filled("real", re), filled("imaginary", im)});
 }
@@ -68,7 +78,8 @@ static void import_each_part(Call& c) {
 
 static void import_complex_add(Call& c) {
   Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
-  const double factor = (c.has("alpha") ? c.number("alpha") : 1) * (c.operator_name() == "sub" ? -1 : 1);
+  const double factor =
+      (c.has("alpha") ? c.number("alpha") : 1) * (c.operator_name() == "sub" ? -1 : 1);
   require_complex(c, a, b);
   if (!c.ok()) return;
   const ValueId re = sum(c, a.re, b.re, "real", factor);
@@ -81,7 +92,8 @@ static void import_complex_add(Call& c) {
 }
 
 // re * factor + im * other, of which nothing is computed that is times 0.
-static ValueId scaled_sum(Call& c, Complex z, double of_real, double of_imaginary, std::string_view suffix) {
+static ValueId scaled_sum(Call& c, Complex z, double of_real, double of_imaginary,
+                          std::string_view suffix) {
   const auto part = [&](ValueId v, double factor) {
     return v < 0 || factor == 0 ? -1 : factor == 1 ? v : product(c, v, number(c, factor), suffix);
   };
@@ -95,7 +107,9 @@ static void import_complex_mul(Call& c) {
   if (is_complex_number(c, "other")) {
     const Complex z = c.complex_tensor("self", true);
     const double re = c.argument("other")->reals[0], im = c.argument("other")->reals[1];
-    if (c.ok()) c.complex_result(0, {scaled_sum(c, z, re, -im, "real"), scaled_sum(c, z, im, re, "imaginary")});
+    if (c.ok())
+      c.complex_result(0,
+                       {scaled_sum(c, z, re, -im, "real"), scaled_sum(c, z, im, re, "imaginary")});
     return;
   }
   const Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
@@ -108,21 +122,26 @@ static void import_complex_div(Call& c) {
   const Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
   require_complex(c, a, b);
   if (!c.ok()) return;
-  if (b.im < 0) return c.complex_result(0, {quotient(c, a.re, b.re, "real"), quotient(c, a.im, b.re, "imaginary")});
+  if (b.im < 0)
+    return c.complex_result(
+        0, {quotient(c, a.re, b.re, "real"), quotient(c, a.im, b.re, "imaginary")});
   const Complex up = complex_product(c, a, {b.re, negated(c, b.im, "conjugate")});
   if (a.im < 0) {  // a real number by a complex one
     const ValueId factor = quotient(c, a.re, power_of(c, b, "power"), "factor");
-    return c.complex_result(0, {product(c, factor, b.re, "real_part"), product(c, factor, negated(c, b.im, "turned"), "imaginary_part")});
+    return c.complex_result(0, {product(c, factor, b.re, "real_part"),
+                                product(c, factor, negated(c, b.im, "turned"), "imaginary_part")});
   }
   const ValueId down = power_of(c, b, "power");
-  c.complex_result(0, {quotient(c, up.re, down, "real_part"), quotient(c, up.im, down, "imaginary_part")});
+  c.complex_result(
+      0, {quotient(c, up.re, down, "real_part"), quotient(c, up.im, down, "imaginary_part")});
 }
 
 // conj(z) / |z|^2
 static void import_complex_reciprocal(Call& c) {
   const Complex z = c.complex_tensor("self");
   const ValueId power = power_of(c, z, "power");
-  c.complex_result(0, {quotient(c, z.re, power, "real"), quotient(c, negated(c, z.im, "conjugate"), power, "imaginary")});
+  c.complex_result(0, {quotient(c, z.re, power, "real"),
+                       quotient(c, negated(c, z.im, "conjugate"), power, "imaginary")});
 }
 
 // z z .. z
@@ -130,9 +149,10 @@ static void import_complex_power(Call& c) {
   constexpr double kMostFactors = 8;
   const Complex z = c.complex_tensor("self");
   const double exponent = c.operator_name() == "square" ? 2 : c.number("exponent");
-  c.require(!c.ok() || (exponent >= 1 && exponent <= kMostFactors && exponent == std::trunc(exponent)),
-            "is a power of a complex number that is no product of a few", fmt::format("{}", exponent), fmt::format("1..{}", kMostFactors),
-            "pt2.complex.power");
+  c.require(
+      !c.ok() || (exponent >= 1 && exponent <= kMostFactors && exponent == std::trunc(exponent)),
+      "is a power of a complex number that is no product of a few", fmt::format("{}", exponent),
+      fmt::format("1..{}", kMostFactors), "pt2.complex.power");
   Complex y = z;
   for (double k = 1; k < exponent && c.ok(); ++k) y = complex_product(c, y, z);
   c.complex_result(0, y);
@@ -141,7 +161,8 @@ static void import_complex_power(Call& c) {
 // What is padded has the value in its real part alone.
 static void import_complex_pad(Call& c) {
   const double value = c.has("value") ? c.number("value") : 0;
-  c.require(!c.ok() || value == 0, "pads complex numbers with another one than 0", fmt::format("{}", value), "0", "pt2.complex.pad");
+  c.require(!c.ok() || value == 0, "pads complex numbers with another one than 0",
+            fmt::format("{}", value), "0", "pt2.complex.pad");
   if (c.ok()) import_each_part(c);
 }
 
@@ -149,17 +170,20 @@ static void import_complex_pad(Call& c) {
 static void import_complex_conversion(Call& c) {
   const Complex z = c.complex_tensor("self", true);
   const TensorMeta* declared = c.result_meta(0);
-  c.require(!c.ok() || declared->dtype_code == kComplex64, "drops the imaginary part of a complex tensor", "", "",
-            "pt2.complex.conversion");
+  c.require(!c.ok() || declared->dtype_code == kComplex64,
+            "drops the imaginary part of a complex tensor", "", "", "pt2.complex.conversion");
   c.complex_result(0, with_imaginary_part(c, z));
 }
 
-static void import_complex_abs(Call& c) { c.result(apply(c, UnaryFn::sqrt, power_of(c, c.complex_tensor("self"), "power"))); }
+static void import_complex_abs(Call& c) {
+  c.result(apply(c, UnaryFn::sqrt, power_of(c, c.complex_tensor("self"), "power")));
+}
 
 // atan2(im, re), in float
 static void import_complex_angle(Call& c) {
   const Complex z = c.complex_tensor("self");
-  if (c.ok()) c.result(kernel_result(c, "aten::atan2.out", {z.im, z.re}, {DType::f32, c.shape(z.re), {}}));
+  if (c.ok())
+    c.result(kernel_result(c, "aten::atan2.out", {z.im, z.re}, {DType::f32, c.shape(z.re), {}}));
 }
 
 // A real tensor is its own real part.
@@ -169,18 +193,21 @@ static void import_imaginary_part(Call& c) { c.result(c.complex_tensor("self").i
 static void import_view_as_real(Call& c) {
   const Complex z = c.complex_tensor("self");
   if (!c.ok()) return;
-  c.result(c.add(Concat{c.rank(z.re)}, {as_column(c, z.re, "real"), as_column(c, z.im, "imaginary")}));
+  c.result(
+      c.add(Concat{c.rank(z.re)}, {as_column(c, z.re, "real"), as_column(c, z.im, "imaginary")}));
 }
 
 static void import_view_as_complex(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 last = c.rank(x) - 1;
-  c.require(!c.ok() || (last >= 0 && c.shape(x)[last] == 2), "the last axis is no pair", c.ok() ? to_text(c.shape(x)) : "", "2",
-            "pt2.complex.pair");
+  c.require(!c.ok() || (last >= 0 && c.shape(x)[last] == 2), "the last axis is no pair",
+            c.ok() ? to_text(c.shape(x)) : "", "2", "pt2.complex.pair");
   if (!c.ok()) return;
   Shape s = c.shape(x);
   s.pop_back();
-  const auto part = [&](i64 at, std::string_view name) { return c.reshape(c.add(Slice{last, at, 1, 1}, {x}, name), s, name); };
+  const auto part = [&](i64 at, std::string_view name) {
+    return c.reshape(c.add(Slice{last, at, 1, 1}, {x}, name), s, name);
+  };
   c.complex_result(0, {part(0, "real"), part(1, "imaginary")});
 }
 

@@ -17,8 +17,9 @@ Call::Complex each_part(Call::Complex z, Function f) {
 // a b, element by element, broadcast; real where both are.
 Call::Complex complex_product(Call& c, Call::Complex a, Call::Complex b);
 
-// a @ b as torch.matmul takes them, in one product of real matrices: [re a | im a] with the parts of b in two columns and two rows. A part
-// that is a constant of zeros is none. Real where both are.
+// a @ b as torch.matmul takes them, in one product of real matrices: [re a | im a] with the parts
+// of b in two columns and two rows. A part that is a constant of zeros is none. Real where both
+// are.
 Call::Complex complex_matrix_product(Call& c, Call::Complex a, Call::Complex b);
 
 // With an imaginary part of zeros, where there is none.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions over one and two axes, plain and transposed, in all their spellings. Over three: volumes.cpp.
+// Convolutions over one and two axes, plain and transposed, in all their spellings. Over three:
+// volumes.cpp.
 #include <fmt/format.h>
 
 #include "frontends/pt2/operators/computed_weights.h"
@@ -20,7 +21,8 @@ Operands read_operands(Call& c) {
   if (c.has("bias")) o.bias = c.tensor("bias");
   const i64 rank = c.rank(o.weight);
   if (c.ok() && rank != 3 && rank != 4)
-    c.refuse({fmt::format("{}-D convolution is not supported", rank - 2), std::to_string(rank - 2), "1, 2", "pt2.conv2d.rank"});
+    c.refuse({fmt::format("{}-D convolution is not supported", rank - 2), std::to_string(rank - 2),
+              "1, 2", "pt2.conv2d.rank"});
   o.axes = rank == 3 ? 1 : 2;
   return o;
 }
@@ -28,7 +30,8 @@ Operands read_operands(Call& c) {
 i64 read_groups(Call& c) {
   const i64 groups = c.integer("groups");
   if (c.ok())
-    c.require(groups >= 1 && groups <= kMaxElements, "groups are out of range", std::to_string(groups), "1..", "pt2.conv2d.groups");
+    c.require(groups >= 1 && groups <= kMaxElements, "groups are out of range",
+              std::to_string(groups), "1..", "pt2.conv2d.groups");
   return groups;
 }
 
@@ -52,7 +55,8 @@ void finish_with(Call& c, const Convolution& op, const Operands& o, ValueId x, V
                  ValueId (*by_matrix)(Call&, const Convolution&, ValueId, ValueId, ValueId)) {
   if (!c.ok()) return;
   const i64 rank = c.rank(o.x);
-  if (!c.is_derived_from_constants(weight)) return c.result(from_image(c, by_matrix(c, op, x, weight, o.bias), rank, {}, o.axes));
+  if (!c.is_derived_from_constants(weight))
+    return c.result(from_image(c, by_matrix(c, op, x, weight, o.bias), rank, {}, o.axes));
   const bool adds_bias = o.bias >= 0 && !c.is_derived_from_constants(o.bias);
   std::vector<ValueId> inputs{x, weight};
   if (o.bias >= 0 && !adds_bias) inputs.push_back(o.bias);
@@ -63,7 +67,8 @@ void finish_with(Call& c, const Convolution& op, const Operands& o, ValueId x, V
 
 // The weight [oc,ic,kh,kw] becomes [oc,kh,kw,ic].
 void finish(Call& c, const Conv2d& op, const Operands& o) {
-  const ValueId x = to_image(c, o.x, o.axes), weight = c.permute(with_two_axes(c, o.weight, o.axes), kToChannelsLast, "weight");
+  const ValueId x = to_image(c, o.x, o.axes),
+                weight = c.permute(with_two_axes(c, o.weight, o.axes), kToChannelsLast, "weight");
   finish_with(c, op, o, x, weight, convolution_by_matrix);
 }
 
@@ -79,8 +84,8 @@ void finish_transposed(Call& c) {
   ValueId weight = with_two_axes(c, o.weight, o.axes);
   if (!c.ok()) return;
   const Shape w = c.shape(weight);
-  c.require(w[0] % op.groups == 0, "the input channels do not divide by the groups", std::to_string(w[0]), std::to_string(op.groups),
-            "pt2.conv2d.groups");
+  c.require(w[0] % op.groups == 0, "the input channels do not divide by the groups",
+            std::to_string(w[0]), std::to_string(op.groups), "pt2.conv2d.groups");
   if (!c.ok()) return;
   if (op.groups == 1) {
     weight = c.permute(weight, {1, 2, 3, 0}, "weight");
@@ -105,7 +110,8 @@ static void import_conv2d(Call& c) {
 static void import_conv_transpose2d(Call& c) { finish_transposed(c); }
 
 static void import_convolution(Call& c) {
-  if (c.rank(c.tensor("weight")) == 5) return c.boolean("transposed") ? import_conv_transpose3d(c) : import_conv3d(c);
+  if (c.rank(c.tensor("weight")) == 5)
+    return c.boolean("transposed") ? import_conv_transpose3d(c) : import_conv3d(c);
   if (c.boolean("transposed")) finish_transposed(c);
   else import_conv2d(c);
 }
@@ -119,8 +125,8 @@ static void import_conv2d_padding(Call& c) {
   if (c.ok() && padding != "same" && padding != "valid")
     c.refuse({"padding is neither same nor valid", padding, "same, valid", "pt2.conv2d.padding"});
   if (c.ok() && padding == "same") {
-    c.require(op.stride == HW{1, 1}, "padding `same` is defined for stride 1 only", fmt::format("{},{}", op.stride.h, op.stride.w), "1,1",
-              "pt2.conv2d.padding");
+    c.require(op.stride == HW{1, 1}, "padding `same` is defined for stride 1 only",
+              fmt::format("{},{}", op.stride.h, op.stride.w), "1,1", "pt2.conv2d.padding");
     const Shape& w = c.shape(o.weight);
     const HW total{op.dilation.h * (w[2] - 1), o.axes == 1 ? 0 : op.dilation.w * (w.back() - 1)};
     op.pad_before = {total.h / 2, total.w / 2};

@@ -7,7 +7,8 @@
 
 namespace deuteron::pt2 {
 
-// Of the call's `equation`. Real where all operands are. Refuses an equation that does not fit its operands.
+// Of the call's `equation`. Real where all operands are. Refuses an equation that does not fit its
+// operands.
 Call::Complex einsum(Call& c, const std::vector<Call::Complex>& operands);
 
 }  // namespace deuteron::pt2

@@ -21,7 +21,8 @@ std::vector<float> noise(i64 count, unsigned seed) {
 }
 
 // Every combination of all letters, one by one.
-std::vector<float> by_loops(const std::vector<Operand>& operands, const std::string& result, const std::map<char, i64>& extents) {
+std::vector<float> by_loops(const std::vector<Operand>& operands, const std::string& result,
+                            const std::map<char, i64>& extents) {
   std::string letters;
   for (const auto& [letter, extent] : extents) letters += letter;
   const auto at = [&](const std::string& axes, const std::map<char, i64>& place) {
@@ -36,7 +37,8 @@ std::vector<float> by_loops(const std::vector<Operand>& operands, const std::str
   for (i64 n = 0; n < all; ++n) {
     std::map<char, i64> place;
     i64 rest = n;
-    for (const char letter : letters) place[letter] = rest % extents.at(letter), rest /= extents.at(letter);
+    for (const char letter : letters)
+      place[letter] = rest % extents.at(letter), rest /= extents.at(letter);
     double product = 1;
     for (const Operand& o : operands) product *= o.data[at(o.axes, place)];
     sums[at(result, place)] += product;
@@ -73,7 +75,8 @@ TEST(Einsum, IsTheSumOverAllLetters) {
     json names = json::array();
     for (size_t k = 0; k < c.operands.size(); ++k) {
       Operand o{c.operands[k], {}, {}};
-      for (const char letter : o.axes) o.shape.push_back(extents.at(letter)), used[letter] = extents.at(letter);
+      for (const char letter : o.axes)
+        o.shape.push_back(extents.at(letter)), used[letter] = extents.at(letter);
       o.data = noise(numel(o.shape), static_cast<unsigned>(k + 1));
       m.input("x" + std::to_string(k), o.shape);
       names.push_back({{"name", "x" + std::to_string(k)}});
@@ -82,18 +85,22 @@ TEST(Einsum, IsTheSumOverAllLetters) {
     }
     Shape out;
     for (const char letter : c.result) out.push_back(extents.at(letter));
-    m.node("aten.einsum.default", {{"y", out}}, {{"equation", as_text(c.text)}, {"tensors", {{"as_tensors", names}}}});
+    m.node("aten.einsum.default", {{"y", out}},
+           {{"equation", as_text(c.text)}, {"tensors", {{"as_tensors", names}}}});
     m.output("y");
-    const std::vector<float> expected = by_loops(operands, c.result, used), found = results_of(m, inputs)[0];
+    const std::vector<float> expected = by_loops(operands, c.result, used),
+                             found = results_of(m, inputs)[0];
     ASSERT_EQ(found.size(), expected.size()) << c.text;
-    for (size_t k = 0; k < found.size(); ++k) ASSERT_NEAR(found[k], expected[k], 1e-4) << c.text << ", element " << k;
+    for (size_t k = 0; k < found.size(); ++k)
+      ASSERT_NEAR(found[k], expected[k], 1e-4) << c.text << ", element " << k;
   }
 }
 
 TEST(Einsum, RefusesToMakeDiagonals) {
   TestModel m;
   m.input("x", {3});
-  m.node("aten.einsum.default", {{"y", {3, 3}}}, {{"equation", as_text("i->ii")}, {"tensors", {{"as_tensors", {{{"name", "x"}}}}}}});
+  m.node("aten.einsum.default", {{"y", {3, 3}}},
+         {{"equation", as_text("i->ii")}, {"tensors", {{"as_tensors", {{{"name", "x"}}}}}}});
   m.output("y");
   EXPECT_THAT(refusal_of(m), testing::HasSubstr("pt2.einsum.equation"));
 }
@@ -103,7 +110,8 @@ TEST(Einsum, RefusesLargeProducts) {
   TestModel m;
   m.input("x", {256, 256});
   m.node("aten.einsum.default", {{"y", {256, 256}}},
-         {{"equation", as_text("ab,cd->abcd")}, {"tensors", {{"as_tensors", {{{"name", "x"}}, {{"name", "x"}}}}}}});
+         {{"equation", as_text("ab,cd->abcd")},
+          {"tensors", {{"as_tensors", {{{"name", "x"}}, {{"name", "x"}}}}}}});
   m.output("y");
   EXPECT_THAT(refusal_of(m), testing::HasSubstr("pt2.result.size"));
 }

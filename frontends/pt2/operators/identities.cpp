@@ -18,7 +18,8 @@ static void import_view_identity(Call& c) {
 
 // The in-place form calls its operand differently.
 static void import_dropout(Call& c) {
-  c.require(c.has("train") && !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
+  c.require(c.has("train") && !c.boolean("train"),
+            "drops values at random: the model was exported in training mode", "", "",
             "pt2.dropout.training");
   const std::string_view operand = c.has("input") ? "input" : "self";
   c.may_share_memory(operand);
@@ -32,30 +33,39 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
     return c.identity("self");
   }
   c.give_up_if_broken(x);
-  const std::string change = std::string(name_of(c.type(x).dtype)) + " to " + (to ? std::string(name_of(*to)) : "an unknown dtype");
-  const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
-  // Known numbers: as torch converts them, towards zero. What it makes of infinity is not said; masks then choose something else.
-  const bool to_integers = c.ok() && to && *to != DType::f32 && is_number(*to) && c.type(x).quant.empty();
+  const std::string change = std::string(name_of(c.type(x).dtype)) + " to " +
+                             (to ? std::string(name_of(*to)) : "an unknown dtype");
+  const auto is_number = [](DType d) {
+    return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8;
+  };
+  // Known numbers: as torch converts them, towards zero. What it makes of infinity is not said;
+  // masks then choose something else.
+  const bool to_integers =
+      c.ok() && to && *to != DType::f32 && is_number(*to) && c.type(x).quant.empty();
   if (const auto known = to_integers ? c.known_numbers(x) : std::nullopt) {
     std::vector<float> numbers = *known;
     for (float& v : numbers) {
-      c.require(*to == DType::b8 || std::isinf(v) || std::abs(v) < kExactIntegers, "converts values that cannot be held exactly", change,
-                "2^24", "pt2.conversion.range");
+      c.require(*to == DType::b8 || std::isinf(v) || std::abs(v) < kExactIntegers,
+                "converts values that cannot be held exactly", change, "2^24",
+                "pt2.conversion.range");
       if (*to == DType::b8) v = v != 0 ? 1.0f : 0.0f;
       else v = std::isinf(v) ? std::copysign(kExactIntegers / 2, v) : std::trunc(v);
     }
     return c.ok() ? c.result(c.known_value({*to, c.shape(x), {}}, numbers)) : void();
   }
   // Computed values: a kernel converts them.
-  if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
+  if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) &&
+      is_number(c.type(x).dtype)) {
     c.result(c.converted(x, *to));
     return;
   }
   const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;
-  c.require(is_parameter, "converts computed values from " + change + ", which is not supported", "", "", "pt2.conversion.dtype");
+  c.require(is_parameter, "converts computed values from " + change + ", which is not supported",
+            "", "", "pt2.conversion.dtype");
   if (!c.ok()) return;
   const auto data = as_float(*c.graph().values[x].constant, c.type(x).dtype);
-  c.require(data.has_value(), "converts values that float32 cannot hold", change, "", "pt2.conversion.range");
+  c.require(data.has_value(), "converts values that float32 cannot hold", change, "",
+            "pt2.conversion.range");
   if (data) c.result(c.constant_value(c.name("f32"), {DType::f32, c.shape(x), {}}, *data));
 }
 
@@ -69,7 +79,8 @@ static void import_type_as(Call& c) {
   if (c.ok()) convert(c, x, c.type(other).dtype);
 }
 
-// Checks of dtype, device and layout that export inserts around conversions, and of elements that a model must not have.
+// Checks of dtype, device and layout that export inserts around conversions, and of elements that a
+// model must not have.
 static void import_assertion(Call&) {}
 
 static constexpr ImportRow kIdentitiesRows[] = {

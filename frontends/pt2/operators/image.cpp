@@ -8,8 +8,10 @@ namespace deuteron::pt2 {
 void require_image(Call& c, ValueId x, i64 axes) {
   const i64 rank = c.rank(x);
   if (c.ok() && rank != axes + 1 && rank != axes + 2)
-    c.refuse({axes == 2 ? "works on images, [n,c,h,w] or [c,h,w]" : "works on signals, [n,c,l] or [c,l]", "rank " + std::to_string(rank),
-              fmt::format("{}..{}", axes + 1, axes + 2), "pt2.image.rank"});
+    c.refuse(
+        {axes == 2 ? "works on images, [n,c,h,w] or [c,h,w]" : "works on signals, [n,c,l] or [c,l]",
+         "rank " + std::to_string(rank), fmt::format("{}..{}", axes + 1, axes + 2),
+         "pt2.image.rank"});
 }
 
 ValueId to_image(Call& c, ValueId x, i64 axes) {

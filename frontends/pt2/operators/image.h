@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the user's image axes, [n,c,h,w] or [c,h,w] without a batch, and the [n,h,w,c] that image operators work on. A signal of one
-// axis, [n,c,l] or [c,l], is an image one element wide, [n,l,1,c].
+// Between the user's image axes, [n,c,h,w] or [c,h,w] without a batch, and the [n,h,w,c] that image
+// operators work on. A signal of one axis, [n,c,l] or [c,l], is an image one element wide,
+// [n,l,1,c].
 #pragma once
 #include "frontends/pt2/call/call.h"
 

@@ -23,25 +23,29 @@ std::span<const ImportRows> complex_import_tables() {
 static const ImportRow* find_row(std::span<const ImportRows> tables, std::string_view target) {
   for (const ImportRows rows : tables) {
     const auto row =
-        std::lower_bound(rows.begin(), rows.end(), target, [](const ImportRow& r, std::string_view t) { return r.target < t; });
+        std::lower_bound(rows.begin(), rows.end(), target,
+                         [](const ImportRow& r, std::string_view t) { return r.target < t; });
     if (row != rows.end() && row->target == target) return &*row;
   }
   return nullptr;
 }
 
-// "aten.relu.default" of "aten.relu_.default", "aten.__and__.Tensor" of "aten.__iand__.Tensor"; empty of others.
+// "aten.relu.default" of "aten.relu_.default", "aten.__and__.Tensor" of "aten.__iand__.Tensor";
+// empty of others.
 static std::string not_in_place(std::string_view target) {
   constexpr std::string_view kOperator = "aten.__";
   const size_t overload = target.rfind('.');
   if (overload == std::string_view::npos || overload == 0 || target[overload - 1] != '_') return {};
-  if (target.starts_with(kOperator) && target[kOperator.size()] == 'i') return std::string(target).erase(kOperator.size(), 1);
+  if (target.starts_with(kOperator) && target[kOperator.size()] == 'i')
+    return std::string(target).erase(kOperator.size(), 1);
   return std::string(target).erase(overload - 1, 1);
 }
 
 // A row of an in-place spelling itself is of one whose overload has another name.
 static FoundRow find_import(std::span<const ImportRows> tables, std::string_view target) {
   const std::string other = not_in_place(target);
-  if (const ImportRow* row = find_row(tables, target)) return {row, !other.empty() && row->has_in_place_form && !row->in_place_is_view};
+  if (const ImportRow* row = find_row(tables, target))
+    return {row, !other.empty() && row->has_in_place_form && !row->in_place_is_view};
   const ImportRow* row = find_row(tables, other);
   return row && row->has_in_place_form ? FoundRow{row, !row->in_place_is_view} : FoundRow{};
 }

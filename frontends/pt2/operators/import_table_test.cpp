@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all files against each other, against torch's schemas and against the portable kernels.
+// The rows of all files against each other, against torch's schemas and against the portable
+// kernels.
 #include "frontends/pt2/operators/import_table.h"
 
 #include <gtest/gtest.h>
@@ -15,11 +16,14 @@ namespace deuteron::pt2 {
 namespace {
 
 // "aten.pow_.Scalar": of an operator whose overload has another name in place.
-bool is_in_place_spelling(std::string_view target) { return target[target.rfind('.') - 1] == '_' && !target.starts_with("aten.__"); }
+bool is_in_place_spelling(std::string_view target) {
+  return target[target.rfind('.') - 1] == '_' && !target.starts_with("aten.__");
+}
 
 std::string in_place_form(std::string_view target) {
   const size_t overload = target.rfind('.');
-  if (target.starts_with("aten.__")) return std::string(target).insert(7, "i");  // __and__, __iand__
+  if (target.starts_with("aten.__"))
+    return std::string(target).insert(7, "i");  // __and__, __iand__
   return std::string(target.substr(0, overload)) + "_" + std::string(target.substr(overload));
 }
 
@@ -27,10 +31,13 @@ TEST(ImportTable, HasEachTargetOnce) {
   std::set<std::string_view> all;
   for (const ImportRows rows : import_tables()) {
     EXPECT_FALSE(rows.empty());
-    EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(), [](const ImportRow& a, const ImportRow& b) { return a.target < b.target; }))
+    EXPECT_TRUE(
+        std::is_sorted(rows.begin(), rows.end(),
+                       [](const ImportRow& a, const ImportRow& b) { return a.target < b.target; }))
         << rows.front().target;
     const bool leftovers = rows.data() == leftovers_rows().data();
-    for (const ImportRow& row : rows)  // a leftover may have an importer for the calls that have a form of their own
+    for (const ImportRow& row :
+         rows)  // a leftover may have an importer for the calls that have a form of their own
       EXPECT_TRUE(all.insert(row.target).second || leftovers) << row.target;
   }
   EXPECT_GT(all.size(), 370u);
@@ -38,9 +45,12 @@ TEST(ImportTable, HasEachTargetOnce) {
 
 TEST(ImportTable, OfComplexTensorsIsSortedAndHasSchemas) {
   for (const ImportRows rows : complex_import_tables()) {
-    EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(), [](const ImportRow& a, const ImportRow& b) { return a.target < b.target; }));
+    EXPECT_TRUE(
+        std::is_sorted(rows.begin(), rows.end(),
+                       [](const ImportRow& a, const ImportRow& b) { return a.target < b.target; }));
     for (const ImportRow& row : rows) {
-      EXPECT_TRUE(parameters_of(row.target)) << row.target << ": run frontends/pt2/schema/make_schemas.py";
+      EXPECT_TRUE(parameters_of(row.target))
+          << row.target << ": run frontends/pt2/schema/make_schemas.py";
       EXPECT_TRUE(!row.has_in_place_form || parameters_of(in_place_form(row.target))) << row.target;
     }
   }
@@ -58,7 +68,8 @@ TEST(ImportTable, HasTorchsSchemaOfEveryTarget) {
       const auto same = parameters_of(in_place_form(row.target));
       ASSERT_TRUE(same) << in_place_form(row.target);
       ASSERT_EQ(same->size(), parameters->size()) << row.target;
-      for (size_t k = 0; k < same->size(); ++k) EXPECT_EQ((*same)[k].type, (*parameters)[k].type) << row.target;
+      for (size_t k = 0; k < same->size(); ++k)
+        EXPECT_EQ((*same)[k].type, (*parameters)[k].type) << row.target;
     }
 }
 
@@ -77,7 +88,8 @@ char letter_of(const TorchParameter& p) {
   const bool none = p.may_be_none();
   if (element == "Tensor") return none ? 't' : 'T';
   if (element == "bool") return 'B';
-  if (element == "int" || element == "SymInt" || element == "ScalarType") return p.is_list() ? (none ? 'l' : 'L') : none ? 'i' : 'I';
+  if (element == "int" || element == "SymInt" || element == "ScalarType")
+    return p.is_list() ? (none ? 'l' : 'L') : none ? 'i' : 'I';
   if (element == "float" || element == "Scalar") return none ? 'f' : 'F';
   return '?';
 }

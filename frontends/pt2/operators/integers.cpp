@@ -21,15 +21,19 @@ bool is_of_integers(Call& c) {
 
 ValueId number_as_tensor(Call& c, std::string_view argument, DType dtype) {
   const Argument* a = c.argument(argument);
-  if (c.ok() && a && a->kind == Argument::Kind::integer && (dtype == DType::s64 || dtype == DType::s32)) {
+  if (c.ok() && a && a->kind == Argument::Kind::integer &&
+      (dtype == DType::s64 || dtype == DType::s32)) {
     const i64 v = a->integer;
-    c.require(dtype == DType::s64 || (v >= INT32_MIN && v <= INT32_MAX), "is a number that the dtype does not have", std::to_string(v),
-              "int32", "pt2.argument.range");
+    c.require(dtype == DType::s64 || (v >= INT32_MIN && v <= INT32_MAX),
+              "is a number that the dtype does not have", std::to_string(v), "int32",
+              "pt2.argument.range");
     if (!c.ok()) return -1;
-    Constant data = dtype == DType::s64 ? constant_of(std::vector<i64>{v}) : constant_of(std::vector<i32>{static_cast<i32>(v)});
+    Constant data = dtype == DType::s64 ? constant_of(std::vector<i64>{v})
+                                        : constant_of(std::vector<i32>{static_cast<i32>(v)});
     return c.constant_value(c.name(argument), {dtype, {}, {}}, std::move(data));
   }
-  return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))}, argument);
+  return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))},
+                       argument);
 }
 
 ValueId integer_operand(Call& c, std::string_view argument, DType dtype) {
@@ -41,12 +45,18 @@ ValueId integer_operand(Call& c, std::string_view argument, DType dtype) {
 void clamp_integers(Call& c) {
   const TensorMeta* declared = c.result_meta(0);
   const ValueId x = c.any_tensor("self");
-  const auto bound = [&](std::string_view name) { return c.has(name) ? c.argument(name) : nullptr; };
+  const auto bound = [&](std::string_view name) {
+    return c.has(name) ? c.argument(name) : nullptr;
+  };
   const auto passed = [&](const Argument* a) {
-    return a == nullptr ? none() : a->kind == Argument::Kind::real ? real(a->real) : whole(a->integer);
+    return a == nullptr                      ? none()
+           : a->kind == Argument::Kind::real ? real(a->real)
+                                             : whole(a->integer);
   };
   const Argument *low = bound("min"), *high = bound("max");
-  if (c.ok()) c.result(kernel_result(c, "aten::clamp.out", {x, passed(low), passed(high)}, {*declared->dtype, declared->sizes, {}}));
+  if (c.ok())
+    c.result(kernel_result(c, "aten::clamp.out", {x, passed(low), passed(high)},
+                           {*declared->dtype, declared->sizes, {}}));
 }
 
 // Towards zero: the quotient of the sizes, with the product of the signs.
@@ -58,9 +68,14 @@ void divide_integers(Call& c, bool towards_zero) {
   const ValueId a = integer_operand(c, "self", dtype), b = integer_operand(c, "other", dtype);
   if (!c.ok()) return;
   if (!towards_zero) return c.result(kernel_result(c, "aten::floor_divide.out", {a, b}, result));
-  const auto of_one = [&](std::string_view kernel, ValueId v) { return kernel_result(c, kernel, {v}, {dtype, c.shape(v), {}}); };
-  const ValueId size = kernel_result(c, "aten::floor_divide.out", {of_one("aten::abs.out", a), of_one("aten::abs.out", b)}, result);
-  const ValueId sign = kernel_result(c, "aten::mul.out", {of_one("aten::sign.out", a), of_one("aten::sign.out", b)}, result);
+  const auto of_one = [&](std::string_view kernel, ValueId v) {
+    return kernel_result(c, kernel, {v}, {dtype, c.shape(v), {}});
+  };
+  const ValueId size =
+      kernel_result(c, "aten::floor_divide.out",
+                    {of_one("aten::abs.out", a), of_one("aten::abs.out", b)}, result);
+  const ValueId sign = kernel_result(
+      c, "aten::mul.out", {of_one("aten::sign.out", a), of_one("aten::sign.out", b)}, result);
   c.result(kernel_result(c, "aten::mul.out", {size, sign}, result));
 }
 

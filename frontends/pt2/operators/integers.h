@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls compute integers from the model's inputs: portable kernels compute them exactly, as float32 would not.
+// Which calls compute integers from the model's inputs: portable kernels compute them exactly, as
+// float32 would not.
 #pragma once
 #include <string_view>
 
@@ -7,8 +8,8 @@
 
 namespace deuteron::pt2 {
 
-// The result is declared to be int64 or int32, and `self` or `other` is computed. What depends on constants alone is computed while
-// importing.
+// The result is declared to be int64 or int32, and `self` or `other` is computed. What depends on
+// constants alone is computed while importing.
 bool is_of_integers(Call& c);
 
 // A number as a tensor without axes: an integer to its last digit, where the dtype has it.

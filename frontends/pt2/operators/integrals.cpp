@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integrals by trapezoids and derivatives by differences along an axis: weighted sums of its elements.
+// Integrals by trapezoids and derivatives by differences along an axis: weighted sums of its
+// elements.
 #include <fmt/format.h>
 
 #include "frontends/pt2/operators/compose.h"
@@ -11,21 +12,26 @@ namespace {
 
 constexpr i64 kMostWeights = i64{1} << 22;
 
-// The distances between neighbours along the axis: dx, or those of the known positions `x`. Empty: refused.
+// The distances between neighbours along the axis: dx, or those of the known positions `x`. Empty:
+// refused.
 std::vector<double> distances(Call& c, i64 extent) {
-  if (!c.has("x") || !c.is_tensor("x")) return std::vector<double>(static_cast<size_t>(std::max<i64>(extent - 1, 0)), c.number("dx"));
+  if (!c.has("x") || !c.is_tensor("x"))
+    return std::vector<double>(static_cast<size_t>(std::max<i64>(extent - 1, 0)), c.number("dx"));
   const ValueId at = c.tensor("x");
   const auto known = c.known_numbers(at);
-  c.require(!c.ok() || (known && c.rank(at) == 1 && c.shape(at)[0] == extent), "is of positions that are computed, or no row of the axis",
-            c.ok() ? to_text(c.shape(at)) : "", fmt::format("[{}], constant", extent), "pt2.trapezoid.positions");
+  c.require(!c.ok() || (known && c.rank(at) == 1 && c.shape(at)[0] == extent),
+            "is of positions that are computed, or no row of the axis",
+            c.ok() ? to_text(c.shape(at)) : "", fmt::format("[{}], constant", extent),
+            "pt2.trapezoid.positions");
   std::vector<double> apart;
-  for (i64 k = 0; c.ok() && k + 1 < extent; ++k) apart.push_back(static_cast<double>((*known)[k + 1]) - (*known)[k]);
+  for (i64 k = 0; c.ok() && k + 1 < extent; ++k)
+    apart.push_back(static_cast<double>((*known)[k + 1]) - (*known)[k]);
   return apart;
 }
 
 bool fits(Call& c, i64 rows, i64 columns) {
-  c.require(!c.ok() || rows * columns <= kMostWeights, "is a sum over too long an axis", std::to_string(rows * columns),
-            std::to_string(kMostWeights), "pt2.trapezoid.extent");
+  c.require(!c.ok() || rows * columns <= kMostWeights, "is a sum over too long an axis",
+            std::to_string(rows * columns), std::to_string(kMostWeights), "pt2.trapezoid.extent");
   return c.ok();
 }
 
@@ -39,7 +45,8 @@ static void import_trapezoid(Call& c) {
   if (!c.ok()) return;
   const i64 extent = c.shape(y)[axis];
   const bool cumulative = c.operator_name() == "cumulative_trapezoid";
-  c.require(extent >= 2, "is a sum over a single element", std::to_string(extent), "2", "pt2.trapezoid.extent");
+  c.require(extent >= 2, "is a sum over a single element", std::to_string(extent), "2",
+            "pt2.trapezoid.extent");
   const std::vector<double> apart = distances(c, extent);
   const i64 rows = cumulative ? extent - 1 : 1;
   if (!fits(c, rows, extent)) return;
@@ -54,22 +61,27 @@ static void import_trapezoid(Call& c) {
   c.result(c.reshape(sums, std::move(shape)));
 }
 
-// Differences of the neighbours on both sides; at the ends of the one that is there. One result for each axis.
+// Differences of the neighbours on both sides; at the ends of the one that is there. One result for
+// each axis.
 static void import_gradient(Call& c) {
   const ValueId x = c.tensor("self");
   const double spacing = number_or(c, "spacing", 1);
   const i64 order = c.integer("edge_order");
-  c.require(!c.ok() || order == 1, "is of another order at the edges", std::to_string(order), "1", "pt2.gradient.order");
-  c.require(!c.ok() || spacing != 0, "has elements that are not apart", "0", "any other number", "pt2.gradient.spacing");
+  c.require(!c.ok() || order == 1, "is of another order at the edges", std::to_string(order), "1",
+            "pt2.gradient.order");
+  c.require(!c.ok() || spacing != 0, "has elements that are not apart", "0", "any other number",
+            "pt2.gradient.spacing");
   require_axes(c, x);
   if (!c.ok()) return;
   const bool one = c.has("dim");
   const i64 first = one ? c.axis("dim", c.rank(x)) : 0;
   for (size_t k = 0; k < c.result_count() && c.ok(); ++k) {
     const i64 axis = first + static_cast<i64>(k);
-    if (axis >= c.rank(x)) return c.refuse({"has more results than axes", "", "", "pt2.gradient.results"});
+    if (axis >= c.rank(x))
+      return c.refuse({"has more results than axes", "", "", "pt2.gradient.results"});
     const i64 extent = c.shape(x)[axis];
-    c.require(extent >= 2, "is of a single element", std::to_string(extent), "2", "pt2.gradient.extent");
+    c.require(extent >= 2, "is of a single element", std::to_string(extent), "2",
+              "pt2.gradient.extent");
     if (!fits(c, extent, extent)) return;
     Weights w(extent, extent);
     for (i64 at = 0; at < extent; ++at) {

@@ -14,29 +14,37 @@ namespace deuteron::pt2 {
 struct Passed {
   KernelArg arg;
   ValueId value = -1;
-  Passed(ValueId v) : arg{KernelArg::Kind::input, 0, 0, {}, {}}, value(v) {}  // NOLINT: spelled as the value
+  Passed(ValueId v)
+      : arg{KernelArg::Kind::input, 0, 0, {}, {}}, value(v) {}  // NOLINT: spelled as the value
   explicit Passed(KernelArg a) : arg(std::move(a)) {}
 };
 inline Passed none() { return Passed(KernelArg{}); }
 inline Passed whole(i64 v) { return Passed(KernelArg{KernelArg::Kind::integer, v, 0, {}, {}}); }
 inline Passed truth(bool v) { return Passed(KernelArg{KernelArg::Kind::boolean, v, 0, {}, {}}); }
 inline Passed real(double v) { return Passed(KernelArg{KernelArg::Kind::real, 0, v, {}, {}}); }
-inline Passed wholes(Axes v) { return Passed(KernelArg{KernelArg::Kind::integers, 0, 0, std::move(v), {}}); }
+inline Passed wholes(Axes v) {
+  return Passed(KernelArg{KernelArg::Kind::integers, 0, 0, std::move(v), {}});
+}
 
-// `kernel` is its whole name: "aten::eq.Tensor_out". Refused when the runtime would refuse the call.
-inline ValueId kernel_result(Call& c, std::string_view kernel, std::initializer_list<Passed> operands, Type result) {
+// `kernel` is its whole name: "aten::eq.Tensor_out". Refused when the runtime would refuse the
+// call.
+inline ValueId kernel_result(Call& c, std::string_view kernel,
+                             std::initializer_list<Passed> operands, Type result) {
   if (!c.ok()) return -1;
   KernelCall call;
-  call.name = kernel.substr(0, kernel.find('.')), call.overload = kernel.substr(kernel.find('.') + 1);
+  call.name = kernel.substr(0, kernel.find('.')),
+  call.overload = kernel.substr(kernel.find('.') + 1);
   std::vector<ValueId> inputs;
   for (const Passed& p : operands) {
     call.args.push_back(p.arg);
     if (p.arg.kind != KernelArg::Kind::input) continue;
-    call.args.back().integer = static_cast<i64>(inputs.size()), call.args.back().face = plain_face(c.shape(p.value));
+    call.args.back().integer = static_cast<i64>(inputs.size()),
+    call.args.back().face = plain_face(c.shape(p.value));
     inputs.push_back(p.value);
   }
   call.args.push_back({KernelArg::Kind::output, 0, 0, {}, plain_face(result.shape)});
-  const std::vector<ValueId> results = c.add_call(std::move(call), std::move(inputs), {std::move(result)});
+  const std::vector<ValueId> results =
+      c.add_call(std::move(call), std::move(inputs), {std::move(result)});
   return c.ok() ? results[0] : -1;
 }
 

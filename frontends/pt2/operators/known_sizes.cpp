@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose results have as many elements as the elements of an operand say: nonzero, masked_select, repeat_interleave, bincount,
-// unique. Constants are computed here, and the sizes that the model leaves open are what comes out; computed operands are refused.
+// Operators whose results have as many elements as the elements of an operand say: nonzero,
+// masked_select, repeat_interleave, bincount, unique. Constants are computed here, and the sizes
+// that the model leaves open are what comes out; computed operands are refused.
 #include "frontends/pt2/operators/known_sizes.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,9 @@ std::vector<Axes> places_not_zero(const Shape& shape, const std::vector<float>& 
   return places;
 }
 
-ValueId nothing(Call& c, DType dtype, Shape shape) { return c.constant_value(c.name(), {dtype, std::move(shape), {}}, Constant{}); }
+ValueId nothing(Call& c, DType dtype, Shape shape) {
+  return c.constant_value(c.name(), {dtype, std::move(shape), {}}, Constant{});
+}
 
 namespace {
 
@@ -40,17 +43,20 @@ ValueId positions(Call& c, Shape shape, const Axes& numbers, std::string_view su
 std::optional<std::vector<float>> known_elements(Call& c, ValueId v) {
   c.give_up_if_broken(v);
   if (!c.ok()) return std::nullopt;
-  c.require(c.type(v).elements() <= kMostPicked, "picks from too many elements", std::to_string(c.type(v).elements()),
-            std::to_string(kMostPicked), "pt2.index.count");
+  c.require(c.type(v).elements() <= kMostPicked, "picks from too many elements",
+            std::to_string(c.type(v).elements()), std::to_string(kMostPicked), "pt2.index.count");
   auto elements = c.known_numbers(v);
   if (c.ok() && !elements) c.refuse_computed_size();
   return elements;
 }
 
 // places_not_zero, counted among what the model makes: few bytes can say a large mask.
-std::vector<Axes> places_of_constant(Call& c, const Shape& shape, const std::vector<float>& elements) {
-  const auto count = elements.size() - static_cast<size_t>(std::count(elements.begin(), elements.end(), 0.0f));
-  return c.may_make(static_cast<i64>(count * shape.size())) ? places_not_zero(shape, elements) : std::vector<Axes>(shape.size());
+std::vector<Axes> places_of_constant(Call& c, const Shape& shape,
+                                     const std::vector<float>& elements) {
+  const auto count =
+      elements.size() - static_cast<size_t>(std::count(elements.begin(), elements.end(), 0.0f));
+  return c.may_make(static_cast<i64>(count * shape.size())) ? places_not_zero(shape, elements)
+                                                            : std::vector<Axes>(shape.size());
 }
 
 // Elements of one row by their positions, of which there may be none.
@@ -59,22 +65,24 @@ void give_picked(Call& c, ValueId row, i64 axis, Axes index) {
   Shape shape = c.shape(row);
   shape[axis] = static_cast<i64>(index.size());
   if (!c.check_declared_shape(0, shape)) return;
-  c.result(index.empty() ? nothing(c, c.type(row).dtype, std::move(shape)) : picked(c, row, axis, std::move(index)));
+  c.result(index.empty() ? nothing(c, c.type(row).dtype, std::move(shape))
+                         : picked(c, row, axis, std::move(index)));
 }
 
 // Position k as often as counts[k] says.
 std::optional<Axes> repeated_positions(Call& c, const std::vector<float>& counts) {
   double total = 0;
   for (const float count : counts) {
-    c.require(count >= 0 && count <= static_cast<float>(kMostPicked), "a count is out of range", fmt::format("{}", count),
-              fmt::format("0..{}", kMostPicked), "pt2.repeat.range");
+    c.require(count >= 0 && count <= static_cast<float>(kMostPicked), "a count is out of range",
+              fmt::format("{}", count), fmt::format("0..{}", kMostPicked), "pt2.repeat.range");
     total += count;
   }
-  c.require(total <= static_cast<double>(kMostPicked), "repeats to too many elements", fmt::format("{}", total),
-            std::to_string(kMostPicked), "pt2.index.count");
+  c.require(total <= static_cast<double>(kMostPicked), "repeats to too many elements",
+            fmt::format("{}", total), std::to_string(kMostPicked), "pt2.index.count");
   if (!c.ok()) return std::nullopt;
   Axes index;
-  for (size_t k = 0; k < counts.size(); ++k) index.insert(index.end(), static_cast<size_t>(counts[k]), static_cast<i64>(k));
+  for (size_t k = 0; k < counts.size(); ++k)
+    index.insert(index.end(), static_cast<size_t>(counts[k]), static_cast<i64>(k));
   return index;
 }
 
@@ -88,10 +96,12 @@ std::vector<ValueId> without_masks(Call& c, std::vector<ValueId> tables) {
       continue;
     }
     const auto mask = known_elements(c, tables[k]);
-    c.require(!c.ok() || c.rank(tables[k]) > 0, "picks by a mask without axes", "0", "1", "pt2.index.axes");
+    c.require(!c.ok() || c.rank(tables[k]) > 0, "picks by a mask without axes", "0", "1",
+              "pt2.index.axes");
     if (!c.ok()) break;
     for (const Axes& places : places_of_constant(c, c.shape(tables[k]), *mask))
-      result.push_back(positions(c, {static_cast<i64>(places.size())}, places, "places" + std::to_string(result.size())));
+      result.push_back(positions(c, {static_cast<i64>(places.size())}, places,
+                                 "places" + std::to_string(result.size())));
   }
   return result;
 }
@@ -102,7 +112,8 @@ static void import_nonzero(Call& c) {
   if (!elements || !c.ok()) return;
   const std::vector<Axes> places = places_of_constant(c, c.shape(x), *elements);
   if (!c.ok()) return;
-  const i64 count = std::count_if(elements->begin(), elements->end(), [](float v) { return v != 0; });
+  const i64 count =
+      std::count_if(elements->begin(), elements->end(), [](float v) { return v != 0; });
   Axes table;
   for (i64 k = 0; k < count; ++k)
     for (const Axes& axis : places) table.push_back(axis[k]);
@@ -116,10 +127,11 @@ static void import_nonzero_by_axis(Call& c) {
   if (!elements || !c.ok()) return;
   const std::vector<Axes> places = places_of_constant(c, c.shape(x), *elements);
   if (!c.ok()) return;
-  c.require(places.size() == c.result_count(), "has more or fewer results than axes", std::to_string(c.result_count()),
-            std::to_string(places.size()), "pt2.graph.result");
+  c.require(places.size() == c.result_count(), "has more or fewer results than axes",
+            std::to_string(c.result_count()), std::to_string(places.size()), "pt2.graph.result");
   for (size_t k = 0; k < places.size() && c.ok(); ++k)
-    c.result(k, positions(c, {static_cast<i64>(places[k].size())}, places[k], "axis" + std::to_string(k)));
+    c.result(k, positions(c, {static_cast<i64>(places[k].size())}, places[k],
+                          "axis" + std::to_string(k)));
 }
 
 static void import_masked_select(Call& c) {
@@ -127,12 +139,15 @@ static void import_masked_select(Call& c) {
   const auto elements = known_elements(c, mask);
   if (!elements || !c.ok()) return;
   const auto both = broadcast_shape(c.shape(x), c.shape(mask));
-  c.require(both.has_value(), "the mask does not fit", to_text(c.shape(mask)), to_text(c.shape(x)), "pt2.where.shape");
-  c.require(!c.ok() || numel(*both) <= kMostPicked, "picks from too many elements", both ? std::to_string(numel(*both)) : "",
-            std::to_string(kMostPicked), "pt2.index.count");
+  c.require(both.has_value(), "the mask does not fit", to_text(c.shape(mask)), to_text(c.shape(x)),
+            "pt2.where.shape");
+  c.require(!c.ok() || numel(*both) <= kMostPicked, "picks from too many elements",
+            both ? std::to_string(numel(*both)) : "", std::to_string(kMostPicked),
+            "pt2.index.count");
   if (!c.ok()) return;
   const std::vector<float> holds = broadcast_numbers(*elements, c.shape(mask), *both);
-  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0, places_of_constant(c, {numel(*both)}, holds)[0]);
+  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0,
+              places_of_constant(c, {numel(*both)}, holds)[0]);
 }
 
 // Of one operand: the positions themselves.
@@ -141,7 +156,8 @@ static void import_repeat_interleave(Call& c) {
   const ValueId x = has_self ? movable(c, "self") : -1, repeats = c.any_tensor("repeats");
   auto counts = known_elements(c, repeats);
   if (!counts || !c.ok()) return;
-  c.require(c.rank(repeats) <= 1, "repeats by a table of more than one axis", std::to_string(c.rank(repeats)), "1", "pt2.index.rank");
+  c.require(c.rank(repeats) <= 1, "repeats by a table of more than one axis",
+            std::to_string(c.rank(repeats)), "1", "pt2.index.rank");
   if (!has_self) {
     const auto index = repeated_positions(c, *counts);
     if (index) c.result(positions(c, {static_cast<i64>(index->size())}, *index));
@@ -154,8 +170,8 @@ static void import_repeat_interleave(Call& c) {
   if (!c.ok()) return;
   const auto extent = static_cast<size_t>(c.shape(row)[axis]);
   if (counts->size() == 1) counts->resize(extent, counts->front());
-  c.require(counts->size() == extent, "has another number of counts than elements", std::to_string(counts->size()), std::to_string(extent),
-            "pt2.repeat.range");
+  c.require(counts->size() == extent, "has another number of counts than elements",
+            std::to_string(counts->size()), std::to_string(extent), "pt2.repeat.range");
   if (!c.ok()) return;
   if (auto index = repeated_positions(c, *counts)) give_picked(c, row, axis, std::move(*index));
 }
@@ -166,14 +182,15 @@ static void import_bincount(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 least = c.integer("minlength");
   const auto elements = known_elements(c, x);
-  c.require(!c.ok() || (least >= 0 && least <= kMostBins), "a count is out of range", std::to_string(least),
-            fmt::format("0..{}", kMostBins), "pt2.repeat.range");
+  c.require(!c.ok() || (least >= 0 && least <= kMostBins), "a count is out of range",
+            std::to_string(least), fmt::format("0..{}", kMostBins), "pt2.repeat.range");
   if (!elements || !c.ok()) return;
   i64 count = least;
   Axes bins;
   for (const float v : *elements) {
-    c.require(v >= 0 && v < static_cast<float>(kMostBins) && v == std::trunc(v), "counts a number that is none of 0, 1, 2, ..",
-              fmt::format("{}", v), fmt::format("0..{}", kMostBins - 1), "pt2.bincount.number");
+    c.require(v >= 0 && v < static_cast<float>(kMostBins) && v == std::trunc(v),
+              "counts a number that is none of 0, 1, 2, ..", fmt::format("{}", v),
+              fmt::format("0..{}", kMostBins - 1), "pt2.bincount.number");
     if (!c.ok()) return;
     bins.push_back(static_cast<i64>(v));
     count = std::max(count, bins.back() + 1);
@@ -181,10 +198,12 @@ static void import_bincount(Call& c) {
   if (!c.check_declared_shape(0, {count}) || !c.may_make(count)) return;
   if (c.has("weights")) {
     const ValueId weights = c.tensor("weights");
-    c.require(!c.ok() || c.type(weights).elements() == static_cast<i64>(bins.size()), "has another number of weights than elements",
-              to_text(c.shape(weights)), std::to_string(bins.size()), "pt2.bincount.weights");
+    c.require(!c.ok() || c.type(weights).elements() == static_cast<i64>(bins.size()),
+              "has another number of weights than elements", to_text(c.shape(weights)),
+              std::to_string(bins.size()), "pt2.bincount.weights");
     if (!c.ok()) return;
-    const ValueId zeros = c.constant("zeros", {count, 1}, std::vector<float>(static_cast<size_t>(count), 0.0f));
+    const ValueId zeros =
+        c.constant("zeros", {count, 1}, std::vector<float>(static_cast<size_t>(count), 0.0f));
     const ValueId column = c.reshape(weights, {static_cast<i64>(bins.size()), 1}, "weights");
     return c.result(c.reshape(accumulated(c, zeros, column, bins), {count}));
   }
@@ -193,19 +212,22 @@ static void import_bincount(Call& c) {
   c.result(positions(c, {count}, counts));
 }
 
-// The different elements, in their order or, of neighbours, in that of the tensor; for each element its place among them; how often each
-// occurs.
+// The different elements, in their order or, of neighbours, in that of the tensor; for each element
+// its place among them; how often each occurs.
 static void import_unique(Call& c) {
   const ValueId x = movable(c, "self");
   const bool neighbours = c.operator_name() == "unique_consecutive";
-  c.require(!neighbours || !c.has("dim"), "finds different slices: only different elements are supported", "", "", "pt2.unique.axis");
+  c.require(!neighbours || !c.has("dim"),
+            "finds different slices: only different elements are supported", "", "",
+            "pt2.unique.axis");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }), "tells apart what is no number", "NaN",
-            "a number", "pt2.unique.number");
+  c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }),
+            "tells apart what is no number", "NaN", "a number", "pt2.unique.number");
   for (const float v : *elements)
-    c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kExactIntegers, "tells apart integers that float32 does not",
-              fmt::format("{}", v), "below 2^24", "pt2.unique.number");
+    c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kExactIntegers,
+              "tells apart integers that float32 does not", fmt::format("{}", v), "below 2^24",
+              "pt2.unique.number");
   if (!c.ok()) return;
   std::vector<float> values = *elements;
   if (!neighbours) std::sort(values.begin(), values.end());
@@ -222,7 +244,8 @@ static void import_unique(Call& c) {
   }
   const auto count = static_cast<i64>(values.size());
   if (!c.check_declared_shape(0, {count})) return;
-  c.result(0, count == 0 ? nothing(c, c.type(x).dtype, {0}) : c.known_value({c.type(x).dtype, {count}, {}}, values));
+  c.result(0, count == 0 ? nothing(c, c.type(x).dtype, {0})
+                         : c.known_value({c.type(x).dtype, {count}, {}}, values));
   if (wants_places) c.result(1, positions(c, Shape(c.shape(x)), inverse, "inverse"));
   if (c.boolean("return_counts")) c.result(2, positions(c, {count}, counts, "counts"));
 }
@@ -233,12 +256,16 @@ static void import_number(Call& c) {
   c.give_up_if_broken(x);
   const auto elements = c.ok() ? c.known_numbers(x) : std::nullopt;
   if (c.ok() && !elements)
-    c.refuse({"takes a number out of a tensor that is computed: numbers are fixed when the program is made", "", "", "pt2.item.computed"},
+    c.refuse({"takes a number out of a tensor that is computed: numbers are fixed when the program "
+              "is made",
+              "", "", "pt2.item.computed"},
              "keep it a tensor: x * scale instead of x * scale.item()");
   if (!c.ok()) return;
   const bool is_one = elements->size() == 1;
-  c.require(is_one && std::isfinite(elements->front()), "takes a number out of a tensor that is not one finite number",
-            is_one ? fmt::format("{}", elements->front()) : to_text(c.type(x)), "1 finite element", "pt2.item.number");
+  c.require(is_one && std::isfinite(elements->front()),
+            "takes a number out of a tensor that is not one finite number",
+            is_one ? fmt::format("{}", elements->front()) : to_text(c.type(x)), "1 finite element",
+            "pt2.item.number");
   if (c.ok()) c.number_result(elements->front());
 }
 
@@ -252,7 +279,8 @@ static void import_item(Call& c) {
   const bool is_one = elements->size() == 1;
   const double number = is_one ? elements->front() : 0;
   c.require(is_one && std::abs(number) < kMostPicked && number == std::trunc(number),
-            "takes a size out of a tensor that is not one whole number", is_one ? fmt::format("{}", number) : to_text(c.type(x)),
+            "takes a size out of a tensor that is not one whole number",
+            is_one ? fmt::format("{}", number) : to_text(c.type(x)),
             fmt::format("1 below {}", kMostPicked), "pt2.item.number");
   if (c.ok()) c.size_result(static_cast<i64>(number));
 }

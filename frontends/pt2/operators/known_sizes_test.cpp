@@ -9,15 +9,18 @@ namespace {
 
 using testing::HasSubstr;
 
-json found_size(const std::string& expression) { return {{"as_expr", {{"expr_str", expression}, {"hint", nullptr}}}}; }
+json found_size(const std::string& expression) {
+  return {{"as_expr", {{"expr_str", expression}, {"hint", nullptr}}}};
+}
 constexpr const char* kFoundSymbol = "Symbol('u0', integer=True)";
 
-// x [2,3] and a constant; `target` makes y, whose sizes -1 are open, and a relu behind it the output, of the same sizes.
+// x [2,3] and a constant; `target` makes y, whose sizes -1 are open, and a relu behind it the
+// output, of the same sizes.
 class Opened {
  public:
   template <class T>
-  Opened(const std::string& target, const Shape& shape, const std::vector<T>& data, int dtype, const Arguments& arguments,
-         const Shape& result, int result_dtype = kF32) {
+  Opened(const std::string& target, const Shape& shape, const std::vector<T>& data, int dtype,
+         const Arguments& arguments, const Shape& result, int result_dtype = kF32) {
     model.input("x", {2, 3});
     model.parameter("k", shape, data, dtype);
     model.node(target, {{"y", closed(result), result_dtype}}, arguments);
@@ -58,35 +61,43 @@ const Arguments kOfConstant = {{"self", as_tensor("p_k")}};
 constexpr int kBool = 12;
 
 TEST(KnownSizes, AMaskPicksAlongItsAxes) {
-  Opened("aten.index.Tensor", {3}, std::vector<u8>{1, 0, 1}, kBool, {{"self", as_tensor("x")}, {"indices", index_tables({"", "p_k"})}},
-         {2, -1})
+  Opened("aten.index.Tensor", {3}, std::vector<u8>{1, 0, 1}, kBool,
+         {{"self", as_tensor("x")}, {"indices", index_tables({"", "p_k"})}}, {2, -1})
       .then("aten.neg.default", {{"self", as_tensor("y")}}, {2, -1})
       .gives({2, 0, -1, -3});
   Opened("aten.index.Tensor", {2, 3}, std::vector<u8>{1, 0, 1, 0, 0, 1}, kBool,
          {{"self", as_tensor("x")}, {"indices", index_tables({"p_k"})}}, {-1})
       .gives({-2, 0, 3});
-  Opened("aten.masked_select.default", {3}, std::vector<u8>{0, 1, 1}, kBool, {{"self", as_tensor("x")}, {"mask", as_tensor("p_k")}}, {-1})
+  Opened("aten.masked_select.default", {3}, std::vector<u8>{0, 1, 1}, kBool,
+         {{"self", as_tensor("x")}, {"mask", as_tensor("p_k")}}, {-1})
       .gives({-1, 0, 2, 3});
 }
 
 TEST(KnownSizes, PlacesThatAreNotZero) {
-  const Arguments picked = {{"self", as_tensor("x")}, {"dim", as_int(1)}, {"index", as_tensor("z0")}};
-  Opened places("aten.nonzero.default", {3}, std::vector<float>{0.5f, 0, -2}, kF32, kOfConstant, {-1, 1}, kS64);
+  const Arguments picked = {
+      {"self", as_tensor("x")}, {"dim", as_int(1)}, {"index", as_tensor("z0")}};
+  Opened places("aten.nonzero.default", {3}, std::vector<float>{0.5f, 0, -2}, kF32, kOfConstant,
+                {-1, 1}, kS64);
   places.then("aten.squeeze.dim", {{"self", as_tensor("y")}, {"dim", as_int(1)}}, {-1});
   places.model.graph()["tensor_values"]["z0"]["dtype"] = kS64;
   places.then("aten.index_select.default", picked, {2, -1}).gives({-2, 0, 1, 3});
 }
 
 TEST(KnownSizes, EachAsOftenAsItsCount) {
-  const Arguments arguments = {{"self", as_tensor("x")}, {"repeats", as_tensor("p_k")}, {"dim", as_int(-1)}};
-  Opened("aten.repeat_interleave.self_Tensor", {3}, std::vector<i64>{2, 0, 1}, kS64, arguments, {2, -1}).gives({-2, -2, 0, 1, 1, 3});
+  const Arguments arguments = {
+      {"self", as_tensor("x")}, {"repeats", as_tensor("p_k")}, {"dim", as_int(-1)}};
+  Opened("aten.repeat_interleave.self_Tensor", {3}, std::vector<i64>{2, 0, 1}, kS64, arguments,
+         {2, -1})
+      .gives({-2, -2, 0, 1, 1, 3});
   Opened("aten.repeat_interleave.self_Tensor", {1}, std::vector<i64>{2}, kS64, arguments, {2, -1})
       .gives({-2, -2, -1, -1, 0, 0, 1, 1, 2, 2, 3, 3});
   Opened("aten.repeat_interleave.self_Tensor", {6}, std::vector<i64>{0, 1, 0, 2, 0, 0}, kS64,
          {{"self", as_tensor("x")}, {"repeats", as_tensor("p_k")}}, {-1})
       .gives({-1, 1, 1});
-  Opened("aten.repeat_interleave.Tensor", {2}, std::vector<i64>{1, 2}, kS64, {{"repeats", as_tensor("p_k")}}, {-1}, kS64)
-      .then("aten.index_select.default", {{"self", as_tensor("x")}, {"dim", as_int(0)}, {"index", as_tensor("y")}}, {-1, 3})
+  Opened("aten.repeat_interleave.Tensor", {2}, std::vector<i64>{1, 2}, kS64,
+         {{"repeats", as_tensor("p_k")}}, {-1}, kS64)
+      .then("aten.index_select.default",
+            {{"self", as_tensor("x")}, {"dim", as_int(0)}, {"index", as_tensor("y")}}, {-1, 3})
       .gives({-2, -1, 0, 1, 2, 3, 1, 2, 3});
 }
 
@@ -99,9 +110,11 @@ TEST(KnownSizes, NumbersAreCountedAndToldApart) {
   Opened("aten._unique2.default", {6}, numbers, kS64, kOfConstant, {-1}, kS64)
       .then("aten.mul.Tensor", times, {2, -1})
       .gives({0, -1, 0, 0, 2, 6});
-  Opened runs("aten.unique_consecutive.default", {6}, numbers, kS64, kOfConstant, {-1}, kS64);  // 0 2 1 0
+  Opened runs("aten.unique_consecutive.default", {6}, numbers, kS64, kOfConstant, {-1},
+              kS64);  // 0 2 1 0
   runs.then("aten.relu.default", {{"self", as_tensor("x")}}, {2, 3});
-  runs.then("aten.index_select.default", {{"self", as_tensor("z0")}, {"dim", as_int(1)}, {"index", as_tensor("y")}}, {2, -1})
+  runs.then("aten.index_select.default",
+            {{"self", as_tensor("z0")}, {"dim", as_int(1)}, {"index", as_tensor("y")}}, {2, -1})
       .gives({0, 0, 0, 0, 1, 3, 2, 1});
 }
 
@@ -110,10 +123,14 @@ TEST(KnownSizes, PlacesAndCountsOfWhatIsUnique) {
   m.input("x", {2, 3});
   m.parameter("k", {4}, std::vector<i64>{5, 2, 5, 9}, kS64);
   m.node("aten._unique2.default", {{"u", {1}, kS64}, {"i", {4}, kS64}, {"n", {1}, kS64}},
-         {{"self", as_tensor("p_k")}, {"return_inverse", as_bool(true)}, {"return_counts", as_bool(true)}});
-  m.node("aten.index_select.default", {{"y", {2, 4}}}, {{"self", as_tensor("x")}, {"dim", as_int(1)}, {"index", as_tensor("i")}});
+         {{"self", as_tensor("p_k")},
+          {"return_inverse", as_bool(true)},
+          {"return_counts", as_bool(true)}});
+  m.node("aten.index_select.default", {{"y", {2, 4}}},
+         {{"self", as_tensor("x")}, {"dim", as_int(1)}, {"index", as_tensor("i")}});
   m.node("aten.mul.Tensor", {{"z", {2, 1}}}, {{"self", as_tensor("x")}, {"other", as_tensor("n")}});
-  for (const char* name : {"u", "n"}) m.graph()["tensor_values"][name]["sizes"][0] = found_size(kFoundSymbol);
+  for (const char* name : {"u", "n"})
+    m.graph()["tensor_values"][name]["sizes"][0] = found_size(kFoundSymbol);
   m.graph()["tensor_values"]["z"]["sizes"][1] = found_size(kFoundSymbol);
   m.output("y"), m.output("z");
   const auto results = results_of(m, {{-2, -1, 0, 1, 2, 3}});
@@ -125,8 +142,10 @@ TEST(KnownSizes, WeightsOfACountMayBeComputed) {
   TestModel m;
   m.input("x", {2, 3});
   m.parameter("k", {3}, std::vector<i64>{0, 2, 2}, kS64);
-  m.node("aten.select.int", {{"w", {3}}}, {{"self", as_tensor("x")}, {"dim", as_int(0)}, {"index", as_int(1)}});
-  m.node("aten.bincount.default", {{"y", {4}}}, {{"self", as_tensor("p_k")}, {"weights", as_tensor("w")}, {"minlength", as_int(4)}});
+  m.node("aten.select.int", {{"w", {3}}},
+         {{"self", as_tensor("x")}, {"dim", as_int(0)}, {"index", as_int(1)}});
+  m.node("aten.bincount.default", {{"y", {4}}},
+         {{"self", as_tensor("p_k")}, {"weights", as_tensor("w")}, {"minlength", as_int(4)}});
   m.output("y");
   expect_near(results_of(m, {{-2, -1, 0, 1, 2, 3}})[0], {1, 0, 5, 0}, "");
 }
@@ -135,11 +154,14 @@ TEST(KnownSizes, ARefusalIsSaidOnce) {
   TestModel m;
   m.input("x", {2, 3});
   m.node("aten.nonzero.default", {{"y", {1, 2}, kS64}}, {{"self", as_tensor("x")}});
-  m.node("aten.select.int", {{"z", {1}, kS64}}, {{"self", as_tensor("y")}, {"dim", as_int(1)}, {"index", as_int(0)}});
-  for (const char* name : {"y", "z"}) m.graph()["tensor_values"][name]["sizes"][0] = found_size(kFoundSymbol);
+  m.node("aten.select.int", {{"z", {1}, kS64}},
+         {{"self", as_tensor("y")}, {"dim", as_int(1)}, {"index", as_int(0)}});
+  for (const char* name : {"y", "z"})
+    m.graph()["tensor_values"][name]["sizes"][0] = found_size(kFoundSymbol);
   m.output("z");
   const std::string text = refusal_of(m);
-  EXPECT_THAT(text, HasSubstr("aten.nonzero.default `y` (source op 0): error: its result has as many elements as computed values say"));
+  EXPECT_THAT(text, HasSubstr("aten.nonzero.default `y` (source op 0): error: its result has as "
+                              "many elements as computed values say"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '['), 1) << text;
 }
 
@@ -149,7 +171,8 @@ TEST(KnownSizes, OneSymbolHasOneNumber) {
   twice.then("aten.relu.default", {{"self", as_tensor("x")}}, {2, -1});
   twice.model.output("z0");
   EXPECT_THAT(refusal_of(twice.model),
-              HasSubstr("aten.relu.default `z0` (source op 1): error: the shape of its result differs from what the "
+              HasSubstr("aten.relu.default `z0` (source op 1): error: the shape of its result "
+                        "differs from what the "
                         "model says: the file is damaged: 2,3, limit 2,2  [pt2.graph.shape]"));
 }
 
@@ -158,8 +181,10 @@ TEST(KnownSizes, ASizeThatOnlyTestsReadMayBeComputed) {
   for (const bool is_read : {false, true}) {
     TestModel m;
     m.input("x", {2, 3});
-    m.node("aten.ne.Scalar", {{"mask", {2, 3}, kBool}}, {{"self", as_tensor("x")}, {"other", as_float(0)}});
-    m.node("aten.sum.dim_IntList", {{"counts", {2}, kS64}}, {{"self", as_tensor("mask")}, {"dim", as_ints({1})}});
+    m.node("aten.ne.Scalar", {{"mask", {2, 3}, kBool}},
+           {{"self", as_tensor("x")}, {"other", as_float(0)}});
+    m.node("aten.sum.dim_IntList", {{"counts", {2}, kS64}},
+           {{"self", as_tensor("mask")}, {"dim", as_ints({1})}});
     m.node("aten.max.default", {{"most", {}, kS64}}, {{"self", as_tensor("counts")}});
     m.node("aten.item.default", {}, {{"self", as_tensor("most")}});
     const json name = {{"as_name", "item"}};
@@ -167,8 +192,11 @@ TEST(KnownSizes, ASizeThatOnlyTestsReadMayBeComputed) {
     m.graph()["sym_int_values"]["item"] = found_size(kFoundSymbol);
     m.node("_operator.le", {}, {{"a", {{"as_sym_int", name}}}, {"b", as_int(3)}});
     m.node_json(4)["outputs"].push_back({{"as_sym_bool", {{"as_name", "le"}}}});
-    m.node("aten._assert_scalar.default", {}, {{"self", {{"as_sym_bool", {{"as_name", "le"}}}}}, {"assert_msg", as_text("")}});
-    if (is_read) m.node("aten.full.default", {{"f", {2, 3}}}, {{"size", as_ints({2, 3})}, {"fill_value", {{"as_sym_int", name}}}});
+    m.node("aten._assert_scalar.default", {},
+           {{"self", {{"as_sym_bool", {{"as_name", "le"}}}}}, {"assert_msg", as_text("")}});
+    if (is_read)
+      m.node("aten.full.default", {{"f", {2, 3}}},
+             {{"size", as_ints({2, 3})}, {"fill_value", {{"as_sym_int", name}}}});
     m.node("aten.relu.default", {{"y", {2, 3}}}, {{"self", as_tensor("x")}});
     m.output("y");
     if (is_read) EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.shape.computed]"));
@@ -183,7 +211,8 @@ TestModel number_out_of(const std::string& tensor) {
   m.parameter("k", {1}, std::vector<float>{0.75f});
   m.node("aten.item.default", {}, {{"self", as_tensor(tensor)}});
   m.node_json(0)["outputs"].push_back({{"as_sym_float", {{"as_name", "item"}}}});
-  m.node("aten.full.default", {{"f", {2, 2}}}, {{"size", as_ints({2, 2})}, {"fill_value", {{"as_sym_float", {{"as_name", "item"}}}}}});
+  m.node("aten.full.default", {{"f", {2, 2}}},
+         {{"size", as_ints({2, 2})}, {"fill_value", {{"as_sym_float", {{"as_name", "item"}}}}}});
   m.node("aten.mul.Tensor", {{"y", {2, 2}}}, {{"self", as_tensor("x")}, {"other", as_tensor("f")}});
   m.output("y");
   return m;
@@ -198,7 +227,8 @@ TEST(KnownSizes, ANumberOutOfAConstantIsAnArgument) {
 
 TEST(KnownSizes, ANumberOutOfAComputedTensorIsRefusedOnce) {
   const std::string text = refusal_of(number_out_of("x"));
-  EXPECT_THAT(text, HasSubstr("aten.item.default `nothing` (source op 0): error: takes a number out of a tensor that is computed"));
+  EXPECT_THAT(text, HasSubstr("aten.item.default `nothing` (source op 0): error: takes a number "
+                              "out of a tensor that is computed"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '['), 1) << text;
 }
 

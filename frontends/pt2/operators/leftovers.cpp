@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators without a form of their own in the graph: they become calls of portable kernels, in float. A kernel takes torch's parameters in
-// torch's order and then the results, so a row is how torch calls the operator and the kernel's name.
+// Operators without a form of their own in the graph: they become calls of portable kernels, in
+// float. A kernel takes torch's parameters in torch's order and then the results, so a row is how
+// torch calls the operator and the kernel's name.
 #include "frontends/pt2/operators/leftovers.h"
 
 #include <fmt/format.h>
@@ -25,9 +26,11 @@ class Arguments {
   void add(const TorchParameter& p, std::optional<DType> as_tensor) {
     using K = KernelArg::Kind;
     const std::string name(p.name);
-    if (p.element() == "Tensor" && as_tensor && !args.empty() && c_.has(name) && !c_.is_tensor(name))
+    if (p.element() == "Tensor" && as_tensor && !args.empty() && c_.has(name) &&
+        !c_.is_tensor(name))
       return add_tensor(number_as_tensor(c_, name, *as_tensor));
-    const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
+    const Argument* a =
+        p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
     if (!a) return push({});
     switch (a->kind) {
       case Argument::Kind::tensor:
@@ -44,12 +47,14 @@ class Arguments {
         return push({});
       case Argument::Kind::tensors: {
         KernelArg list{K::inputs, 0, 0, {}, {}};
-        for (const ValueId v : c_.tensors(name)) list.integers.push_back(static_cast<i64>(inputs.size())), inputs.push_back(v);
+        for (const ValueId v : c_.tensors(name))
+          list.integers.push_back(static_cast<i64>(inputs.size())), inputs.push_back(v);
         return push(std::move(list));
       }
       default:
         c_.refuse(
-            {fmt::format("argument `{}` is of a kind that the portable kernel does not take", name), "", "", "pt2.leftover.argument"});
+            {fmt::format("argument `{}` is of a kind that the portable kernel does not take", name),
+             "", "", "pt2.leftover.argument"});
     }
   }
 
@@ -70,7 +75,8 @@ class Arguments {
 static const LeftoverKernel* row_of(std::string_view target) {
   const auto rows = leftover_kernels();
   const auto row =
-      std::lower_bound(rows.begin(), rows.end(), target, [](const LeftoverKernel& r, std::string_view t) { return r.target < t; });
+      std::lower_bound(rows.begin(), rows.end(), target,
+                       [](const LeftoverKernel& r, std::string_view t) { return r.target < t; });
   return row != rows.end() && row->target == target ? &*row : nullptr;
 }
 bool is_leftover(std::string_view target) { return row_of(target) != nullptr; }
@@ -78,12 +84,14 @@ bool is_leftover(std::string_view target) { return row_of(target) != nullptr; }
 void import_leftover(Call& c) {
   const LeftoverKernel* row = row_of(c.target());
   DEUTERON_CHECK(row, std::string(c.target()));
-  const std::string_view kernel = row->beside_number.empty() || c.is_tensor("other") ? row->kernel : row->beside_number;
+  const std::string_view kernel =
+      row->beside_number.empty() || c.is_tensor("other") ? row->kernel : row->beside_number;
   const size_t dot = kernel.find('.');
   const auto parameters = parameters_of(c.target());
   DEUTERON_CHECK(parameters, std::string(c.target()));
   Arguments arguments(c);
-  const std::optional<DType> as_tensor = row->beside_number.empty() ? c.declared_dtype() : std::nullopt;
+  const std::optional<DType> as_tensor =
+      row->beside_number.empty() ? c.declared_dtype() : std::nullopt;
   for (const TorchParameter& p : *parameters) arguments.add(p, as_tensor);
   KernelCall call;
   call.name = kernel.substr(0, dot);
@@ -93,12 +101,15 @@ void import_leftover(Call& c) {
   for (size_t k = 0; k < c.result_count(); ++k) {
     const TensorMeta* m = c.result_meta(k);
     if (!c.ok()) return;
-    c.require(m->dtype.has_value(), "a result has a dtype that is not supported", name_of_code(m->dtype_code), "f32", "pt2.leftover.dtype");
+    c.require(m->dtype.has_value(), "a result has a dtype that is not supported",
+              name_of_code(m->dtype_code), "f32", "pt2.leftover.dtype");
     if (!c.ok()) return;
-    call.args.push_back({KernelArg::Kind::output, static_cast<i64>(k), 0, {}, plain_face(m->sizes)});
+    call.args.push_back(
+        {KernelArg::Kind::output, static_cast<i64>(k), 0, {}, plain_face(m->sizes)});
     types.push_back({*m->dtype, m->sizes, {}});
   }
-  const std::vector<ValueId> results = c.add_call(std::move(call), std::move(arguments.inputs), std::move(types));
+  const std::vector<ValueId> results =
+      c.add_call(std::move(call), std::move(arguments.inputs), std::move(types));
   for (size_t k = 0; k < results.size(); ++k) c.result(k, results[k]);
 }
 
@@ -133,12 +144,14 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.bitwise_and.Scalar", "aten::bitwise_and.Scalar_out", "", true},
     {"aten.bitwise_and.Tensor", "aten::bitwise_and.Tensor_out", "", true},
     {"aten.bitwise_left_shift.Tensor", "aten::bitwise_left_shift.Tensor_out", "", true},
-    {"aten.bitwise_left_shift.Tensor_Scalar", "aten::bitwise_left_shift.Tensor_Scalar_out", "", true},
+    {"aten.bitwise_left_shift.Tensor_Scalar", "aten::bitwise_left_shift.Tensor_Scalar_out", "",
+     true},
     {"aten.bitwise_not.default", "aten::bitwise_not.out", "", true},
     {"aten.bitwise_or.Scalar", "aten::bitwise_or.Scalar_out", "", true},
     {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out", "", true},
     {"aten.bitwise_right_shift.Tensor", "aten::bitwise_right_shift.Tensor_out", "", true},
-    {"aten.bitwise_right_shift.Tensor_Scalar", "aten::bitwise_right_shift.Tensor_Scalar_out", "", true},
+    {"aten.bitwise_right_shift.Tensor_Scalar", "aten::bitwise_right_shift.Tensor_Scalar_out", "",
+     true},
     {"aten.bitwise_xor.Scalar", "aten::bitwise_xor.Scalar_out", "", true},
     {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out", "", true},
     {"aten.clamp.default", "aten::clamp.out"},
@@ -199,7 +212,8 @@ std::span<const LeftoverKernel> leftover_kernels() { return kKernels; }
 ImportRows leftovers_rows() {
   static constexpr auto kLeftoversRows = [] {
     std::array<ImportRow, std::size(kKernels)> rows{};
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = {kKernels[i].target, import_leftover, kKernels[i].has_in_place_form};
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i] = {kKernels[i].target, import_leftover, kKernels[i].has_in_place_form};
     return rows;
   }();
   return kLeftoversRows;

@@ -16,59 +16,79 @@ namespace {
 
 constexpr size_t kMostBounds = 1024;
 
-// How many boundaries lie below x, with `right` also those at x: a step for each, all of them one function of x.
+// How many boundaries lie below x, with `right` also those at x: a step for each, all of them one
+// function of x.
 void finish_intervals(Call& c, ValueId x, std::string_view boundaries, bool right) {
   const ValueId bounds = c.tensor(boundaries);
   const auto known = c.known_numbers(bounds);
   const TensorMeta* declared = c.result_meta(0);
-  c.require(!c.ok() || (known && c.rank(bounds) == 1 && known->size() >= 1 && known->size() <= kMostBounds),
-            "the boundaries are computed, or too many, or no vector", c.ok() ? to_text(c.shape(bounds)) : "",
-            fmt::format("1..{}, constant", kMostBounds), "pt2.bucketize.boundaries");
-  c.require(!c.ok() || std::is_sorted(known->begin(), known->end()), "the boundaries are not in order", "", "", "pt2.bucketize.boundaries");
+  c.require(!c.ok() || (known && c.rank(bounds) == 1 && known->size() >= 1 &&
+                        known->size() <= kMostBounds),
+            "the boundaries are computed, or too many, or no vector",
+            c.ok() ? to_text(c.shape(bounds)) : "", fmt::format("1..{}, constant", kMostBounds),
+            "pt2.bucketize.boundaries");
+  c.require(!c.ok() || std::is_sorted(known->begin(), known->end()),
+            "the boundaries are not in order", "", "", "pt2.bucketize.boundaries");
   if (!c.ok()) return;
   ValueId total = -1;
   for (size_t k = 0; k < known->size() && c.ok(); ++k) {
     const std::string name = "bound" + std::to_string(k);
     // 1 where x > b is ceil(x - b) within 0..1; where x >= b it is 1 less that of b > x.
-    const ValueId apart = right ? difference(c, number(c, (*known)[k]), x, name) : sum(c, x, number(c, -(*known)[k]), name);
-    const ValueId step = between(c, apply(c, UnaryFn::ceil, apart, name + "_whole"), {.low = 0, .high = 1}, name + "_step");
+    const ValueId apart = right ? difference(c, number(c, (*known)[k]), x, name)
+                                : sum(c, x, number(c, -(*known)[k]), name);
+    const ValueId step = between(c, apply(c, UnaryFn::ceil, apart, name + "_whole"),
+                                 {.low = 0, .high = 1}, name + "_step");
     total = total < 0 ? step : sum(c, total, step, "steps");
   }
   if (right) total = difference(c, number(c, static_cast<double>(known->size())), total, "count");
-  if (c.ok()) c.result(c.type(total).dtype == declared->dtype ? total : c.converted(total, declared->dtype.value_or(DType::s64)));
+  if (c.ok())
+    c.result(c.type(total).dtype == declared->dtype
+                 ? total
+                 : c.converted(total, declared->dtype.value_or(DType::s64)));
 }
 
 // Rows of the table [rows, width], one for each position: [n, width].
 ValueId rows_of_table(Call& c, ValueId table, ValueId positions) {
   if (!c.ok()) return -1;
   const Type rows{DType::f32, {c.shape(positions)[0], c.shape(table)[1]}, {}};
-  return kernel_result(c, "aten::embedding.out", {table, positions, whole(-1), truth(false), truth(false)}, rows);
+  return kernel_result(c, "aten::embedding.out",
+                       {table, positions, whole(-1), truth(false), truth(false)}, rows);
 }
 
 enum BagMode : i64 { kBagSum, kBagMean, kBagMax };
 
 }  // namespace
 
-static void import_bucketize(Call& c) { finish_intervals(c, c.operand("self"), "boundaries", c.boolean("right")); }
-
-static void import_searchsorted(Call& c) {
-  c.require(!c.has("sorter"), "takes boundaries that are not in order", "", "", "pt2.bucketize.boundaries");
-  finish_intervals(c, c.operand("self"), "sorted_sequence", c.boolean("right") || (c.has("side") && c.text("side") == "right"));
+static void import_bucketize(Call& c) {
+  finish_intervals(c, c.operand("self"), "boundaries", c.boolean("right"));
 }
 
-// Bags of one size are rows of a matrix; of several sizes, sums by a matrix of ones, or the largest of as many rows as the longest has.
+static void import_searchsorted(Call& c) {
+  c.require(!c.has("sorter"), "takes boundaries that are not in order", "", "",
+            "pt2.bucketize.boundaries");
+  finish_intervals(c, c.operand("self"), "sorted_sequence",
+                   c.boolean("right") || (c.has("side") && c.text("side") == "right"));
+}
+
+// Bags of one size are rows of a matrix; of several sizes, sums by a matrix of ones, or the largest
+// of as many rows as the longest has.
 static void import_embedding_bag(Call& c) {
-  const ValueId table = c.tensor("weight"), positions = c.any_tensor("indices"), offsets = c.any_tensor("offsets");
+  const ValueId table = c.tensor("weight"), positions = c.any_tensor("indices"),
+                offsets = c.any_tensor("offsets");
   const i64 mode = c.integer("mode");
   const auto known = c.known_numbers(offsets);
-  c.require(!c.ok() || (c.rank(table) == 2 && c.rank(positions) == 1 && mode >= kBagSum && mode <= kBagMax),
-            "takes a table of two axes, and positions of one", c.ok() ? fmt::format("{} and {}", c.rank(table), c.rank(positions)) : "",
-            "2 and 1", "pt2.bag.rank");
-  c.require(!c.ok() || known.has_value(), "the bags' bounds are computed", "", "constant", "pt2.bag.offsets");
-  // Of the overload that has its name, a negative one counts rows from the end; elsewhere it means none.
+  c.require(!c.ok() || (c.rank(table) == 2 && c.rank(positions) == 1 && mode >= kBagSum &&
+                        mode <= kBagMax),
+            "takes a table of two axes, and positions of one",
+            c.ok() ? fmt::format("{} and {}", c.rank(table), c.rank(positions)) : "", "2 and 1",
+            "pt2.bag.rank");
+  c.require(!c.ok() || known.has_value(), "the bags' bounds are computed", "", "constant",
+            "pt2.bag.offsets");
+  // Of the overload that has its name, a negative one counts rows from the end; elsewhere it means
+  // none.
   const bool may_be_last = c.target().ends_with(".padding_idx");
-  c.require(!c.has("padding_idx") || (!may_be_last && c.integer("padding_idx") < 0), "leaves a row of the table out", "", "",
-            "pt2.bag.padding");
+  c.require(!c.has("padding_idx") || (!may_be_last && c.integer("padding_idx") < 0),
+            "leaves a row of the table out", "", "", "pt2.bag.padding");
   if (!c.ok()) return;
   const i64 n = c.shape(positions)[0], width = c.shape(table)[1];
   std::vector<i64> bounds(known->begin(), known->end());
@@ -82,18 +102,23 @@ static void import_embedding_bag(Call& c) {
     even = even && size == bounds[1] - bounds[0];
     longest = std::max(longest, size);
   }
-  c.require(sound, "a bag is empty, or its bounds are out of range", "", fmt::format("0..{}, rising", n), "pt2.bag.offsets");
+  c.require(sound, "a bag is empty, or its bounds are out of range", "",
+            fmt::format("0..{}, rising", n), "pt2.bag.offsets");
   if (!c.ok()) return;
   ValueId rows = rows_of_table(c, table, positions);
-  if (c.has("per_sample_weights")) rows = product(c, rows, c.reshape(c.tensor("per_sample_weights"), {n, 1}, "weights"), "weighted");
+  if (c.has("per_sample_weights"))
+    rows =
+        product(c, rows, c.reshape(c.tensor("per_sample_weights"), {n, 1}, "weights"), "weighted");
   if (!c.ok()) return;
   if (even && bounds.back() == n) {
     const i64 fn = mode == kBagSum ? Reduce::kSum : mode == kBagMean ? Reduce::kMean : Reduce::kMax;
-    return c.result(0, c.reshape(reduced(c, fn, c.reshape(rows, {bags, longest, width}, "bags"), {1}, "reduced"), {bags, width}));
+    return c.result(0, c.reshape(reduced(c, fn, c.reshape(rows, {bags, longest, width}, "bags"),
+                                         {1}, "reduced"),
+                                 {bags, width}));
   }
   if (mode != kBagMax) {
-    c.require(bags * n <= i64{1} << 22, "has too many bags of uneven sizes", fmt::format("{} x {}", bags, n), std::to_string(1 << 22),
-              "pt2.bag.offsets");
+    c.require(bags * n <= i64{1} << 22, "has too many bags of uneven sizes",
+              fmt::format("{} x {}", bags, n), std::to_string(1 << 22), "pt2.bag.offsets");
     if (!c.ok()) return;
     Weights w(bags, n);
     for (i64 k = 0; k < bags; ++k)
@@ -103,8 +128,10 @@ static void import_embedding_bag(Call& c) {
   }
   Axes index;
   for (i64 k = 0; k < bags; ++k)
-    for (i64 at = 0; at < longest; ++at) index.push_back(std::min(bounds[k] + at, bounds[k + 1] - 1));
-  const ValueId repeated = c.reshape(picked(c, rows, 0, std::move(index), "repeated"), {bags, longest, width}, "bags");
+    for (i64 at = 0; at < longest; ++at)
+      index.push_back(std::min(bounds[k] + at, bounds[k + 1] - 1));
+  const ValueId repeated =
+      c.reshape(picked(c, rows, 0, std::move(index), "repeated"), {bags, longest, width}, "bags");
   c.result(0, c.reshape(reduced(c, Reduce::kMax, repeated, {1}, "reduced"), {bags, width}));
 }
 

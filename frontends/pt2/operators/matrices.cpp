@@ -17,14 +17,16 @@ namespace {
 
 i64 offset_of(Call& c, std::string_view argument) {
   const i64 offset = c.integer(argument);
-  c.require(!c.ok() || std::abs(static_cast<double>(offset)) <= static_cast<double>(kMaxElements), "the offset is out of range",
-            std::to_string(offset), std::to_string(kMaxElements), "pt2.diagonal.offset");
+  c.require(!c.ok() || std::abs(static_cast<double>(offset)) <= static_cast<double>(kMaxElements),
+            "the offset is out of range", std::to_string(offset), std::to_string(kMaxElements),
+            "pt2.diagonal.offset");
   return c.ok() ? offset : 0;
 }
 
 }  // namespace
 
-ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns, std::string_view suffix) {
+ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns,
+                    std::string_view suffix) {
   if (!c.ok()) return -1;
   Axes perm = rows;
   perm.insert(perm.end(), columns.begin(), columns.end());
@@ -43,7 +45,8 @@ Axes other_axes(i64 rank, const Axes& axes) {
 
 ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_view suffix) {
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || (rank >= 2 && a != b), "works on matrices", std::to_string(rank), "2", "pt2.diagonal.rank");
+  c.require(!c.ok() || (rank >= 2 && a != b), "works on matrices", std::to_string(rank), "2",
+            "pt2.diagonal.rank");
   if (!c.ok()) return -1;
   Axes perm;
   for (i64 k = 0; k < rank; ++k)
@@ -52,14 +55,16 @@ ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_vi
   const ValueId moved = c.permute(x, perm, "matrices");
   if (!c.ok()) return -1;
   Shape shape = c.shape(moved);
-  const i64 h = shape[rank - 2], w = shape[rank - 1], row = std::max<i64>(-offset, 0), column = std::max<i64>(offset, 0);
+  const i64 h = shape[rank - 2], w = shape[rank - 1], row = std::max<i64>(-offset, 0),
+            column = std::max<i64>(offset, 0);
   const i64 count = std::min(h - row, w - column);
-  c.require(count >= 1, "the diagonal lies outside the matrix", std::to_string(offset), fmt::format("{}..{}", 1 - h, w - 1),
-            "pt2.diagonal.offset");
+  c.require(count >= 1, "the diagonal lies outside the matrix", std::to_string(offset),
+            fmt::format("{}..{}", 1 - h, w - 1), "pt2.diagonal.offset");
   if (!c.ok()) return -1;
   shape.pop_back();
   shape.back() = h * w;
-  return c.add(Slice{rank - 2, row * w + column, count, count == 1 ? 1 : w + 1}, {c.reshape(moved, shape, "elements")}, suffix);
+  return c.add(Slice{rank - 2, row * w + column, count, count == 1 ? 1 : w + 1},
+               {c.reshape(moved, shape, "elements")}, suffix);
 }
 
 namespace {
@@ -67,8 +72,10 @@ namespace {
 // [..,n] becomes [..,m,m] with these on a diagonal.
 ValueId on_diagonal(Call& c, ValueId x, i64 offset, std::string_view suffix) {
   if (!c.ok()) return -1;
-  const i64 rank = c.rank(x), n = c.shape(x).back(), m = n + std::abs(offset), before = std::max<i64>(-offset, 0);
-  c.require(m <= 4096, "makes a matrix of too many elements", std::to_string(m), "4096", "pt2.diagonal.offset");
+  const i64 rank = c.rank(x), n = c.shape(x).back(), m = n + std::abs(offset),
+            before = std::max<i64>(-offset, 0);
+  c.require(m <= 4096, "makes a matrix of too many elements", std::to_string(m), "4096",
+            "pt2.diagonal.offset");
   if (!c.ok()) return -1;
   ValueId y = x;
   if (offset != 0) {
@@ -80,8 +87,10 @@ ValueId on_diagonal(Call& c, ValueId x, i64 offset, std::string_view suffix) {
   Shape column = c.shape(x);
   column.back() = m, column.push_back(1);
   std::vector<float> places(static_cast<size_t>(m * m), 0.0f);
-  for (i64 k = 0; k < n; ++k) places[static_cast<size_t>((k + before) * m + k + before + offset)] = 1;
-  return product(c, c.reshape(y, column, "column"), c.constant("places", {m, m}, std::move(places)), suffix);
+  for (i64 k = 0; k < n; ++k)
+    places[static_cast<size_t>((k + before) * m + k + before + offset)] = 1;
+  return product(c, c.reshape(y, column, "column"), c.constant("places", {m, m}, std::move(places)),
+                 suffix);
 }
 
 // The shape that the model declares.
@@ -94,8 +103,10 @@ void finish_as_declared(Call& c, ValueId y) {
 void finish_addition(Call& c, ValueId y) {
   const double alpha = c.number("alpha"), beta = c.number("beta");
   const ValueId self = c.tensor("self");
-  c.require(!c.ok() || (std::isfinite(static_cast<float>(alpha)) && std::isfinite(static_cast<float>(beta))),
-            "alpha and beta must be finite", fmt::format("{}, {}", alpha, beta), "finite", "pt2.argument.finite");
+  c.require(!c.ok() || (std::isfinite(static_cast<float>(alpha)) &&
+                        std::isfinite(static_cast<float>(beta))),
+            "alpha and beta must be finite", fmt::format("{}, {}", alpha, beta), "finite",
+            "pt2.argument.finite");
   if (!c.ok()) return;
   if (alpha != 1) y = product(c, y, number(c, alpha), "scaled");
   if (beta == 0) return c.result(y);
@@ -121,14 +132,17 @@ static void import_diag(Call& c) {
 
 static void import_diagflat(Call& c) {
   const ValueId x = c.tensor("self");
-  if (c.ok()) c.result(on_diagonal(c, c.reshape(x, {c.type(x).elements()}, "row"), offset_of(c, "offset"), {}));
+  if (c.ok())
+    c.result(
+        on_diagonal(c, c.reshape(x, {c.type(x).elements()}, "row"), offset_of(c, "offset"), {}));
 }
 
 static void import_diag_embed(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x) + 1, a = c.axis("dim1", rank), b = c.axis("dim2", rank);
   require_axes(c, x);
-  c.require(!c.ok() || a != b, "needs two axes", std::to_string(a), std::to_string(b), "pt2.diagonal.rank");
+  c.require(!c.ok() || a != b, "needs two axes", std::to_string(a), std::to_string(b),
+            "pt2.diagonal.rank");
   const ValueId y = on_diagonal(c, x, offset_of(c, "offset"), "matrices");
   if (!c.ok()) return;
   Axes perm = other_axes(rank, {a, b}), back(static_cast<size_t>(rank));
@@ -139,7 +153,8 @@ static void import_diag_embed(Call& c) {
 
 static void import_trace(Call& c) {
   const ValueId x = c.tensor("self");
-  finish_as_declared(c, reduced(c, Reduce::kSum, diagonal_of(c, x, 0, 0, 1, "diagonal"), {0}, "trace"));
+  finish_as_declared(
+      c, reduced(c, Reduce::kSum, diagonal_of(c, x, 0, 0, 1, "diagonal"), {0}, "trace"));
 }
 
 // Every element of `self` times the whole of `other`.
@@ -156,14 +171,17 @@ static void import_kron(Call& c) {
     split_right.insert(split_right.end(), {1, right[k]});
     out.push_back(left[k] * right[k]);
   }
-  c.result(c.reshape(product(c, c.reshape(a, split_left, "left"), c.reshape(b, split_right, "right"), "product"), out));
+  c.result(c.reshape(
+      product(c, c.reshape(a, split_left, "left"), c.reshape(b, split_right, "right"), "product"),
+      out));
 }
 
 static void import_block_diag(Call& c) {
   std::vector<ValueId> blocks = c.tensors("tensors");
   i64 width = 0, at = 0;
   for (ValueId& block : blocks) {
-    c.require(!c.ok() || c.rank(block) <= 2, "takes matrices", c.ok() ? std::to_string(c.rank(block)) : "", "rank 2", "pt2.diagonal.rank");
+    c.require(!c.ok() || c.rank(block) <= 2, "takes matrices",
+              c.ok() ? std::to_string(c.rank(block)) : "", "rank 2", "pt2.diagonal.rank");
     if (!c.ok()) return;
     Shape matrix = c.shape(block);
     matrix.insert(matrix.begin(), 2 - matrix.size(), 1);
@@ -214,14 +232,16 @@ static void import_multi_dot(Call& c) {
   c.require(!c.ok() || !matrices.empty(), "multiplies nothing", "0", "1", "pt2.concat.operands");
   if (!c.ok()) return;
   ValueId y = matrices[0];
-  for (size_t k = 1; k < matrices.size(); ++k) y = matrix_product(c, y, matrices[k], 1, k + 1 == matrices.size() ? "" : "product");
+  for (size_t k = 1; k < matrices.size(); ++k)
+    y = matrix_product(c, y, matrices[k], 1, k + 1 == matrices.size() ? "" : "product");
   c.result(y);
 }
 
 static void import_matrix_power(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 n = c.integer("n");
-  c.require(!c.ok() || (n >= 1 && n <= 64), "the power is not supported", std::to_string(n), "1..64", "pt2.matrix.power");
+  c.require(!c.ok() || (n >= 1 && n <= 64), "the power is not supported", std::to_string(n),
+            "1..64", "pt2.matrix.power");
   ValueId y = x;
   for (i64 k = 1; k < n && c.ok(); ++k) y = matrix_product(c, y, x, 1, k + 1 == n ? "" : "power");
   c.result(y);
@@ -229,41 +249,53 @@ static void import_matrix_power(Call& c) {
 
 static void import_addr(Call& c) {
   const ValueId a = c.tensor("vec1"), b = c.tensor("vec2");
-  c.require(!c.ok() || (c.rank(a) == 1 && c.rank(b) == 1), "multiplies vectors", "", "rank 1", "pt2.matmul.rank");
+  c.require(!c.ok() || (c.rank(a) == 1 && c.rank(b) == 1), "multiplies vectors", "", "rank 1",
+            "pt2.matmul.rank");
   if (!c.ok()) return;
-  finish_addition(c, product(c, c.reshape(a, {c.shape(a)[0], 1}, "column"), c.reshape(b, {1, c.shape(b)[0]}, "row"), "product"));
+  finish_addition(c, product(c, c.reshape(a, {c.shape(a)[0], 1}, "column"),
+                             c.reshape(b, {1, c.shape(b)[0]}, "row"), "product"));
 }
 
-static void import_addmv(Call& c) { finish_addition(c, matrix_product(c, c.tensor("mat"), c.tensor("vec"), 1, "product")); }
+static void import_addmv(Call& c) {
+  finish_addition(c, matrix_product(c, c.tensor("mat"), c.tensor("vec"), 1, "product"));
+}
 
 // The sum of all products is one product: the series lies along the inner axis.
 static void import_addbmm(Call& c) {
   const ValueId a = c.tensor("batch1"), b = c.tensor("batch2");
   c.require(!c.ok() || (c.rank(a) == 3 && c.rank(b) == 3 && c.shape(a)[0] == c.shape(b)[0]),
-            "multiplies two series of as many matrices, [b,n,k] x [b,k,m]", c.ok() ? to_text(c.shape(a)) : "",
-            c.ok() ? to_text(c.shape(b)) : "", "pt2.matmul.batch");
+            "multiplies two series of as many matrices, [b,n,k] x [b,k,m]",
+            c.ok() ? to_text(c.shape(a)) : "", c.ok() ? to_text(c.shape(b)) : "",
+            "pt2.matmul.batch");
   if (!c.ok()) return;
-  finish_addition(c, matrix_product(c, flat_matrix(c, a, {1}, {0, 2}, "left"), flat_matrix(c, b, {0, 1}, {2}, "right"), 1, "product"));
+  finish_addition(c, matrix_product(c, flat_matrix(c, a, {1}, {0, 2}, "left"),
+                                    flat_matrix(c, b, {0, 1}, {2}, "right"), 1, "product"));
 }
 
 // y[.., o] = sum over i, j of x1[.., i] * weight[o, i, j] * x2[.., j], and the bias
 static void import_bilinear(Call& c) {
   const ValueId a = c.tensor("input1"), b = c.tensor("input2"), weight = c.parameter("weight");
   c.require(!c.ok() || (c.rank(weight) == 3 && c.rank(a) >= 1 && c.rank(a) == c.rank(b)),
-            "takes a weight [out,in1,in2] and inputs of one rank", c.ok() ? to_text(c.shape(weight)) : "", "", "pt2.bilinear.rank");
+            "takes a weight [out,in1,in2] and inputs of one rank",
+            c.ok() ? to_text(c.shape(weight)) : "", "", "pt2.bilinear.rank");
   if (!c.ok()) return;
   const Shape w = c.shape(weight);
-  const ValueId rows = c.reshape(c.permute(weight, {0, 2, 1}, "weight"), {w[0] * w[2], w[1]}, "weight");
+  const ValueId rows =
+      c.reshape(c.permute(weight, {0, 2, 1}, "weight"), {w[0] * w[2], w[1]}, "weight");
   Shape split = c.shape(a), column = c.shape(b);
   c.require(split.back() == w[1] && column.back() == w[2], "the inputs do not fit the weight",
-            fmt::format("{}, {}", split.back(), column.back()), fmt::format("{}, {}", w[1], w[2]), "pt2.matmul.inner");
+            fmt::format("{}, {}", split.back(), column.back()), fmt::format("{}, {}", w[1], w[2]),
+            "pt2.matmul.inner");
   if (!c.ok()) return;
   split.back() = w[0], split.push_back(w[2]);
   column.insert(column.end() - 1, 1);
-  const ValueId terms = product(c, c.reshape(c.add(Linear{}, {a, rows}, "first"), split, "split"), c.reshape(b, column, "second"), "terms");
+  const ValueId terms = product(c, c.reshape(c.add(Linear{}, {a, rows}, "first"), split, "split"),
+                                c.reshape(b, column, "second"), "terms");
   Shape out = split;
   out.pop_back();
-  const ValueId y = c.reshape(reduced(c, Reduce::kSum, terms, {static_cast<i64>(out.size())}, "sums"), out, c.has("bias") ? "summed" : "");
+  const ValueId y =
+      c.reshape(reduced(c, Reduce::kSum, terms, {static_cast<i64>(out.size())}, "sums"), out,
+                c.has("bias") ? "summed" : "");
   c.result(c.has("bias") ? sum(c, y, c.parameter("bias")) : y);
 }
 
@@ -275,8 +307,10 @@ static void import_cross(Call& c) {
   const Shape s = c.shape(a);
   if (c.has("dim")) axis = c.axis("dim", c.rank(a));
   else axis = std::find(s.begin(), s.end(), 3) - s.begin();
-  c.require(!c.ok() || (axis < c.rank(a) && s[axis] == 3 && c.rank(b) == c.rank(a) && c.shape(b)[axis] == 3),
-            "multiplies vectors that do not have three elements", to_text(s), "3", "pt2.cross.extent");
+  c.require(
+      !c.ok() ||
+          (axis < c.rank(a) && s[axis] == 3 && c.rank(b) == c.rank(a) && c.shape(b)[axis] == 3),
+      "multiplies vectors that do not have three elements", to_text(s), "3", "pt2.cross.extent");
   if (!c.ok()) return;
   const auto turned = [&](ValueId x, i64 by, std::string_view name) {
     return picked(c, x, axis, {by % 3, (by + 1) % 3, (by + 2) % 3}, name);
@@ -292,14 +326,19 @@ static void import_matrix_norm(Call& c) {
   const std::string name = is_text ? c.text("ord") : "";
   const double order = is_text ? 0 : c.number("ord");
   const Axes axes = c.axes("dim", c.rank(x));
-  c.require(!c.ok() || (axes.size() == 2 && (is_text ? name == "fro" : std::abs(order) == 1 || std::abs(order) == kInfinity)),
-            "the norm is not supported", is_text ? name : std::to_string(order), "fro, 1, -1, inf, -inf", "pt2.norm.order");
+  c.require(
+      !c.ok() || (axes.size() == 2 &&
+                  (is_text ? name == "fro" : std::abs(order) == 1 || std::abs(order) == kInfinity)),
+      "the norm is not supported", is_text ? name : std::to_string(order), "fro, 1, -1, inf, -inf",
+      "pt2.norm.order");
   if (!c.ok()) return;
   if (is_text) {
-    const ValueId squares = reduced(c, Reduce::kSum, apply(c, UnaryFn::pow, x, "squared", 2), axes, "squares");
+    const ValueId squares =
+        reduced(c, Reduce::kSum, apply(c, UnaryFn::pow, x, "squared", 2), axes, "squares");
     return finish_as_declared(c, apply(c, UnaryFn::sqrt, squares, "norm"));
   }
-  const i64 inner = std::abs(order) == 1 ? axes[0] : axes[1], outer = std::abs(order) == 1 ? axes[1] : axes[0];
+  const i64 inner = std::abs(order) == 1 ? axes[0] : axes[1],
+            outer = std::abs(order) == 1 ? axes[1] : axes[0];
   const ValueId sums = reduced(c, Reduce::kSum, apply(c, UnaryFn::abs, x, "abs"), {inner}, "sums");
   finish_as_declared(c, reduced(c, order > 0 ? Reduce::kMax : Reduce::kMin, sums, {outer}, "norm"));
 }

@@ -5,11 +5,13 @@
 
 namespace deuteron::pt2 {
 
-// Elements along a diagonal of the axes `a` and `b`, in the order of these; they become the last axis.
+// Elements along a diagonal of the axes `a` and `b`, in the order of these; they become the last
+// axis.
 ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_view suffix);
 
 // A matrix of the elements along the axes `rows` by those along `columns`, which are all axes.
-ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns, std::string_view suffix);
+ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns,
+                    std::string_view suffix);
 Axes other_axes(i64 rank, const Axes& axes);  // than these
 
 }  // namespace deuteron::pt2

@@ -19,35 +19,42 @@ TEST(Matrices, Diagonals) {
       .with("dim1", as_int(2))
       .with("dim2", as_int(0))
       .gives({2, 2}, {-1, 1, 0.5f, -0.25f});
-  TorchCase("aten.diag.default").input("self", {3}).gives({3, 3}, {-1.25f, 0, 0, 0, 0.5f, 0, 0, 0, -0.5f});
+  TorchCase("aten.diag.default")
+      .input("self", {3})
+      .gives({3, 3}, {-1.25f, 0, 0, 0, 0.5f, 0, 0, 0, -0.5f});
   TorchCase("aten.diag.default")
       .input("self", {3})
       .with("diagonal", as_int(-1))
       .gives({4, 4}, {0, 0, 0, 0, -1.25f, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0, -0.5f, 0});
-  TorchCase("aten.diag.default").input("self", {3, 4}).with("diagonal", as_int(2)).gives({2}, {-0.5f, 0});
+  TorchCase("aten.diag.default")
+      .input("self", {3, 4})
+      .with("diagonal", as_int(2))
+      .gives({2}, {-0.5f, 0});
   TorchCase("aten.diag_embed.default")
       .input("self", {2, 3})
       .with("offset", as_int(1))
       .with("dim1", as_int(0))
       .with("dim2", as_int(2))
-      .gives({4, 2, 4},
-             {0, -1.25f, 0, 0, 0, 1.25f, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0.25f, 0, 0, 0, 0, -0.5f, 0, 0, 0, -0.75f, 0, 0, 0, 0, 0, 0, 0, 0});
+      .gives({4, 2, 4}, {0, -1.25f, 0, 0,     0, 1.25f, 0, 0,      0, 0, 0.5f, 0, 0, 0, 0.25f, 0,
+                         0, 0,      0, -0.5f, 0, 0,     0, -0.75f, 0, 0, 0,    0, 0, 0, 0,     0});
   TorchCase("aten.trace.default").input("self", {3, 4}).gives({}, {-2.25f});
 }
 
 TEST(Matrices, Blocks) {
-  TorchCase("aten.kron.default").input("self", {2, 2}).input("other", {2, 3}).gives({4, 6}, {0.625f,  -1.5625f, -0.3125f, -0.25f,  0.625f,
-                                                                                             0.125f,  0.9375f,  -1.25f,   0,       -0.375f,
-                                                                                             0.5f,    0,        0.25f,    -0.625f, -0.125f,
-                                                                                             -0.625f, 1.5625f,  0.3125f,  0.375f,  -0.5f,
-                                                                                             0,       -0.9375f, 1.25f,    0});
+  TorchCase("aten.kron.default")
+      .input("self", {2, 2})
+      .input("other", {2, 3})
+      .gives({4, 6}, {0.625f,  -1.5625f, -0.3125f, -0.25f, 0.625f, 0.125f,   0.9375f, -1.25f,
+                      0,       -0.375f,  0.5f,     0,      0.25f,  -0.625f,  -0.125f, -0.625f,
+                      1.5625f, 0.3125f,  0.375f,   -0.5f,  0,      -0.9375f, 1.25f,   0});
   TorchCase("aten.kron.default")
       .input("self", {2})
       .input("other", {2, 2})
       .gives({2, 4}, {0.625f, -1.5625f, -0.25f, 0.625f, -0.3125f, 0.9375f, 0.125f, -0.375f});
-  TorchCase("aten.block_diag.default").list("tensors", {{2, 1}, {3}, {1, 2}}).gives({4, 6}, {-1.25f, 0, 0, 0, 0, 0,     0.5f,  0,
-                                                                                             0,      0, 0, 0, 0, -0.5f, 1.25f, 0.25f,
-                                                                                             0,      0, 0, 0, 0, 0,     0.25f, -0.75f});
+  TorchCase("aten.block_diag.default")
+      .list("tensors", {{2, 1}, {3}, {1, 2}})
+      .gives({4, 6}, {-1.25f, 0,     0,     0,     0, 0, 0.5f, 0, 0, 0, 0,     0,
+                      0,      -0.5f, 1.25f, 0.25f, 0, 0, 0,    0, 0, 0, 0.25f, -0.75f});
 }
 
 TEST(Matrices, Products) {
@@ -69,11 +76,13 @@ TEST(Matrices, Products) {
       .gives({3}, {-0.3125f, 0.875f, -0.125f});
   TorchCase("aten.linalg_multi_dot.default")
       .list("tensors", {{2, 3}, {3, 2}, {2, 4}})
-      .gives({2, 4}, {2, -1.640625f, 0.734375f, 2.421875f, -1.703125f, 2.015625f, -1.65625f, -1.71875f});
+      .gives({2, 4},
+             {2, -1.640625f, 0.734375f, 2.421875f, -1.703125f, 2.015625f, -1.65625f, -1.71875f});
   TorchCase("aten.matrix_power.default")
       .input("self", {3, 3})
       .with("n", as_int(3))
-      .gives({3, 3}, {-1.984375f, 0.71875f, -1.21875f, 3.296875f, -0.828125f, 0.546875f, 3.9375f, -1, 0.25f});
+      .gives({3, 3}, {-1.984375f, 0.71875f, -1.21875f, 3.296875f, -0.828125f, 0.546875f, 3.9375f,
+                      -1, 0.25f});
 }
 
 TEST(Matrices, AddedProducts) {
@@ -109,7 +118,8 @@ TEST(Matrices, Bilinear) {
       .input("input1", {1, 2, 3})
       .input("input2", {1, 2, 2})
       .weight("weight", {4, 3, 2})
-      .gives({1, 2, 4}, {-1.1015625f, 0.578125f, 0.5625f, -0.765625f, -0.1875f, 0.046875f, -0.1015625f, -0.3046875f});
+      .gives({1, 2, 4}, {-1.1015625f, 0.578125f, 0.5625f, -0.765625f, -0.1875f, 0.046875f,
+                         -0.1015625f, -0.3046875f});
 }
 
 TEST(Matrices, Cross) {
@@ -120,8 +130,8 @@ TEST(Matrices, Cross) {
   TorchCase("aten.cross.default")
       .input("self", {3, 2, 3})
       .input("other", {3, 2, 3})
-      .gives({3, 2, 3}, {1.75f, 0.375f, 1.0625f, 1.0625f, 0.375f, 1.75f, 1.3125f, -0.75f, -0.0625f, -1.4375f, -0.75f, -0.75f, 1.75f, 0.375f,
-                         0.375f, -1, 0.375f, 0.375f});
+      .gives({3, 2, 3}, {1.75f, 0.375f, 1.0625f, 1.0625f, 0.375f, 1.75f, 1.3125f, -0.75f, -0.0625f,
+                         -1.4375f, -0.75f, -0.75f, 1.75f, 0.375f, 0.375f, -1, 0.375f, 0.375f});
   TorchCase("aten.linalg_cross.default")
       .input("self", {3, 2})
       .input("other", {3, 1})
@@ -131,8 +141,14 @@ TEST(Matrices, Cross) {
 
 TEST(Matrices, Norms) {
   TorchCase("aten.linalg_matrix_norm.str_ord").input("self", {2, 3}).gives({}, {2.0615528f});
-  TorchCase("aten.linalg_matrix_norm.default").input("self", {2, 2, 3}).with("ord", as_int(1)).gives({2}, {2.5f, 2.25f});
-  TorchCase("aten.linalg_matrix_norm.default").input("self", {2, 3}).with("ord", as_float(-1.0)).gives({}, {0.75f});
+  TorchCase("aten.linalg_matrix_norm.default")
+      .input("self", {2, 2, 3})
+      .with("ord", as_int(1))
+      .gives({2}, {2.5f, 2.25f});
+  TorchCase("aten.linalg_matrix_norm.default")
+      .input("self", {2, 3})
+      .with("ord", as_float(-1.0))
+      .gives({}, {0.75f});
   TorchCase("aten.linalg_matrix_norm.default")
       .input("self", {2, 3})
       .with("ord", as_int(1))
@@ -153,9 +169,11 @@ TEST(Matrices, TrilinearIsASumOfProductsOfThree) {
 }
 
 TEST(Matrices, AllElementsOnADiagonal) {
-  TorchCase("aten.diagflat.default").input("self", {2, 2}).with("offset", as_int(1)).gives({5, 5}, {0, -1.25f, 0, 0, 0,     0, 0, 0.5f, 0,
-                                                                                                    0, 0,      0, 0, -0.5f, 0, 0, 0,    0,
-                                                                                                    0, 1.25f,  0, 0, 0,     0, 0});
+  TorchCase("aten.diagflat.default")
+      .input("self", {2, 2})
+      .with("offset", as_int(1))
+      .gives({5, 5}, {0,     -1.25f, 0, 0, 0, 0, 0,     0.5f, 0, 0, 0, 0, 0,
+                      -0.5f, 0,      0, 0, 0, 0, 1.25f, 0,    0, 0, 0, 0});
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace deuteron::pt2 {
 namespace {
 
-// Batch axes by who has them. Nothing is repeated for broadcasting: axes that only `a` has become rows of its matrices, axes that only `b`
-// has become columns of the result.
+// Batch axes by who has them. Nothing is repeated for broadcasting: axes that only `a` has become
+// rows of its matrices, axes that only `b` has become columns of the result.
 struct BatchAxes {
   Axes both, of_a, of_b;
   Shape extents;  // broadcast
@@ -19,7 +19,8 @@ BatchAxes match(Call& c, const Shape& a, const Shape& b) {
   BatchAxes axes;
   for (i64 k = 0; k < static_cast<i64>(a.size()) - 2; ++k) {
     (a[k] == b[k] ? axes.both : b[k] == 1 ? axes.of_a : axes.of_b).push_back(k);
-    c.require(a[k] == b[k] || a[k] == 1 || b[k] == 1, "batch axes do not broadcast", to_text(a), to_text(b), "pt2.matmul.batch");
+    c.require(a[k] == b[k] || a[k] == 1 || b[k] == 1, "batch axes do not broadcast", to_text(a),
+              to_text(b), "pt2.matmul.batch");
     axes.extents.push_back(std::max(a[k], b[k]));
   }
   return axes;
@@ -50,9 +51,11 @@ ValueId product(Call& c, ValueId a, ValueId b, float scale, std::string_view suf
   const BatchAxes axes = match(c, sa, sb);
   if (!c.ok()) return -1;
   const Axes rows{rank - 2, rank - 1}, columns{rank - 1, rank - 2}, row{rank - 2}, column{rank - 1};
-  const i64 batch = elements_of(axes.extents, axes.both), more_m = elements_of(sa, axes.of_a), more_n = elements_of(sb, axes.of_b);
+  const i64 batch = elements_of(axes.extents, axes.both), more_m = elements_of(sa, axes.of_a),
+            more_n = elements_of(sb, axes.of_b);
   const ValueId left = c.permute(a, joined({&axes.both, &axes.of_a, &axes.of_b, &rows}), "left");
-  const ValueId right = c.permute(b, joined({&axes.both, &axes.of_b, &axes.of_a, &columns}), "right");
+  const ValueId right =
+      c.permute(b, joined({&axes.both, &axes.of_b, &axes.of_a, &columns}), "right");
 
   // [both, of_a, m, of_b, n] and the way from there to [batch.., m, n]
   Shape split;
@@ -65,15 +68,26 @@ ValueId product(Call& c, ValueId a, ValueId b, float scale, std::string_view suf
   for (size_t at = 0; at < stored.size(); ++at) back[stored[at]] = static_cast<i64>(at);
 
   ValueId y;
-  if (batch == 1 && scale == 1 && c.is_derived_from_constants(right) && !c.is_derived_from_constants(left)) {
-    y = c.add(Linear{}, {c.reshape(left, {more_m * m, k}, "left"), c.reshape(right, {more_n * n, k}, "weight")}, "product");
-  } else if (batch == 1 && scale == 1 && c.is_derived_from_constants(left) && !c.is_derived_from_constants(right)) {
-    y = c.add(Linear{}, {c.reshape(right, {more_n * n, k}, "right"), c.reshape(left, {more_m * m, k}, "weight")}, "product");
+  if (batch == 1 && scale == 1 && c.is_derived_from_constants(right) &&
+      !c.is_derived_from_constants(left)) {
+    y = c.add(
+        Linear{},
+        {c.reshape(left, {more_m * m, k}, "left"), c.reshape(right, {more_n * n, k}, "weight")},
+        "product");
+  } else if (batch == 1 && scale == 1 && c.is_derived_from_constants(left) &&
+             !c.is_derived_from_constants(right)) {
+    y = c.add(
+        Linear{},
+        {c.reshape(right, {more_n * n, k}, "right"), c.reshape(left, {more_m * m, k}, "weight")},
+        "product");
     y = c.permute(y, {1, 0}, "product");
   } else {
-    // A series of matrices is one of rank 3, however many axes it has: torch's own decompositions say bmm.
+    // A series of matrices is one of rank 3, however many axes it has: torch's own decompositions
+    // say bmm.
     y = c.add(Matmul{scale},
-              {c.reshape(left, {batch, more_m * m, k}, "left"), c.reshape(right, {batch, more_n * n, k}, "right")}, "product");
+              {c.reshape(left, {batch, more_m * m, k}, "left"),
+               c.reshape(right, {batch, more_n * n, k}, "right")},
+              "product");
   }
   return c.permute(c.reshape(y, std::move(split), suffix), std::move(back), suffix);
 }
@@ -88,11 +102,14 @@ ValueId matrix_product(Call& c, ValueId a, ValueId b, float scale, std::string_v
     return -1;
   }
   const i64 inner = sb.size() == 1 ? sb[0] : sb[sb.size() - 2];
-  c.require(sa.back() == inner, "the columns of the left matrix are not as many as the rows of the right one", to_text(sa), to_text(sb),
-            "pt2.matmul.inner");
+  c.require(sa.back() == inner,
+            "the columns of the left matrix are not as many as the rows of the right one",
+            to_text(sa), to_text(sb), "pt2.matmul.inner");
   if (!c.ok()) return -1;
-  // A parameter on the right that all matrices share: a fully connected layer over the last axis, whatever stands before it.
-  if (sb.size() == 2 && scale == 1 && c.is_derived_from_constants(b) && !c.is_derived_from_constants(a))
+  // A parameter on the right that all matrices share: a fully connected layer over the last axis,
+  // whatever stands before it.
+  if (sb.size() == 2 && scale == 1 && c.is_derived_from_constants(b) &&
+      !c.is_derived_from_constants(a))
     return c.add(Linear{}, {a, c.permute(b, {1, 0}, "weight")}, suffix);
   ValueId left = a, right = b;
   if (sa.size() == 1) left = c.reshape(a, {1, sa[0]}, "row");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of any ranks against sums written out, and what is refused. That the numbers are torch's is shown by fixtures_test.cpp.
+// Matrix products of any ranks against sums written out, and what is refused. That the numbers are
+// torch's is shown by fixtures_test.cpp.
 #include "frontends/pt2/operators/matrix_product.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,8 @@ struct Product {
   Shape shape;
   std::vector<float> data;
 };
-Product expected_product(Shape a, Shape b, const std::vector<float>& da, const std::vector<float>& db) {
+Product expected_product(Shape a, Shape b, const std::vector<float>& da,
+                         const std::vector<float>& db) {
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.push_back(1);
@@ -62,7 +64,8 @@ Product expected_product(Shape a, Shape b, const std::vector<float>& da, const s
     for (i64 r = 0; r < m; ++r)
       for (i64 c = 0; c < n; ++c) {
         double sum = 0;
-        for (i64 i = 0; i < k; ++i) sum += double{da[(left * m + r) * k + i]} * db[(right * k + i) * n + c];
+        for (i64 i = 0; i < k; ++i)
+          sum += double{da[(left * m + r) * k + i]} * db[(right * k + i) * n + c];
         p.data.push_back(static_cast<float>(sum));
       }
   }
@@ -95,7 +98,8 @@ TEST(MatrixProduct, BroadcastsAsTorchDoes) {
       const Product expected = expected_product(a, b, da, db);
       TestModel m;
       std::vector<std::vector<float>> inputs;
-      const auto side = [&](const std::string& name, const Shape& shape, const std::vector<float>& data) {
+      const auto side = [&](const std::string& name, const Shape& shape,
+                            const std::vector<float>& data) {
         if (name == parameter) return m.parameter(name, shape, data), as_tensor("p_" + name);
         inputs.push_back(data);
         return m.input(name, shape), as_tensor(name);
@@ -109,7 +113,8 @@ TEST(MatrixProduct, BroadcastsAsTorchDoes) {
     }
 }
 
-TestModel two_operands(const std::string& target, const Shape& a, const Shape& b, const Shape& y, const std::string& second) {
+TestModel two_operands(const std::string& target, const Shape& a, const Shape& b, const Shape& y,
+                       const std::string& second) {
   TestModel m;
   m.input("a", a);
   m.input("b", b);
@@ -119,13 +124,21 @@ TestModel two_operands(const std::string& target, const Shape& a, const Shape& b
 }
 
 TEST(MatrixProduct, RefusesShapesThatDoNotFit) {
-  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {2, 3, 5}, {2, 6, 4}, {2, 3, 4}, "mat2")), HasSubstr("[pt2.matmul.inner]"));
-  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {2, 3, 5}, {3, 5, 4}, {2, 3, 4}, "mat2")), HasSubstr("[pt2.matmul.batch]"));
-  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {3, 5}, {5, 4}, {3, 4}, "mat2")), HasSubstr("[pt2.matmul.batch]"));
-  EXPECT_THAT(refusal(two_operands("aten.matmul.default", {2, 3, 5}, {3, 5, 4}, {3, 3, 4}, "other")), HasSubstr("[pt2.matmul.batch]"));
-  EXPECT_THAT(refusal(two_operands("aten.matmul.default", {5}, {4}, {}, "other")), HasSubstr("[pt2.matmul.inner]"));
-  EXPECT_THAT(refusal(two_operands("aten.mm.default", {3, 5}, {4, 5}, {3, 5}, "mat2")), HasSubstr("[pt2.matmul.inner]"));
-  EXPECT_THAT(refusal(two_operands("aten.mm.default", {2, 3, 5}, {2, 5, 4}, {2, 3, 4}, "mat2")), HasSubstr("[pt2.linear.rank]"));
+  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {2, 3, 5}, {2, 6, 4}, {2, 3, 4}, "mat2")),
+              HasSubstr("[pt2.matmul.inner]"));
+  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {2, 3, 5}, {3, 5, 4}, {2, 3, 4}, "mat2")),
+              HasSubstr("[pt2.matmul.batch]"));
+  EXPECT_THAT(refusal(two_operands("aten.bmm.default", {3, 5}, {5, 4}, {3, 4}, "mat2")),
+              HasSubstr("[pt2.matmul.batch]"));
+  EXPECT_THAT(
+      refusal(two_operands("aten.matmul.default", {2, 3, 5}, {3, 5, 4}, {3, 3, 4}, "other")),
+      HasSubstr("[pt2.matmul.batch]"));
+  EXPECT_THAT(refusal(two_operands("aten.matmul.default", {5}, {4}, {}, "other")),
+              HasSubstr("[pt2.matmul.inner]"));
+  EXPECT_THAT(refusal(two_operands("aten.mm.default", {3, 5}, {4, 5}, {3, 5}, "mat2")),
+              HasSubstr("[pt2.matmul.inner]"));
+  EXPECT_THAT(refusal(two_operands("aten.mm.default", {2, 3, 5}, {2, 5, 4}, {2, 3, 4}, "mat2")),
+              HasSubstr("[pt2.linear.rank]"));
 }
 
 // beta * c + alpha * a b
@@ -135,7 +148,8 @@ TEST(MatrixProduct, AddmmAndBaddbmmHaveFactors) {
       for (const double alpha : {1.0, 0.25}) {
         const Shape a{2, 3, 5}, b{2, 5, 4}, y{2, 3, 4};
         const auto shape = [&](const Shape& s) { return series ? s : Shape{s[1], s[2]}; };
-        const std::vector<float> da = random_floats(numel(shape(a)), 1), db = random_floats(numel(shape(b)), 2),
+        const std::vector<float> da = random_floats(numel(shape(a)), 1),
+                                 db = random_floats(numel(shape(b)), 2),
                                  dc = random_floats(numel(shape(y)), 3);
         TestModel m;
         m.input("c", shape(y)), m.input("a", shape(a)), m.input("b", shape(b));
@@ -150,16 +164,19 @@ TEST(MatrixProduct, AddmmAndBaddbmmHaveFactors) {
         const std::vector<float> actual = run(m, {dc, da, db});
         ASSERT_EQ(actual.size(), product.data.size());
         for (size_t i = 0; i < actual.size(); ++i)
-          ASSERT_NEAR(actual[i], beta * dc[i] + alpha * product.data[i], 1e-5) << series << beta << alpha << " at " << i;
+          ASSERT_NEAR(actual[i], beta * dc[i] + alpha * product.data[i], 1e-5)
+              << series << beta << alpha << " at " << i;
       }
 }
 
 TEST(MatrixProduct, LinearTakesAComputedWeight) {
   TestModel m;
   m.input("x", {2, 3, 5}), m.input("w", {4, 5}), m.input("bias", {4});
-  m.node("aten.linear.default", {{"y", {2, 3, 4}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("w")}, {"bias", as_tensor("bias")}});
+  m.node("aten.linear.default", {{"y", {2, 3, 4}}},
+         {{"input", as_tensor("x")}, {"weight", as_tensor("w")}, {"bias", as_tensor("bias")}});
   m.output("y");
-  const std::vector<float> x = random_floats(30, 1), w = random_floats(20, 2), bias = random_floats(4, 3), y = run(m, {x, w, bias});
+  const std::vector<float> x = random_floats(30, 1), w = random_floats(20, 2),
+                           bias = random_floats(4, 3), y = run(m, {x, w, bias});
   ASSERT_EQ(y.size(), 24u);
   for (i64 r = 0; r < 6; ++r)
     for (i64 o = 0; o < 4; ++o) {
@@ -173,14 +190,21 @@ TEST(MatrixProduct, LinearTakesAComputedWeight) {
 TEST(MatrixProduct, AttentionWithMasks) {
   enum class Mask { none, causal, boolean, additive };
   const i64 batch = 2, heads = 3, rows = 4, keys = 5, width = 6, out = 7;
-  const std::vector<float> q = random_floats(batch * heads * rows * width, 1), k = random_floats(batch * heads * keys * width, 2),
+  const std::vector<float> q = random_floats(batch * heads * rows * width, 1),
+                           k = random_floats(batch * heads * keys * width, 2),
                            v = random_floats(batch * heads * keys * out, 3);
   for (const Mask kind : {Mask::none, Mask::causal, Mask::boolean, Mask::additive}) {
     TestModel m;
-    m.input("q", {batch, heads, rows, width}), m.input("k", {batch, heads, keys, width}), m.input("v", {batch, heads, keys, out});
-    std::vector<std::pair<std::string, json>> arguments{{"query", as_tensor("q")}, {"key", as_tensor("k")}, {"value", as_tensor("v")}};
-    const auto blocked = [&](i64 r, i64 c) { return kind == Mask::causal ? c > r : kind != Mask::none && (r + c) % 3 == 1; };
-    const auto extra = [&](i64 r, i64 c) { return kind == Mask::additive ? 0.25 * static_cast<double>(r - c) : 0.0; };
+    m.input("q", {batch, heads, rows, width}), m.input("k", {batch, heads, keys, width}),
+        m.input("v", {batch, heads, keys, out});
+    std::vector<std::pair<std::string, json>> arguments{
+        {"query", as_tensor("q")}, {"key", as_tensor("k")}, {"value", as_tensor("v")}};
+    const auto blocked = [&](i64 r, i64 c) {
+      return kind == Mask::causal ? c > r : kind != Mask::none && (r + c) % 3 == 1;
+    };
+    const auto extra = [&](i64 r, i64 c) {
+      return kind == Mask::additive ? 0.25 * static_cast<double>(r - c) : 0.0;
+    };
     if (kind == Mask::causal) arguments.emplace_back("is_causal", as_bool(true));
     if (kind == Mask::boolean || kind == Mask::additive) {
       std::vector<uint8_t> flags;
@@ -188,14 +212,16 @@ TEST(MatrixProduct, AttentionWithMasks) {
       for (i64 r = 0; r < rows; ++r)
         for (i64 c = 0; c < keys; ++c) {
           flags.push_back(!blocked(r, c));
-          numbers.push_back(blocked(r, c) ? -std::numeric_limits<float>::max() : static_cast<float>(extra(r, c)));
+          numbers.push_back(blocked(r, c) ? -std::numeric_limits<float>::max()
+                                          : static_cast<float>(extra(r, c)));
         }
       constexpr int kBool = 12;
       if (kind == Mask::boolean) m.parameter("mask", {1, rows, keys}, flags, kBool);
       else m.parameter("mask", {rows, keys}, numbers);
       arguments.emplace_back("attn_mask", as_tensor("p_mask"));
     }
-    m.node("aten.scaled_dot_product_attention.default", {{"y", {batch, heads, rows, out}}}, arguments);
+    m.node("aten.scaled_dot_product_attention.default", {{"y", {batch, heads, rows, out}}},
+           arguments);
     m.output("y");
     const std::vector<float> y = run(m, {q, k, v});
     ASSERT_EQ(static_cast<i64>(y.size()), batch * heads * rows * out);
@@ -205,8 +231,11 @@ TEST(MatrixProduct, AttentionWithMasks) {
         double total = 0;
         for (i64 c = 0; c < keys; ++c) {
           double score = 0;
-          for (i64 i = 0; i < width; ++i) score += double{q[(h * rows + r) * width + i]} * k[(h * keys + c) * width + i];
-          weight.push_back(blocked(r, c) ? 0 : std::exp(score / std::sqrt(static_cast<double>(width)) + extra(r, c)));
+          for (i64 i = 0; i < width; ++i)
+            score += double{q[(h * rows + r) * width + i]} * k[(h * keys + c) * width + i];
+          weight.push_back(blocked(r, c) ? 0
+                                         : std::exp(score / std::sqrt(static_cast<double>(width)) +
+                                                    extra(r, c)));
           total += weight.back();
         }
         for (i64 o = 0; o < out; ++o) {
@@ -224,9 +253,11 @@ TEST(MatrixProduct, HeadsOfQueriesShareKeys) {
       .input("key", {1, 2, 2, 3})
       .input("value", {1, 2, 2, 3})
       .with("enable_gqa", as_bool(true))
-      .gives({1, 4, 2, 3}, {0.11375412f,   -0.88624597f, 0.86375415f,  0.13175923f, -0.86824077f, 0.88175923f,  0.125f,       -0.875f,
-                            0.875f,        0.11824078f,  -0.88175923f, 0.86824077f, -0.36375412f, -0.11245883f, 0.38624591f,  -0.37049142f,
-                            -0.045085914f, 0.37950858f,  -0.37725505f, 0.0225503f,  0.37274498f,  -0.38400546f, 0.090054661f, 0.36599451f});
+      .gives({1, 4, 2, 3},
+             {0.11375412f,  -0.88624597f, 0.86375415f, 0.13175923f,  -0.86824077f,  0.88175923f,
+              0.125f,       -0.875f,      0.875f,      0.11824078f,  -0.88175923f,  0.86824077f,
+              -0.36375412f, -0.11245883f, 0.38624591f, -0.37049142f, -0.045085914f, 0.37950858f,
+              -0.37725505f, 0.0225503f,   0.37274498f, -0.38400546f, 0.090054661f,  0.36599451f});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll and their relatives.
+// Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll and
+// their relatives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +13,14 @@ namespace deuteron::pt2 {
 namespace {
 
 // Elements start, start + step, .. of one axis, which must exist.
-ValueId slice_of(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::string_view suffix = {}) {
+ValueId slice_of(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step,
+                 std::string_view suffix = {}) {
   if (!c.ok() || x < 0) return -1;
   c.require(count >= 1, "the slice is empty", std::to_string(count), "1", "pt2.slice.empty");
   if (!c.ok()) return -1;
   if (start == 0 && step == 1 && count == c.shape(x)[axis]) return x;
-  return c.add(Slice{axis, start, count, count == 1 ? 1 : step}, {x}, suffix);  // of a single element the step says nothing
+  return c.add(Slice{axis, start, count, count == 1 ? 1 : step}, {x},
+               suffix);  // of a single element the step says nothing
 }
 
 ValueId without_axis(Call& c, ValueId x, i64 axis, std::string_view suffix = {}) {
@@ -41,13 +44,15 @@ i64 position(i64 v, i64 extent) { return std::clamp<i64>(v < 0 ? v + extent : v,
 void finish_split(Call& c, ValueId x, i64 axis, const std::vector<i64>& sizes) {
   if (!c.ok()) return;
   const i64 sum = std::accumulate(sizes.begin(), sizes.end(), i64{0});
-  c.require(sum == c.shape(x)[axis] && sizes.size() == c.result_count(), "the parts do not make up the axis",
-            fmt::format("{} in {} parts", sum, sizes.size()), fmt::format("{} in {} parts", c.shape(x)[axis], c.result_count()),
-            "pt2.split.sizes");
+  c.require(sum == c.shape(x)[axis] && sizes.size() == c.result_count(),
+            "the parts do not make up the axis", fmt::format("{} in {} parts", sum, sizes.size()),
+            fmt::format("{} in {} parts", c.shape(x)[axis], c.result_count()), "pt2.split.sizes");
   c.may_share_memory("self");
   i64 at = 0;
   for (size_t k = 0; k < sizes.size() && c.ok(); ++k) {
-    c.result(k, sizes[k] == 0 ? nothing_of(c, x, axis) : slice_of(c, x, axis, at, sizes[k], 1, k == 0 ? "" : std::to_string(k)));
+    c.result(k, sizes[k] == 0
+                    ? nothing_of(c, x, axis)
+                    : slice_of(c, x, axis, at, sizes[k], 1, k == 0 ? "" : std::to_string(k)));
     at += sizes[k];
   }
 }
@@ -106,7 +111,8 @@ static void import_split(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x)), size = c.integer("split_size");
   require_axes(c, x);
-  c.require(!c.ok() || size >= 1, "splits into parts of no extent", std::to_string(size), "1", "pt2.split.sizes");
+  c.require(!c.ok() || size >= 1, "splits into parts of no extent", std::to_string(size), "1",
+            "pt2.split.sizes");
   if (c.ok()) finish_split(c, x, axis, equal_parts(c.shape(x)[axis], size));
 }
 
@@ -114,7 +120,8 @@ static void import_split_sizes(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
-  const std::vector<i64> sizes = c.integers(c.has("split_sizes") ? "split_sizes" : "split_size");  // of aten.split.sizes
+  const std::vector<i64> sizes =
+      c.integers(c.has("split_sizes") ? "split_sizes" : "split_size");  // of aten.split.sizes
   if (c.ok()) finish_split(c, x, axis, sizes);
 }
 
@@ -122,7 +129,8 @@ static void import_chunk(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x)), chunks = c.integer("chunks");
   require_axes(c, x);
-  c.require(!c.ok() || chunks >= 1, "splits into no parts", std::to_string(chunks), "1", "pt2.split.sizes");
+  c.require(!c.ok() || chunks >= 1, "splits into no parts", std::to_string(chunks), "1",
+            "pt2.split.sizes");
   if (!c.ok()) return;
   const i64 extent = c.shape(x)[axis];
   finish_split(c, x, axis, equal_parts(extent, (extent + chunks - 1) / chunks));
@@ -133,12 +141,14 @@ static void import_unbind(Call& c) {
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
   if (!c.ok()) return;
-  c.require(c.shape(x)[axis] == static_cast<i64>(c.result_count()), "has another number of results than the axis has elements",
+  c.require(c.shape(x)[axis] == static_cast<i64>(c.result_count()),
+            "has another number of results than the axis has elements",
             std::to_string(c.result_count()), std::to_string(c.shape(x)[axis]), "pt2.split.sizes");
   c.may_share_memory("self");
   for (size_t k = 0; k < c.result_count() && c.ok(); ++k) {
     const std::string suffix = k == 0 ? "" : std::to_string(k);
-    c.result(k, without_axis(c, slice_of(c, x, axis, static_cast<i64>(k), 1, 1, "slice" + suffix), axis, suffix));
+    c.result(k, without_axis(c, slice_of(c, x, axis, static_cast<i64>(k), 1, 1, "slice" + suffix),
+                             axis, suffix));
   }
 }
 
@@ -146,7 +156,8 @@ static void import_unbind(Call& c) {
 static std::vector<ValueId> parts_of(Call& c) {
   const std::vector<ValueId> parts = c.optional_tensors("tensors");
   for (const ValueId v : parts) {
-    const bool is_whole = c.type(v).dtype == DType::s64 || c.type(v).dtype == DType::s32 || c.type(v).dtype == DType::b8;
+    const bool is_whole = c.type(v).dtype == DType::s64 || c.type(v).dtype == DType::s32 ||
+                          c.type(v).dtype == DType::b8;
     if (!is_whole || c.type(v).dtype != c.type(parts[0]).dtype) return c.tensors("tensors");
   }
   return parts;
@@ -165,8 +176,8 @@ static void import_stack(Call& c) {
   const i64 axis = c.axis("dim", parts.empty() ? 1 : c.rank(parts[0]) + 1);
   for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
     Shape shape = c.shape(parts[k]);
-    c.require(axis <= static_cast<i64>(shape.size()), "its operands have different ranks", std::to_string(shape.size()),
-              std::to_string(axis), "pt2.concat.rank");
+    c.require(axis <= static_cast<i64>(shape.size()), "its operands have different ranks",
+              std::to_string(shape.size()), std::to_string(axis), "pt2.concat.rank");
     if (!c.ok()) return;
     shape.insert(shape.begin() + axis, 1);
     parts[k] = c.reshape(parts[k], std::move(shape), "part" + std::to_string(k));
@@ -180,8 +191,8 @@ static void import_flip(Call& c) {
     require_axes(c, x);
     if (!c.ok()) return;
     const i64 extent = c.shape(x)[axis];
-    c.require(extent <= kMostPicked, "turns round an axis of too many elements", std::to_string(extent), std::to_string(kMostPicked),
-              "pt2.flip.extent");
+    c.require(extent <= kMostPicked, "turns round an axis of too many elements",
+              std::to_string(extent), std::to_string(kMostPicked), "pt2.flip.extent");
     if (!c.ok()) return;
     Axes index(extent);
     std::iota(index.rbegin(), index.rend(), 0);
@@ -196,14 +207,15 @@ static void import_roll(Call& c) {
   const std::vector<i64> shifts = c.integers("shifts");
   const bool flat = !c.has("dims") || c.integers("dims").empty();
   const std::vector<i64> axes = flat ? std::vector<i64>{0} : c.axes("dims", c.rank(x));
-  c.require(!c.ok() || shifts.size() == axes.size(), "does not have one shift for each axis", std::to_string(shifts.size()),
-            std::to_string(axes.size()), "pt2.roll.count");
+  c.require(!c.ok() || shifts.size() == axes.size(), "does not have one shift for each axis",
+            std::to_string(shifts.size()), std::to_string(axes.size()), "pt2.roll.count");
   if (!c.ok()) return;
   ValueId y = flat ? c.reshape(x, {c.type(x).elements()}, "flat") : x;
   for (size_t k = 0; k < axes.size() && c.ok(); ++k) {
     const i64 extent = c.shape(y)[axes[k]];
     Axes index(extent);
-    for (i64 i = 0; i < extent; ++i) index[i] = ((i - shifts[k] % extent) % extent + extent) % extent;
+    for (i64 i = 0; i < extent; ++i)
+      index[i] = ((i - shifts[k] % extent) % extent + extent) % extent;
     y = picked(c, y, axes[k], std::move(index), "axis" + std::to_string(axes[k]));
   }
   c.result(flat ? c.reshape(y, c.shape(x)) : y);
@@ -213,17 +225,21 @@ static void import_repeat(Call& c) {
   ValueId x = movable(c, "self");
   std::vector<i64> repeats = c.integers(c.has("dims") ? "dims" : "repeats");
   if (c.has("dims"))  // tile: as many ones in front as there are axes without a count
-    while (c.ok() && static_cast<i64>(repeats.size()) < c.rank(x)) repeats.insert(repeats.begin(), 1);
-  c.require(!c.ok() || static_cast<i64>(repeats.size()) >= c.rank(x), "has fewer counts than axes", std::to_string(repeats.size()),
-            std::to_string(c.rank(x)), "pt2.repeat.count");
+    while (c.ok() && static_cast<i64>(repeats.size()) < c.rank(x))
+      repeats.insert(repeats.begin(), 1);
+  c.require(!c.ok() || static_cast<i64>(repeats.size()) >= c.rank(x), "has fewer counts than axes",
+            std::to_string(repeats.size()), std::to_string(c.rank(x)), "pt2.repeat.count");
   if (!c.ok()) return;
   Shape shape = c.shape(x);
   shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
   x = c.reshape(x, shape, "axes");
   for (size_t k = 0; k < repeats.size() && c.ok(); ++k) {
-    c.require(repeats[k] >= 1 && repeats[k] <= 4096, "a count is out of range", std::to_string(repeats[k]), "1..4096", "pt2.repeat.range");
+    c.require(repeats[k] >= 1 && repeats[k] <= 4096, "a count is out of range",
+              std::to_string(repeats[k]), "1..4096", "pt2.repeat.range");
     if (c.ok() && repeats[k] > 1)
-      x = c.add(Concat{static_cast<i64>(k)}, std::vector<ValueId>(static_cast<size_t>(repeats[k]), x), "axis" + std::to_string(k));
+      x = c.add(Concat{static_cast<i64>(k)},
+                std::vector<ValueId>(static_cast<size_t>(repeats[k]), x),
+                "axis" + std::to_string(k));
   }
   c.result(x);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalization with the statistics of the values themselves: layer and RMS norm; group and instance norm, from operators that have int8
-// forms.
+// Normalization with the statistics of the values themselves: layer and RMS norm; group and
+// instance norm, from operators that have int8 forms.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,28 +15,34 @@ namespace deuteron::pt2 {
 namespace {
 
 // x * (1 / sqrt(mean(of x squared) + epsilon))
-ValueId scaled_by_root(Call& c, ValueId x, ValueId mean_squared, double epsilon, std::string_view suffix) {
-  const ValueId plus = c.add(Add{}, {mean_squared, c.constant("eps", {}, {static_cast<float>(epsilon)})}, "plus_eps");
+ValueId scaled_by_root(Call& c, ValueId x, ValueId mean_squared, double epsilon,
+                       std::string_view suffix) {
+  const ValueId plus = c.add(
+      Add{}, {mean_squared, c.constant("eps", {}, {static_cast<float>(epsilon)})}, "plus_eps");
   return c.add(Mul{}, {x, c.add(Unary{UnaryFn::rsqrt, 0}, {plus}, "rsqrt")}, suffix);
 }
 
 double epsilon_of(Call& c, std::string_view argument) {
   const double eps = c.number(argument);
-  c.require(!c.ok() || (eps >= 0 && eps < 1e6), "eps is out of range", std::to_string(eps), "0..1e6", "pt2.norm.eps");
+  c.require(!c.ok() || (eps >= 0 && eps < 1e6), "eps is out of range", std::to_string(eps),
+            "0..1e6", "pt2.norm.eps");
   return eps;
 }
 
 Axes last_axes(Call& c, ValueId x) {
   const std::vector<i64> normalized = c.integers("normalized_shape");
   const i64 rank = c.rank(x), count = static_cast<i64>(normalized.size());
-  const bool fits = c.ok() && count >= 1 && count <= rank && std::equal(normalized.begin(), normalized.end(), c.shape(x).end() - count);
-  c.require(!c.ok() || fits, "normalized_shape is not that of the last axes", to_text(normalized), to_text(c.shape(x)), "pt2.norm.shape");
+  const bool fits = c.ok() && count >= 1 && count <= rank &&
+                    std::equal(normalized.begin(), normalized.end(), c.shape(x).end() - count);
+  c.require(!c.ok() || fits, "normalized_shape is not that of the last axes", to_text(normalized),
+            to_text(c.shape(x)), "pt2.norm.shape");
   Axes axes(c.ok() ? static_cast<size_t>(count) : 0);
   std::iota(axes.begin(), axes.end(), rank - count);
   return axes;
 }
 
-// weight and bias with one element for each index of axis 1: applied with that axis last, where it costs least.
+// weight and bias with one element for each index of axis 1: applied with that axis last, where it
+// costs least.
 ValueId channel_affine(Call& c, ValueId y) {
   if (!c.ok() || (!c.has("weight") && !c.has("bias"))) return y;
   const i64 rank = c.rank(y);
@@ -49,8 +55,9 @@ ValueId channel_affine(Call& c, ValueId y) {
   return c.permute(y, inverse(to_last));
 }
 
-// Over each image's channel: mean over everything but the first two axes, which becomes the mean of each group's channels. Small tensors
-// are all that is reshaped, so that images stay as they are stored.
+// Over each image's channel: mean over everything but the first two axes, which becomes the mean of
+// each group's channels. Small tensors are all that is reshaped, so that images stay as they are
+// stored.
 ValueId mean_of_groups(Call& c, ValueId x, i64 groups, std::string_view suffix) {
   if (!c.ok()) return -1;
   const Shape shape = c.shape(x);
@@ -68,13 +75,16 @@ ValueId mean_of_groups(Call& c, ValueId x, i64 groups, std::string_view suffix) 
 
 void finish_group_norm(Call& c, ValueId x, i64 groups, double epsilon) {
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || rank >= 2, "group normalization takes rank 2 and above", std::to_string(rank), "2", "pt2.norm.rank");
-  c.require(!c.ok() || (groups >= 1 && c.shape(x)[1] % groups == 0), "the groups do not divide the channels", std::to_string(groups),
+  c.require(!c.ok() || rank >= 2, "group normalization takes rank 2 and above",
+            std::to_string(rank), "2", "pt2.norm.rank");
+  c.require(!c.ok() || (groups >= 1 && c.shape(x)[1] % groups == 0),
+            "the groups do not divide the channels", std::to_string(groups),
             c.ok() && rank >= 2 ? std::to_string(c.shape(x)[1]) : "", "pt2.norm.groups");
   if (!c.ok()) return;
   Add difference;
   difference.alpha = -1;
-  const ValueId deviation = c.add(difference, {x, mean_of_groups(c, x, groups, "mean")}, "deviation");
+  const ValueId deviation =
+      c.add(difference, {x, mean_of_groups(c, x, groups, "mean")}, "deviation");
   const ValueId squared = c.add(Unary{UnaryFn::pow, 2}, {deviation}, "squared");
   const ValueId variance = mean_of_groups(c, squared, groups, "variance");
   c.result(channel_affine(c, scaled_by_root(c, deviation, variance, epsilon, "normalized")));
@@ -92,11 +102,15 @@ static void import_slice_norm(Call& c, bool centered) {
   std::vector<ValueId> operands{x};
   if (weighted) operands.push_back(c.tensor("weight"));
   if (biased && !weighted) {
-    const Shape slice(c.shape(x).end() - static_cast<std::ptrdiff_t>(axes.size()), c.shape(x).end());
-    operands.push_back(c.constant("ones", slice, std::vector<float>(static_cast<size_t>(numel(slice)), 1.0f)));
+    const Shape slice(c.shape(x).end() - static_cast<std::ptrdiff_t>(axes.size()),
+                      c.shape(x).end());
+    operands.push_back(
+        c.constant("ones", slice, std::vector<float>(static_cast<size_t>(numel(slice)), 1.0f)));
   }
   if (biased) operands.push_back(c.tensor("bias"));
-  if (c.ok()) c.result(c.add(LayerNorm{static_cast<i64>(axes.size()), static_cast<float>(epsilon), centered}, operands));
+  if (c.ok())
+    c.result(c.add(LayerNorm{static_cast<i64>(axes.size()), static_cast<float>(epsilon), centered},
+                   operands));
 }
 static void import_layer_norm(Call& c) { import_slice_norm(c, true); }
 static void import_rms_norm(Call& c) { import_slice_norm(c, false); }
@@ -115,18 +129,20 @@ static void import_native_group_norm(Call& c) {
 static void import_instance_norm(Call& c) {
   const ValueId x = c.tensor("input");
   if (c.has("use_input_stats") && !c.boolean("use_input_stats"))
-    c.refuse({"normalizes with running statistics", "", "", "pt2.instance_norm.statistics"}, "use batch normalization");
+    c.refuse({"normalizes with running statistics", "", "", "pt2.instance_norm.statistics"},
+             "use batch normalization");
   const double epsilon = epsilon_of(c, "eps");
   if (c.ok()) finish_group_norm(c, x, c.rank(x) >= 2 ? c.shape(x)[1] : 1, epsilon);
 }
 
-// What torch's decompositions make of instance norm: the images' channels in one image, each normalized by its own statistics.
+// What torch's decompositions make of instance norm: the images' channels in one image, each
+// normalized by its own statistics.
 static void import_batch_statistics_norm(Call& c) {
   const ValueId x = c.tensor("input");
   const double epsilon = epsilon_of(c, "eps");
   c.require(!c.ok() || (c.rank(x) >= 3 && c.shape(x)[0] == 1),
-            "normalizes with the statistics of a batch: only those of one image are supported", c.ok() ? to_text(c.shape(x)) : "", "1,..",
-            "pt2.batch_norm.batch");
+            "normalizes with the statistics of a batch: only those of one image are supported",
+            c.ok() ? to_text(c.shape(x)) : "", "1,..", "pt2.batch_norm.batch");
   if (c.ok()) finish_group_norm(c, x, c.shape(x)[1], epsilon);
 }
 
@@ -135,14 +151,16 @@ static void import_prelu(Call& c) {
   const ValueId x = c.tensor("self"), weight = c.tensor("weight");
   if (!c.ok()) return;
   const i64 rank = c.rank(x), slopes = c.type(weight).elements();
-  c.require(slopes == 1 || (rank >= 2 && slopes == c.shape(x)[1]), "the slopes do not fit the channels", std::to_string(slopes),
-            to_text(c.shape(x)), "pt2.prelu.channels");
+  c.require(slopes == 1 || (rank >= 2 && slopes == c.shape(x)[1]),
+            "the slopes do not fit the channels", std::to_string(slopes), to_text(c.shape(x)),
+            "pt2.prelu.channels");
   if (!c.ok()) return;
   Axes to_last{};
   for (i64 k = 0; k < rank; ++k)
     if (slopes == 1 || k != 1) to_last.push_back(k);
   if (slopes != 1) to_last.push_back(1);
-  const ValueId turned = c.permute(x, to_last, "channels_last"), row = c.reshape(weight, {slopes}, "slopes");
+  const ValueId turned = c.permute(x, to_last, "channels_last"),
+                row = c.reshape(weight, {slopes}, "slopes");
   c.result(c.permute(c.add(Prelu{}, {turned, row}, "out"), inverse(to_last)));
 }
 

@@ -9,7 +9,8 @@ using ::testing::ElementsAre;
 
 const std::vector<float> kUnordered{3, 1, 2, 1, -4, 7};  // [2,3]
 
-std::vector<std::vector<float>> two_results(const std::string& target, const Shape& out, const Arguments& more) {
+std::vector<std::vector<float>> two_results(const std::string& target, const Shape& out,
+                                            const Arguments& more) {
   TestModel m;
   m.input("x", {2, 3});
   Arguments arguments{{"self", as_tensor("x")}};
@@ -24,7 +25,8 @@ TEST(Ordering, SortsAlongAnAxis) {
   EXPECT_THAT(rows[0], ElementsAre(1, 2, 3, -4, 1, 7));
   EXPECT_THAT(rows[1], ElementsAre(1, 2, 0, 1, 0, 2));
   const auto columns =
-      two_results("aten.sort.stable", {2, 3}, {{"stable", as_bool(true)}, {"dim", as_int(0)}, {"descending", as_bool(true)}});
+      two_results("aten.sort.stable", {2, 3},
+                  {{"stable", as_bool(true)}, {"dim", as_int(0)}, {"descending", as_bool(true)}});
   EXPECT_THAT(columns[0], ElementsAre(3, 1, 7, 1, -4, 2));
   EXPECT_THAT(columns[1], ElementsAre(0, 0, 1, 1, 1, 0));
 }
@@ -32,7 +34,8 @@ TEST(Ordering, SortsAlongAnAxis) {
 TEST(Ordering, EqualElementsKeepTheirOrder) {
   TestModel m;
   m.input("x", {4});
-  m.node("aten.argsort.default", {{"p", {4}, kS64}}, {{"self", as_tensor("x")}, {"dim", as_int(-1)}, {"descending", as_bool(true)}});
+  m.node("aten.argsort.default", {{"p", {4}, kS64}},
+         {{"self", as_tensor("x")}, {"dim", as_int(-1)}, {"descending", as_bool(true)}});
   m.node("aten.msort.default", {{"v", {4}}}, {{"self", as_tensor("x")}});
   m.output("p"), m.output("v");
   const auto results = results_of(m, {{5, 2, 5, 2}});
@@ -41,13 +44,17 @@ TEST(Ordering, EqualElementsKeepTheirOrder) {
 }
 
 TEST(Ordering, FindsElementsByTheirRank) {
-  const auto second = two_results("aten.kthvalue.default", {2}, {{"k", as_int(2)}, {"dim", as_int(1)}});
+  const auto second =
+      two_results("aten.kthvalue.default", {2}, {{"k", as_int(2)}, {"dim", as_int(1)}});
   EXPECT_THAT(second[0], ElementsAre(2, 1));
   EXPECT_THAT(second[1], ElementsAre(2, 0));
-  const auto middle = two_results("aten.median.dim", {1, 3}, {{"dim", as_int(0)}, {"keepdim", as_bool(true)}});  // the lower one of two
+  const auto middle =
+      two_results("aten.median.dim", {1, 3},
+                  {{"dim", as_int(0)}, {"keepdim", as_bool(true)}});  // the lower one of two
   EXPECT_THAT(middle[0], ElementsAre(1, -4, 2));
   EXPECT_THAT(middle[1], ElementsAre(1, 1, 0));
-  EXPECT_THAT(results_of(model_of("aten.median.default", {2, 3}, {}), {kUnordered})[0], ElementsAre(1));
+  EXPECT_THAT(results_of(model_of("aten.median.default", {2, 3}, {}), {kUnordered})[0],
+              ElementsAre(1));
 }
 
 TEST(Ordering, QuantilesLieBetweenElements) {
@@ -64,7 +71,10 @@ TEST(Ordering, QuantilesLieBetweenElements) {
   of_rows(0.3, "midpoint").gives({2}, {-0.125f, -0.375f});
   of_rows(0.6, "nearest").gives({2}, {0.25f, 0});
   of_rows(1, "linear").gives({2}, {1.25f, 1});
-  TorchCase("aten.quantile.scalar").input("self", {2, 5}).with("q", as_float(0.85)).gives({}, {0.9125f});
+  TorchCase("aten.quantile.scalar")
+      .input("self", {2, 5})
+      .with("q", as_float(0.85))
+      .gives({}, {0.9125f});
   TorchCase("aten.quantile.scalar")
       .input("self", {2, 5})
       .with("q", as_float(0.1))
@@ -75,7 +85,8 @@ TEST(Ordering, QuantilesLieBetweenElements) {
       .input("self", {2, 5})
       .constant("q", {2}, std::vector<float>{0.25f, 0.9f}, kF32)
       .with("dim", as_int(0))
-      .gives({2, 5}, {-1.125f, 0.625f, -0.375f, -0.4375f, 0.375f, -0.8f, 0.95f, -0.05f, 1.025f, 0.7f});
+      .gives({2, 5},
+             {-1.125f, 0.625f, -0.375f, -0.4375f, 0.375f, -0.8f, 0.95f, -0.05f, 1.025f, 0.7f});
 }
 
 }  // namespace

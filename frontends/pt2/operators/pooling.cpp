@@ -18,12 +18,14 @@ static ValueId pooled(Call& c, ValueId x, Op op, std::string_view suffix = {}, i
 
 // A missing or empty stride is the kernel's extent.
 static HW stride_of(Call& c, HW kernel, i64 axes) {
-  return c.has("stride") && !c.integers("stride").empty() ? window(c, "stride", 1, axes, 1) : kernel;
+  return c.has("stride") && !c.integers("stride").empty() ? window(c, "stride", 1, axes, 1)
+                                                          : kernel;
 }
 
 static void check_padding(Call& c, HW kernel, HW pad) {
-  c.require(pad.h * 2 <= kernel.h && pad.w * 2 <= kernel.w, "padding is more than half the kernel", fmt::format("{},{}", pad.h, pad.w),
-            fmt::format("{},{}", kernel.h / 2, kernel.w / 2), "pt2.pool.padding");
+  c.require(pad.h * 2 <= kernel.h && pad.w * 2 <= kernel.w, "padding is more than half the kernel",
+            fmt::format("{},{}", pad.h, pad.w), fmt::format("{},{}", kernel.h / 2, kernel.w / 2),
+            "pt2.pool.padding");
 }
 
 static void avg_pool(Call& c, i64 axes) {
@@ -36,8 +38,9 @@ static void avg_pool(Call& c, i64 axes) {
   op.count_include_pad = c.boolean("count_include_pad");
   if (axes == 2 && c.has("divisor_override")) {
     op.divisor = c.integer("divisor_override");
-    c.require(!c.ok() || (op.divisor > 0 && op.divisor <= kMaxElements), "divisor_override is out of range", std::to_string(op.divisor),
-              "1..", "pt2.pool.divisor");
+    c.require(!c.ok() || (op.divisor > 0 && op.divisor <= kMaxElements),
+              "divisor_override is out of range", std::to_string(op.divisor), "1..",
+              "pt2.pool.divisor");
   }
   check_padding(c, op.kernel, op.pad);
   c.result(pooled(c, x, op, {}, axes));
@@ -45,24 +48,27 @@ static void avg_pool(Call& c, i64 axes) {
 static void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
 static void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
 
-// An operand as [n,c,h,w], for calls in the user's axes. A signal is an image one element wide. Empty after a refusal.
+// An operand as [n,c,h,w], for calls in the user's axes. A signal is an image one element wide.
+// Empty after a refusal.
 static Shape whole_image(Call& c, ValueId x, i64 axes) {
   const i64 rank = c.rank(x);
   require_image(c, x, axes);
   if (!c.ok()) return {};
   const Shape& s = c.shape(x);
-  return {rank == axes + 2 ? s[0] : 1, s[rank - axes - 1], s[rank - axes], axes == 2 ? s[rank - 1] : 1};
+  return {rank == axes + 2 ? s[0] : 1, s[rank - axes - 1], s[rank - axes],
+          axes == 2 ? s[rank - 1] : 1};
 }
 
-// What is largest, and where it lies: the place in the image, row by row. One call of the portable kernel gives both.
+// What is largest, and where it lies: the place in the image, row by row. One call of the portable
+// kernel gives both.
 static void max_pool_with_positions(Call& c, ValueId x, const MaxPool2d& op, i64 axes) {
   const Shape in = whole_image(c, x, axes);
   if (!c.ok()) return;
   Shape out = in;
   out[2] = pooled_extent(in[2], op.kernel.h, op.stride.h, op.pad.h, op.dilation.h, op.ceil_mode);
   out[3] = pooled_extent(in[3], op.kernel.w, op.stride.w, op.pad.w, op.dilation.w, op.ceil_mode);
-  c.require(out[2] > 0 && out[3] > 0, "the kernel is larger than the padded image", to_text(Shape{op.kernel.h, op.kernel.w}), to_text(in),
-            "pt2.max_pool2d.extent");
+  c.require(out[2] > 0 && out[3] > 0, "the kernel is larger than the padded image",
+            to_text(Shape{op.kernel.h, op.kernel.w}), to_text(in), "pt2.max_pool2d.extent");
   const ValueId image = c.reshape(x, in, "image");
   if (!c.ok()) return;
   using K = KernelArg::Kind;
@@ -77,7 +83,8 @@ static void max_pool_with_positions(Call& c, ValueId x, const MaxPool2d& op, i64
                {K::boolean, op.ceil_mode, 0, {}, {}},
                {K::output, 0, 0, {}, plain_face(out)},
                {K::output, 1, 0, {}, plain_face(out)}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {image}, {{DType::f32, out, {}}, {DType::s64, out, {}}});
+  const std::vector<ValueId> results =
+      c.add_call(std::move(call), {image}, {{DType::f32, out, {}}, {DType::s64, out, {}}});
   if (!c.ok()) return;
   Shape shape = c.shape(x);
   shape[c.rank(x) - axes] = out[2];
@@ -100,23 +107,28 @@ static void max_pool(Call& c, i64 axes) {
 static void import_max_pool1d(Call& c) { max_pool(c, 1); }
 static void import_max_pool2d(Call& c) { max_pool(c, 2); }
 
-// Elements go back to where they were largest; the rest is zero. A scatter into an image of zeros, row by row.
+// Elements go back to where they were largest; the rest is zero. A scatter into an image of zeros,
+// row by row.
 static void import_max_unpool2d(Call& c) {
   const ValueId x = c.tensor("self"), positions = c.any_tensor("indices");
   const HW size = c.pair("output_size", 1);
   const Shape in = whole_image(c, x, 2);
-  c.require(!c.ok() || c.shape(positions) == c.shape(x), "the positions do not fit the elements", c.ok() ? to_text(c.shape(positions)) : "",
-            c.ok() ? to_text(c.shape(x)) : "", "pt2.scatter.extent");
-  c.require(!c.ok() || c.type(positions).dtype == DType::s64, "goes to positions that are not int64", "", "s64", "pt2.index.dtype");
+  c.require(!c.ok() || c.shape(positions) == c.shape(x), "the positions do not fit the elements",
+            c.ok() ? to_text(c.shape(positions)) : "", c.ok() ? to_text(c.shape(x)) : "",
+            "pt2.scatter.extent");
+  c.require(!c.ok() || c.type(positions).dtype == DType::s64,
+            "goes to positions that are not int64", "", "s64", "pt2.index.dtype");
   if (!c.ok()) return;
   const Shape rows{in[0], in[1], in[2] * in[3]};
-  c.require(size.h <= kMaxElements / size.w, "the image is too large", fmt::format("{}, {}", size.h, size.w), std::to_string(kMaxElements),
-            "pt2.image.size");
+  c.require(size.h <= kMaxElements / size.w, "the image is too large",
+            fmt::format("{}, {}", size.h, size.w), std::to_string(kMaxElements), "pt2.image.size");
   if (!c.ok() || !c.may_make(in[0] * in[1] * size.h * size.w)) return;
   const Shape image{in[0], in[1], size.h * size.w};
-  const ValueId zeros = c.constant("zeros", image, std::vector<float>(static_cast<size_t>(numel(image)), 0.0f));
+  const ValueId zeros =
+      c.constant("zeros", image, std::vector<float>(static_cast<size_t>(numel(image)), 0.0f));
   const ValueId from = c.reshape(x, rows, "elements"), to = c.reshape(positions, rows, "rows");
-  const ValueId filled = kernel_result(c, "aten::scatter.src_out", {zeros, whole(2), to, from}, {DType::f32, image, {}});
+  const ValueId filled = kernel_result(c, "aten::scatter.src_out", {zeros, whole(2), to, from},
+                                       {DType::f32, image, {}});
   if (!c.ok()) return;
   Shape shape = c.shape(x);
   shape.end()[-2] = size.h, shape.end()[-1] = size.w;
@@ -127,7 +139,9 @@ static void import_max_unpool2d(Call& c) {
 struct AdaptiveWindow {
   i64 first, last;
 };
-static AdaptiveWindow adaptive_window(i64 k, i64 in, i64 out) { return {k * in / out, ((k + 1) * in + out - 1) / out - 1}; }
+static AdaptiveWindow adaptive_window(i64 k, i64 in, i64 out) {
+  return {k * in / out, ((k + 1) * in + out - 1) / out - 1};
+}
 
 // The extents of an adaptive pool; those of a signal have width 1.
 struct Adaptive {
@@ -140,8 +154,10 @@ struct Adaptive {
 static Adaptive read_adaptive(Call& c, i64 axes) {
   Adaptive a{c.tensor("self"), 0, {1, 1}, window(c, "output_size", 1, axes, 1)};
   a.rank = c.rank(a.x);
-  c.require(!c.ok() || a.rank == axes + 1 || a.rank == axes + 2, "works on images, [n,c,h,w] or [c,h,w], or on signals of one axis less",
-            "rank " + std::to_string(a.rank), fmt::format("{}..{}", axes + 1, axes + 2), "pt2.image.rank");
+  c.require(!c.ok() || a.rank == axes + 1 || a.rank == axes + 2,
+            "works on images, [n,c,h,w] or [c,h,w], or on signals of one axis less",
+            "rank " + std::to_string(a.rank), fmt::format("{}..{}", axes + 1, axes + 2),
+            "pt2.image.rank");
   if (!c.ok()) return a;
   const Shape& s = c.shape(a.x);
   a.in = axes == 2 ? HW{s[a.rank - 2], s[a.rank - 1]} : HW{s[a.rank - 1], 1};
@@ -153,11 +169,13 @@ static ValueId uneven_average(Call& c, const Adaptive& a, i64 axes) {
   std::vector<float> share(static_cast<size_t>(a.out.h * a.out.w * a.in.h * a.in.w), 0.0f);
   for (i64 oh = 0; oh < a.out.h; ++oh)
     for (i64 ow = 0; ow < a.out.w; ++ow) {
-      const AdaptiveWindow rows = adaptive_window(oh, a.in.h, a.out.h), columns = adaptive_window(ow, a.in.w, a.out.w);
+      const AdaptiveWindow rows = adaptive_window(oh, a.in.h, a.out.h),
+                           columns = adaptive_window(ow, a.in.w, a.out.w);
       const i64 count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
       for (i64 h = rows.first; h <= rows.last; ++h)
         for (i64 w = columns.first; w <= columns.last; ++w)
-          share[static_cast<size_t>(((oh * a.out.w + ow) * a.in.h + h) * a.in.w + w)] = 1.0f / static_cast<float>(count);
+          share[static_cast<size_t>(((oh * a.out.w + ow) * a.in.h + h) * a.in.w + w)] =
+              1.0f / static_cast<float>(count);
     }
   const i64 inner = a.in.h * a.in.w, outer = c.type(a.x).elements() / inner;
   const ValueId matrix = c.constant("shares", {1, a.out.h * a.out.w, inner}, std::move(share));
@@ -171,8 +189,10 @@ static ValueId uneven_average(Call& c, const Adaptive& a, i64 axes) {
 static void adaptive_avg_pool(Call& c, i64 axes) {
   const Adaptive a = read_adaptive(c, axes);
   if (!c.ok()) return;
-  c.require(a.even() || a.out.h * a.out.w * a.in.h * a.in.w <= i64{1} << 20, "averages over too many uneven windows",
-            std::to_string(a.out.h * a.out.w * a.in.h * a.in.w), std::to_string(1 << 20), "pt2.pool.adaptive");
+  c.require(a.even() || a.out.h * a.out.w * a.in.h * a.in.w <= i64{1} << 20,
+            "averages over too many uneven windows",
+            std::to_string(a.out.h * a.out.w * a.in.h * a.in.w), std::to_string(1 << 20),
+            "pt2.pool.adaptive");
   if (!c.ok()) return;
   if (!a.even()) return c.result(uneven_average(c, a, axes));
   AvgPool2d op;
@@ -182,7 +202,8 @@ static void adaptive_avg_pool(Call& c, i64 axes) {
 static void import_adaptive_avg_pool1d(Call& c) { adaptive_avg_pool(c, 1); }
 static void import_adaptive_avg_pool2d(Call& c) { adaptive_avg_pool(c, 2); }
 
-// The elements that the windows along one axis see, every window made as long as the longest by repeating its last element.
+// The elements that the windows along one axis see, every window made as long as the longest by
+// repeating its last element.
 static Axes padded_windows(i64 in, i64 out, i64* longest) {
   *longest = 0;
   for (i64 k = 0; k < out; ++k) {

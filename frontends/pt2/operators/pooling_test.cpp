@@ -6,8 +6,8 @@ namespace deuteron::pt2 {
 namespace {
 
 // What one pool finds, and the places where it finds it, written into an image of `size`.
-std::vector<float> unpooled(const std::string& pool, const Shape& in, const Shape& pooled, Arguments window, const Shape& out,
-                            const std::vector<i64>& size) {
+std::vector<float> unpooled(const std::string& pool, const Shape& in, const Shape& pooled,
+                            Arguments window, const Shape& out, const std::vector<i64>& size) {
   std::vector<float> x;
   for (i64 k = 0; k < numel(in); ++k) x.push_back(static_cast<float>(7 * k % 11 - 5) / 4);
   TestModel m;
@@ -22,14 +22,22 @@ std::vector<float> unpooled(const std::string& pool, const Shape& in, const Shap
 
 TEST(Pooling, UnpooledToWhereTheLargestLay) {
   const std::string pool = "aten.max_pool2d_with_indices.default";
-  EXPECT_THAT(unpooled(pool, {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", as_ints({2, 2})}}, {1, 2, 4, 4}, {4, 4}),
-              testing::ElementsAre(0, 0.5f, 0, 1.25f, 0, 0, 0, 0, 0, 0.75f, 0, 0, 0, 0, 1.25f, 0,  //
-                                   0, 1, 0, 0, 0, 0, 0, 0.5f, 0, 1.25f, 0, 0, 0, 0, 0, 0.75f));
-  // Windows that overlap, an image without a batch, and one that becomes wider than it was: places count its elements row by row.
+  EXPECT_THAT(
+      unpooled(pool, {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", as_ints({2, 2})}}, {1, 2, 4, 4},
+               {4, 4}),
+      testing::ElementsAre(0, 0.5f, 0, 1.25f, 0, 0, 0, 0, 0, 0.75f, 0, 0, 0, 0, 1.25f, 0,  //
+                           0, 1, 0, 0, 0, 0, 0, 0.5f, 0, 1.25f, 0, 0, 0, 0, 0, 0.75f));
+  // Windows that overlap, an image without a batch, and one that becomes wider than it was: places
+  // count its elements row by row.
   EXPECT_THAT(unpooled(pool, {2, 4, 5}, {2, 2, 3},
-                       {{"kernel_size", as_ints({3, 3})}, {"stride", as_ints({2, 2})}, {"padding", as_ints({1, 1})}}, {2, 4, 6}, {4, 6}),
-              testing::ElementsAre(0, 0, 0, 1.25f, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1.25f, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
-                                   0, 0, 0, 0, 0, 1.25f, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1.25f, 0, 0, 0, 0, 0, 0, 0));
+                       {{"kernel_size", as_ints({3, 3})},
+                        {"stride", as_ints({2, 2})},
+                        {"padding", as_ints({1, 1})}},
+                       {2, 4, 6}, {4, 6}),
+              testing::ElementsAre(0, 0, 0, 1.25f, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1.25f, 0, 0, 0, 0,
+                                   0, 0, 0, 0, 0,  //
+                                   0, 0, 0, 0, 0, 1.25f, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1.25f, 0, 0,
+                                   0, 0, 0, 0, 0));
 }
 
 TEST(Pooling, RefusesWhatCannotBeUnpooled) {
@@ -49,7 +57,8 @@ TEST(Pooling, RefusesWhatCannotBeUnpooled) {
     m.output("v"), m.output("i");
     EXPECT_THAT(refusal_of(m), testing::HasSubstr("[pt2.image.rank]"));
   }
-  EXPECT_THAT(refusal({1, 1, 2}, {16777216, 16777216}, {1, 2, 2}), testing::HasSubstr("[pt2.image.size]"));
+  EXPECT_THAT(refusal({1, 1, 2}, {16777216, 16777216}, {1, 2, 2}),
+              testing::HasSubstr("[pt2.image.size]"));
 }
 
 }  // namespace

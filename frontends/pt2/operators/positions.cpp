@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing at positions, element by element or slice by slice: scatter, gather and their relatives. Most are for positions that
-// are known; computed ones are for kernels.
+// Reading and writing at positions, element by element or slice by slice: scatter, gather and their
+// relatives. Most are for positions that are known; computed ones are for kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,9 @@
 
 namespace deuteron::pt2 {
 
-static bool is_known(Call& c, std::string_view argument) { return c.is_derived_from_constants(c.any_tensor(argument)); }
+static bool is_known(Call& c, std::string_view argument) {
+  return c.is_derived_from_constants(c.any_tensor(argument));
+}
 
 // index_add, index_copy, index_fill: whole slices along one axis.
 static void import_index_write(Call& c) {
@@ -36,15 +38,17 @@ static void import_index_write(Call& c) {
     source = expanded(c, c.reshape(source, Shape(part.size(), 1), "axes"), part, "values");
   } else {
     source = c.tensor("source");
-    c.require(!c.ok() || c.shape(source) == part, "the source does not fit the index", c.ok() ? to_text(c.shape(source)) : "",
-              to_text(part), "pt2.scatter.extent");
+    c.require(!c.ok() || c.shape(source) == part, "the source does not fit the index",
+              c.ok() ? to_text(c.shape(source)) : "", to_text(part), "pt2.scatter.extent");
   }
-  if (name == "index_add" && c.ok() && c.number("alpha") != 1) source = product(c, source, number(c, c.number("alpha")), "scaled");
+  if (name == "index_add" && c.ok() && c.number("alpha") != 1)
+    source = product(c, source, number(c, c.number("alpha")), "scaled");
   if (!known) return c.result(written_along(c, x, axis, index, source, name == "index_add"));
   if (!c.ok()) return;
   const Rows rows = rows_along(c, x, axis, "self"), written = rows_along(c, source, axis, "source");
-  c.result(from_rows(
-      c, rows, name == "index_add" ? accumulated(c, rows.value, written.value, *to) : overwritten(c, rows.value, written.value, *to)));
+  c.result(from_rows(c, rows,
+                     name == "index_add" ? accumulated(c, rows.value, written.value, *to)
+                                         : overwritten(c, rows.value, written.value, *to)));
 }
 
 namespace {
@@ -60,7 +64,9 @@ struct Elements {
       if (static_cast<i64>(k) != axis && shape[k] != x[k]) return false;
     const i64 inner = inner_of();
     for (size_t at = 0; at < along.size(); ++at)
-      if (along[at] != along[static_cast<size_t>(static_cast<i64>(at) / inner % shape[axis] * inner)]) return false;
+      if (along[at] !=
+          along[static_cast<size_t>(static_cast<i64>(at) / inner % shape[axis] * inner)])
+        return false;
     return true;
   }
   i64 inner_of() const {
@@ -96,8 +102,10 @@ std::optional<Elements> read_elements(Call& c, ValueId x, const Shape& limit) {
   if (!c.ok()) return std::nullopt;
   Elements e{axis, c.shape(index), {}};
   bool fits = e.shape.size() == limit.size();
-  for (size_t k = 0; fits && k < limit.size(); ++k) fits = static_cast<i64>(k) == axis || e.shape[k] <= limit[k];
-  c.require(fits, "the index does not fit the tensor", to_text(e.shape), to_text(limit), "pt2.scatter.extent");
+  for (size_t k = 0; fits && k < limit.size(); ++k)
+    fits = static_cast<i64>(k) == axis || e.shape[k] <= limit[k];
+  c.require(fits, "the index does not fit the tensor", to_text(e.shape), to_text(limit),
+            "pt2.scatter.extent");
   if (!c.ok()) return std::nullopt;
   auto along = known_positions(c, "index", c.shape(x)[axis]);
   if (!along) return std::nullopt;
@@ -117,7 +125,8 @@ std::optional<Write> kind_of_write(Call& c) {
   if (reduce == "mean") return Write::mean;
   if (reduce == "amax") return Write::largest;
   if (reduce == "amin") return Write::smallest;
-  c.require(!c.ok(), "reduces in a way that is not supported", reduce, "sum, add, mean, amax, amin", "pt2.scatter.reduce");
+  c.require(!c.ok(), "reduces in a way that is not supported", reduce, "sum, add, mean, amax, amin",
+            "pt2.scatter.reduce");
   return std::nullopt;
 }
 
@@ -140,13 +149,16 @@ ValueId written(Call& c, Write kind, ValueId x, ValueId source, const Axes& to) 
   std::vector<float> keep(static_cast<size_t>(c.shape(x)[0]), 1.0f);
   for (const i64 r : to) keep[r] = 0;
   const Shape column{static_cast<i64>(keep.size()), 1};
-  return accumulated(c, product(c, x, c.constant("kept", column, std::move(keep)), "kept"), source, to);
+  return accumulated(c, product(c, x, c.constant("kept", column, std::move(keep)), "kept"), source,
+                     to);
 }
 
 // Position 0 .. of `source` that are written at all: its first elements along every axis.
 ValueId leading(Call& c, ValueId source, const Shape& shape) {
   for (size_t k = 0; k < shape.size() && c.ok(); ++k)
-    if (c.shape(source)[k] != shape[k]) source = c.add(Slice{static_cast<i64>(k), 0, shape[k], 1}, {source}, "leading" + std::to_string(k));
+    if (c.shape(source)[k] != shape[k])
+      source = c.add(Slice{static_cast<i64>(k), 0, shape[k], 1}, {source},
+                     "leading" + std::to_string(k));
   return source;
 }
 
@@ -166,14 +178,16 @@ static void import_scatter(Call& c) {
   if (has_source) {
     bool fits = c.rank(given) == c.rank(x);
     for (size_t k = 0; fits && k < e->shape.size(); ++k) fits = e->shape[k] <= c.shape(given)[k];
-    c.require(fits, "the source does not fit the index", to_text(c.shape(given)), to_text(e->shape), "pt2.scatter.extent");
+    c.require(fits, "the source does not fit the index", to_text(c.shape(given)), to_text(e->shape),
+              "pt2.scatter.extent");
     source = leading(c, given, e->shape);
   } else {
     source = expanded(c, c.reshape(given, Shape(e->shape.size(), 1), "axes"), e->shape, "values");
   }
   if (!c.ok()) return;
   if (e->are_slices(c.shape(x))) {
-    const Rows rows = rows_along(c, x, e->axis, "self"), parts = rows_along(c, source, e->axis, "source");
+    const Rows rows = rows_along(c, x, e->axis, "self"),
+               parts = rows_along(c, source, e->axis, "source");
     return c.result(from_rows(c, rows, written(c, *kind, rows.value, parts.value, e->slices())));
   }
   const ValueId flat = c.reshape(x, {c.type(x).elements(), 1}, "flat");
@@ -189,7 +203,9 @@ static void import_gather_elements(Call& c) {
   const auto e = read_elements(c, x, c.shape(x));
   if (!e) return;
   if (e->are_slices(c.shape(x))) return c.result(picked(c, x, e->axis, e->slices()));
-  c.result(c.reshape(picked(c, c.reshape(x, {c.type(x).elements()}, "flat"), 0, e->places(c.shape(x)), "picked"), e->shape));
+  c.result(c.reshape(
+      picked(c, c.reshape(x, {c.type(x).elements()}, "flat"), 0, e->places(c.shape(x)), "picked"),
+      e->shape));
 }
 
 // Elements of all in one row.
@@ -198,7 +214,9 @@ static void import_take(Call& c) {
   if (!c.ok()) return;
   const auto positions = known_positions(c, "index", c.type(x).elements());
   if (!positions) return;
-  c.result(c.reshape(picked(c, c.reshape(x, {c.type(x).elements()}, "flat"), 0, std::move(*positions), "picked"), c.shape(index)));
+  c.result(c.reshape(
+      picked(c, c.reshape(x, {c.type(x).elements()}, "flat"), 0, std::move(*positions), "picked"),
+      c.shape(index)));
 }
 
 static constexpr ImportRow kPositionsRows[] = {

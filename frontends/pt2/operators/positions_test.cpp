@@ -18,7 +18,8 @@ TEST(Positions, AddAlongAnAxis) {
       .index("index", {4}, {1, 1, 1, 0})
       .input("source", {2, 4, 2})
       .with("alpha", as_float(-0.5))
-      .gives({2, 3, 2}, {-0.75f, 0.125f, -0.875f, 1, 0.25f, -0.75f, 1.375f, -0.5f, -1.75f, 1.5f, -0.25f, -1.25f});
+      .gives({2, 3, 2}, {-0.75f, 0.125f, -0.875f, 1, 0.25f, -0.75f, 1.375f, -0.5f, -1.75f, 1.5f,
+                         -0.25f, -1.25f});
 }
 
 TEST(Positions, CopyAndFillAlongAnAxis) {
@@ -54,7 +55,8 @@ TEST(Positions, ScatterElements) {
       .with("dim", as_int(0))
       .index("index", {2, 3}, {0, 2, 1, 2, 0, 1})
       .with("value", as_float(1.5))
-      .gives({3, 4}, {1.5f, 1.5f, -0.5f, 1.25f, 0.25f, -0.75f, 1.5f, 0, 1.5f, 1.5f, -0.25f, -1.25f});
+      .gives({3, 4},
+             {1.5f, 1.5f, -0.5f, 1.25f, 0.25f, -0.75f, 1.5f, 0, 1.5f, 1.5f, -0.25f, -1.25f});
   TorchCase("aten.scatter_add.default")
       .input("self", {3, 4})
       .with("dim", as_int(1))
@@ -142,7 +144,8 @@ TEST(Positions, RefuseWhatLiesOutside) {
                                   .index("index", {1}, {3})
                                   .input("source", {1, 2})
                                   .refusal({3, 2});
-  EXPECT_THAT(outside, ::testing::HasSubstr("an index lies outside the axis: 3, limit -3..2  [pt2.index.range]"));
+  EXPECT_THAT(outside, ::testing::HasSubstr(
+                           "an index lies outside the axis: 3, limit -3..2  [pt2.index.range]"));
   const std::string unfit = TorchCase("aten.index_copy.default")
                                 .input("self", {3, 2})
                                 .with("dim", as_int(0))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Further spellings of picking, joining and repeating elements: what is a permute, a reshape, a gather or a concatenation.
+// Further spellings of picking, joining and repeating elements: what is a permute, a reshape, a
+// gather or a concatenation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +30,8 @@ static void import_movedim(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   const std::vector<i64> from = c.axes("source", rank), to = c.axes("destination", rank);
-  c.require(!c.ok() || from.size() == to.size(), "names as many sources as destinations", std::to_string(from.size()),
-            std::to_string(to.size()), "pt2.permute.count");
+  c.require(!c.ok() || from.size() == to.size(), "names as many sources as destinations",
+            std::to_string(from.size()), std::to_string(to.size()), "pt2.permute.count");
   if (!c.ok()) return;
   Axes perm(static_cast<size_t>(rank), -1);
   for (size_t k = 0; k < from.size(); ++k) perm[to[k]] = from[k];
@@ -48,7 +49,8 @@ static void import_movedim(Call& c) {
 static void import_matrix_transpose(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || rank >= 2, "transposes matrices", std::to_string(rank), "2", "pt2.permute.rank");
+  c.require(!c.ok() || rank >= 2, "transposes matrices", std::to_string(rank), "2",
+            "pt2.permute.rank");
   if (!c.ok()) return;
   Axes perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
@@ -69,11 +71,12 @@ static void import_reshape_as_declared(Call& c) {
 // expand_as; copy, whose result has the extents of what it overwrites.
 static void import_expand_as(Call& c) {
   const bool copies = c.operator_name() == "copy";
-  const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
+  const ValueId x = c.any_tensor(copies ? "src" : "self"),
+                other = c.any_tensor(copies ? "self" : "other");
   if (!c.ok()) return;
   const Shape size = c.shape(other);
-  c.require(c.shape(x).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(c.shape(x)),
-            "pt2.expand.rank");
+  c.require(c.shape(x).size() <= size.size(), "expands to fewer axes than the operand has",
+            to_text(size), to_text(c.shape(x)), "pt2.expand.rank");
   if (!c.ok()) return;
   if (!copies) c.may_share_memory("self");
   c.result(expanded(c, x, size));
@@ -83,7 +86,8 @@ static void import_expand_as(Call& c) {
 static void import_stack_of(Call& c) {
   std::vector<ValueId> parts = c.tensors("tensors");
   const std::string_view name = c.operator_name();
-  if (!c.ok() || parts.empty()) return c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
+  if (!c.ok() || parts.empty())
+    return c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
   const i64 first = c.rank(parts[0]);
   i64 axis = name == "vstack" ? 0 : name == "dstack" ? 2 : name == "hstack" && first <= 1 ? 0 : 1;
   const i64 least = name == "hstack" ? 1 : name == "dstack" ? 3 : 2;
@@ -99,8 +103,8 @@ static void import_stack_of(Call& c) {
 static void import_repeat_interleave(Call& c) {
   const ValueId given = movable(c, "self");
   const i64 repeats = c.integer("repeats");
-  c.require(!c.ok() || (repeats >= 1 && repeats <= 4096), "a count is out of range", std::to_string(repeats), "1..4096",
-            "pt2.repeat.range");
+  c.require(!c.ok() || (repeats >= 1 && repeats <= 4096), "a count is out of range",
+            std::to_string(repeats), "1..4096", "pt2.repeat.range");
   const bool flat = !c.has("dim");
   const i64 axis = flat ? 0 : c.axis("dim", c.rank(given));
   if (!c.ok()) return;
@@ -112,12 +116,15 @@ static void import_repeat_interleave(Call& c) {
   c.result(picked(c, x, axis, std::move(index)));
 }
 
-// Windows of `size` elements, `step` apart, along an axis; the elements of a window are a new last axis.
+// Windows of `size` elements, `step` apart, along an axis; the elements of a window are a new last
+// axis.
 static void import_unfold(Call& c) {
   const ValueId x = c.tensor("self");
-  const i64 rank = c.rank(x), axis = c.axis("dimension", rank), size = c.integer("size"), step = c.integer("step");
+  const i64 rank = c.rank(x), axis = c.axis("dimension", rank), size = c.integer("size"),
+            step = c.integer("step");
   require_axes(c, x);
-  c.require(!c.ok() || (size >= 1 && step >= 1 && size <= c.shape(x)[axis]), "the windows do not fit the axis", std::to_string(size),
+  c.require(!c.ok() || (size >= 1 && step >= 1 && size <= c.shape(x)[axis]),
+            "the windows do not fit the axis", std::to_string(size),
             c.ok() ? std::to_string(c.shape(x)[axis]) : "", "pt2.unfold.size");
   if (!c.ok()) return;
   Shape split = c.shape(x);
@@ -134,7 +141,8 @@ static void import_unfold(Call& c) {
   for (i64 w = 0; w < windows; ++w)
     for (i64 k = 0; k < size; ++k) index.push_back(w * step + k);
   c.may_share_memory("self");
-  c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"), perm));
+  c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"),
+                     perm));
 }
 
 static void import_slice_scatter(Call& c) {
@@ -146,7 +154,8 @@ static void import_slice_scatter(Call& c) {
   const i64 extent = c.shape(x)[axis];
   const auto position = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); };
   c.result(with_slice(c, x, part, axis, position(c.has("start") ? c.integer("start") : 0),
-                      position(c.has("end") ? c.integer("end") : extent), std::min(step, extent + 1)));
+                      position(c.has("end") ? c.integer("end") : extent),
+                      std::min(step, extent + 1)));
 }
 
 static void import_select_scatter(Call& c) {
@@ -156,8 +165,8 @@ static void import_select_scatter(Call& c) {
   if (!c.ok()) return;
   const i64 at = c.normalized_axis(c.integer("index"), c.shape(x)[axis]);
   Shape shape = c.shape(part);
-  c.require(static_cast<i64>(shape.size()) + 1 == c.rank(x), "the part does not fit the slice", to_text(shape), to_text(c.shape(x)),
-            "pt2.scatter.extent");
+  c.require(static_cast<i64>(shape.size()) + 1 == c.rank(x), "the part does not fit the slice",
+            to_text(shape), to_text(c.shape(x)), "pt2.scatter.extent");
   if (!c.ok()) return;
   shape.insert(shape.begin() + axis, 1);
   c.result(with_slice(c, x, c.reshape(part, shape, "part"), axis, at, at + 1, 1));
@@ -169,10 +178,12 @@ static void import_meshgrid(Call& c) {
   const bool swaps = c.has("indexing") && c.text("indexing") == "xy" && parts.size() >= 2;
   Shape full;
   for (const ValueId v : parts) {
-    c.require(!c.ok() || c.rank(v) <= 1, "takes vectors", c.ok() ? std::to_string(c.rank(v)) : "", "rank 1", "pt2.meshgrid.rank");
+    c.require(!c.ok() || c.rank(v) <= 1, "takes vectors", c.ok() ? std::to_string(c.rank(v)) : "",
+              "rank 1", "pt2.meshgrid.rank");
     full.push_back(c.ok() ? c.type(v).elements() : 1);
   }
-  c.require(!c.ok() || parts.size() == c.result_count(), "has another number of results than operands", std::to_string(parts.size()),
+  c.require(!c.ok() || parts.size() == c.result_count(),
+            "has another number of results than operands", std::to_string(parts.size()),
             std::to_string(c.result_count()), "pt2.meshgrid.count");
   if (!c.ok()) return;
   if (swaps) std::swap(full[0], full[1]);
@@ -187,7 +198,8 @@ static void import_meshgrid(Call& c) {
 
 // a - b of integers, by a portable kernel.
 static ValueId whole_difference(Call& c, ValueId a, ValueId b) {
-  c.require(!c.ok() || c.type(a).dtype != DType::b8, "subtracts true and false", "bool", "numbers", "pt2.diff.dtype");
+  c.require(!c.ok() || c.type(a).dtype != DType::b8, "subtracts true and false", "bool", "numbers",
+            "pt2.diff.dtype");
   return c.ok() ? kernel_result(c, "aten::sub.out", {a, b, whole(1)}, c.type(a)) : -1;
 }
 
@@ -204,8 +216,10 @@ static void import_diff(Call& c) {
             c.ok() ? std::to_string(c.shape(x)[axis]) : "", "pt2.diff.count");
   for (i64 k = 0; k < n && c.ok(); ++k) {
     const i64 rest = c.shape(x)[axis] - 1;
-    const ValueId next = c.add(Slice{axis, 1, rest, 1}, {x}, "next"), one = c.add(Slice{axis, 0, rest, 1}, {x}, "one");
-    x = c.type(x).dtype == DType::f32 ? difference(c, next, one, k + 1 == n ? "" : "difference") : whole_difference(c, next, one);
+    const ValueId next = c.add(Slice{axis, 1, rest, 1}, {x}, "next"),
+                  one = c.add(Slice{axis, 0, rest, 1}, {x}, "one");
+    x = c.type(x).dtype == DType::f32 ? difference(c, next, one, k + 1 == n ? "" : "difference")
+                                      : whole_difference(c, next, one);
   }
   c.result(x);
 }
@@ -224,7 +238,8 @@ ValueId flipped(Call& c, ValueId x, i64 axis) {
 static void import_flip_of(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.operator_name() == "fliplr" ? 1 : 0;
-  c.require(!c.ok() || c.rank(x) > axis, "has too few axes", std::to_string(c.rank(x)), std::to_string(axis + 1), "pt2.flip.rank");
+  c.require(!c.ok() || c.rank(x) > axis, "has too few axes", std::to_string(c.rank(x)),
+            std::to_string(axis + 1), "pt2.flip.rank");
   c.result(flipped(c, x, axis));
 }
 
@@ -233,7 +248,8 @@ static void import_rot90(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x), turns = (c.integer("k") % 4 + 4) % 4;
   const std::vector<i64> axes = c.axes("dims", rank);
-  c.require(!c.ok() || axes.size() == 2, "turns two axes", std::to_string(axes.size()), "2", "pt2.permute.count");
+  c.require(!c.ok() || axes.size() == 2, "turns two axes", std::to_string(axes.size()), "2",
+            "pt2.permute.count");
   if (!c.ok()) return;
   ValueId y = x;
   if (turns == 1 || turns == 2) y = flipped(c, y, axes[1]);
@@ -262,7 +278,8 @@ static void import_fftshift(Call& c) {
   c.result(x);
 }
 
-// Parts that end at the given positions, or as many parts of nearly one size. hsplit: along axis 1, of a vector 0.
+// Parts that end at the given positions, or as many parts of nearly one size. hsplit: along axis 1,
+// of a vector 0.
 static void import_tensor_split(Call& c) {
   const ValueId x = c.any_tensor("self");
   const std::string_view name = c.operator_name();
@@ -270,25 +287,31 @@ static void import_tensor_split(Call& c) {
   const i64 fixed = name == "vsplit" ? 0 : name == "dsplit" ? 2 : c.rank(x) == 1 ? 0 : 1;
   const i64 axis = of_axis ? c.axis("dim", c.rank(x)) : fixed;
   require_axes(c, x);
-  c.require(!c.ok() || axis < c.rank(x), "has too few axes", std::to_string(c.rank(x)), std::to_string(axis + 1), "pt2.split.rank");
+  c.require(!c.ok() || axis < c.rank(x), "has too few axes", std::to_string(c.rank(x)),
+            std::to_string(axis + 1), "pt2.split.rank");
   if (!c.ok()) return;
   const i64 extent = c.shape(x)[axis], parts = static_cast<i64>(c.result_count());
   std::vector<i64> ends;
   if (c.has("indices")) {
-    for (const i64 v : c.integers("indices")) ends.push_back(std::clamp<i64>(v < 0 ? v + extent : v, 0, extent));
+    for (const i64 v : c.integers("indices"))
+      ends.push_back(std::clamp<i64>(v < 0 ? v + extent : v, 0, extent));
   } else {
-    for (i64 k = 1; k < parts; ++k) ends.push_back(k * (extent / parts) + std::min(k, extent % parts));
+    for (i64 k = 1; k < parts; ++k)
+      ends.push_back(k * (extent / parts) + std::min(k, extent % parts));
   }
   ends.push_back(extent);
-  c.require(static_cast<i64>(ends.size()) == parts && std::is_sorted(ends.begin(), ends.end()), "the parts do not make up the axis",
-            std::to_string(ends.size()), std::to_string(parts), "pt2.split.sizes");
+  c.require(static_cast<i64>(ends.size()) == parts && std::is_sorted(ends.begin(), ends.end()),
+            "the parts do not make up the axis", std::to_string(ends.size()), std::to_string(parts),
+            "pt2.split.sizes");
   c.may_share_memory("self");
   i64 at = 0;
   for (size_t k = 0; k < ends.size() && c.ok(); ++k) {
     const i64 count = ends[k] - at;
     c.require(count >= 1, "the slice is empty", std::to_string(count), "1", "pt2.slice.empty");
     if (!c.ok()) return;
-    c.result(k, count == extent ? x : c.add(Slice{axis, at, count, 1}, {x}, k == 0 ? "" : std::to_string(k)));
+    c.result(k, count == extent
+                    ? x
+                    : c.add(Slice{axis, at, count, 1}, {x}, k == 0 ? "" : std::to_string(k)));
     at = ends[k];
   }
 }
@@ -299,8 +322,8 @@ static void import_broadcast_tensors(Call& c) {
     const TensorMeta* declared = c.result_meta(k);
     if (!c.ok()) return;
     const Shape size = declared->sizes;
-    c.require(c.shape(parts[k]).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size),
-              to_text(c.shape(parts[k])), "pt2.expand.rank");
+    c.require(c.shape(parts[k]).size() <= size.size(), "expands to fewer axes than the operand has",
+              to_text(size), to_text(c.shape(parts[k])), "pt2.expand.rank");
     if (c.ok()) c.result(k, expanded(c, parts[k], size, "part" + std::to_string(k)));
   }
 }

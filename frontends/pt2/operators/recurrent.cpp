@@ -13,8 +13,9 @@ struct Layers {
   i64 count = 0;
   RecurrentForm form;
   ValueId x = -1;
-  std::vector<ValueId> weights;  // of all layers: input weight, state weight and two biases for each direction
-  std::vector<ValueId> states;   // h, or h and c, of all layers; empty: zeros
+  std::vector<ValueId>
+      weights;  // of all layers: input weight, state weight and two biases for each direction
+  std::vector<ValueId> states;  // h, or h and c, of all layers; empty: zeros
 };
 
 bool is_zero(Call& c, ValueId v) {
@@ -31,40 +32,48 @@ Layers read_layers(Call& c, i64 states) {
   l.form.batch_first = c.boolean("batch_first");
   const bool biases = c.boolean("has_biases");
   if (c.boolean("train") && c.number("dropout") != 0 && l.count > 1)
-    c.refuse({"drops values at random between its layers: the model was exported in training mode", "", "", "pt2.dropout.training"},
+    c.refuse({"drops values at random between its layers: the model was exported in training mode",
+              "", "", "pt2.dropout.training"},
              "call model.eval() before torch.export.export");
   if (states > 1) l.states = c.tensors("hx");
   else l.states = {c.tensor("hx")};
   const std::vector<ValueId> params = c.tensors("params");
   const i64 directions = l.form.directions(), each = biases ? 4 : 2;
   if (!c.ok()) return l;
-  c.require(static_cast<i64>(l.states.size()) == states, "has another number of initial states", std::to_string(l.states.size()),
-            std::to_string(states), "pt2.recurrent.states");
+  c.require(static_cast<i64>(l.states.size()) == states, "has another number of initial states",
+            std::to_string(l.states.size()), std::to_string(states), "pt2.recurrent.states");
   const auto given = static_cast<i64>(params.size());
   if (c.ok() && states > 1 && c.shape(l.states[0]) != c.shape(l.states[1]))
-    return c.refuse({"an LSTM with a projection (proj_size) is not supported", to_text(c.shape(l.states[0])), to_text(c.shape(l.states[1])),
+    return c.refuse({"an LSTM with a projection (proj_size) is not supported",
+                     to_text(c.shape(l.states[0])), to_text(c.shape(l.states[1])),
                      "pt2.recurrent.projection"},
                     "leave proj_size out and put a linear layer behind the LSTM"),
            l;
-  c.require(l.count >= 1 && given % (directions * each) == 0 && given / (directions * each) == l.count,
-            "does not have the weights of its layers", std::to_string(given), fmt::format("{} * {}", l.count, directions * each),
-            "pt2.recurrent.weights");
+  c.require(
+      l.count >= 1 && given % (directions * each) == 0 && given / (directions * each) == l.count,
+      "does not have the weights of its layers", std::to_string(given),
+      fmt::format("{} * {}", l.count, directions * each), "pt2.recurrent.weights");
   for (i64 k = 0; c.ok() && k < given; k += each) {
     for (i64 w = 0; w < each; ++w) {
       if (!c.is_derived_from_constants(params[k + w]))
-        return c.refuse(
-                   {"has a weight that is computed from the model's inputs, it has to be a parameter", "", "", "pt2.operand.parameter"}),
+        return c.refuse({"has a weight that is computed from the model's inputs, it has to be a "
+                         "parameter",
+                         "", "", "pt2.operand.parameter"}),
                l;
       l.weights.push_back(params[k + w]);
     }
     if (biases) continue;
     const i64 rows = c.rank(params[k]) == 2 ? c.shape(params[k])[0] : 0;
     const ValueId zeros =
-        c.constant(fmt::format("bias{}", k / each), {rows}, std::vector<float>(static_cast<size_t>(std::max<i64>(rows, 0))));
+        c.constant(fmt::format("bias{}", k / each), {rows},
+                   std::vector<float>(static_cast<size_t>(std::max<i64>(rows, 0))));
     l.weights.insert(l.weights.end(), {zeros, zeros});
   }
-  if (c.ok() && c.rank(l.x) != 3) c.refuse({"takes x of rank 3", std::to_string(c.rank(l.x)), "3", "pt2.recurrent.rank"});
-  if (c.ok() && std::all_of(l.states.begin(), l.states.end(), [&](ValueId v) { return is_zero(c, v); })) l.states.clear();
+  if (c.ok() && c.rank(l.x) != 3)
+    c.refuse({"takes x of rank 3", std::to_string(c.rank(l.x)), "3", "pt2.recurrent.rank"});
+  if (c.ok() &&
+      std::all_of(l.states.begin(), l.states.end(), [&](ValueId v) { return is_zero(c, v); }))
+    l.states.clear();
   return l;
 }
 
@@ -72,9 +81,12 @@ Layers read_layers(Call& c, i64 states) {
 ValueId part_of(Call& c, const Layers& l, ValueId state, i64 layer, size_t which) {
   if (!c.ok() || l.count == 1) return state;
   const i64 directions = l.form.directions();
-  c.require(c.rank(state) == 3 && c.shape(state)[0] == l.count * directions, "an initial state does not fit the layers",
-            to_text(c.shape(state)), fmt::format("{},n,units", l.count * directions), "pt2.recurrent.states");
-  return c.ok() ? c.add(Slice{0, layer * directions, directions, 1}, {state}, fmt::format("state{}.layer{}", which, layer)) : -1;
+  c.require(c.rank(state) == 3 && c.shape(state)[0] == l.count * directions,
+            "an initial state does not fit the layers", to_text(c.shape(state)),
+            fmt::format("{},n,units", l.count * directions), "pt2.recurrent.states");
+  return c.ok() ? c.add(Slice{0, layer * directions, directions, 1}, {state},
+                        fmt::format("state{}.layer{}", which, layer))
+                : -1;
 }
 
 void build(Call& c, i64 states, Op (*make)(const RecurrentForm&, std::string_view)) {
@@ -84,11 +96,14 @@ void build(Call& c, i64 states, Op (*make)(const RecurrentForm&, std::string_vie
   std::vector<std::vector<ValueId>> finals(static_cast<size_t>(states));
   for (i64 layer = 0; layer < l.count && c.ok(); ++layer) {
     std::vector<ValueId> inputs{x};
-    inputs.insert(inputs.end(), l.weights.begin() + layer * each, l.weights.begin() + (layer + 1) * each);
-    for (size_t s = 0; s < l.states.size(); ++s) inputs.push_back(part_of(c, l, l.states[s], layer, s));
+    inputs.insert(inputs.end(), l.weights.begin() + layer * each,
+                  l.weights.begin() + (layer + 1) * each);
+    for (size_t s = 0; s < l.states.size(); ++s)
+      inputs.push_back(part_of(c, l, l.states[s], layer, s));
     const bool last = layer + 1 == l.count;
     const std::vector<ValueId> results =
-        c.add_all(make(l.form, c.operator_name()), std::move(inputs), last ? "" : fmt::format("layer{}", layer));
+        c.add_all(make(l.form, c.operator_name()), std::move(inputs),
+                  last ? "" : fmt::format("layer{}", layer));
     if (!c.ok()) return;
     x = results[0];
     for (size_t s = 0; s < finals.size(); ++s) finals[s].push_back(results[s + 1]);
@@ -97,10 +112,12 @@ void build(Call& c, i64 states, Op (*make)(const RecurrentForm&, std::string_vie
   c.result(x);
   for (size_t s = 0; s < finals.size(); ++s)
     if (l.count == 1) c.result(s + 1, finals[s][0]);
-    else if (c.is_read(s + 1)) c.result(s + 1, c.add(Concat{0}, finals[s], fmt::format("state{}", s)));
+    else if (c.is_read(s + 1))
+      c.result(s + 1, c.add(Concat{0}, finals[s], fmt::format("state{}", s)));
 }
 
-// One step of one layer, x [n,inputs]: a layer with a sequence of one step. Only the states come out.
+// One step of one layer, x [n,inputs]: a layer with a sequence of one step. Only the states come
+// out.
 void build_cell(Call& c, i64 count, Op (*make)(const RecurrentForm&, std::string_view)) {
   std::vector<ValueId> inputs{c.tensor("input")}, states;
   if (count > 1) states = c.tensors("hx");
@@ -108,17 +125,26 @@ void build_cell(Call& c, i64 count, Op (*make)(const RecurrentForm&, std::string
   for (const char* weight : {"w_ih", "w_hh"}) inputs.push_back(c.parameter(weight));
   const i64 rows = c.rank(inputs[1]) == 2 ? c.shape(inputs[1])[0] : 0;
   for (const char* bias : {"b_ih", "b_hh"})
-    inputs.push_back(c.has(bias) ? c.parameter(bias) : c.constant(bias, {rows}, std::vector<float>(static_cast<size_t>(rows))));
-  c.require(!c.ok() || (c.rank(inputs[0]) == 2 && static_cast<i64>(states.size()) == count), "takes x of rank 2 and its states",
-            std::to_string(c.rank(inputs[0])), "2", "pt2.recurrent.rank");
+    inputs.push_back(c.has(bias)
+                         ? c.parameter(bias)
+                         : c.constant(bias, {rows}, std::vector<float>(static_cast<size_t>(rows))));
+  c.require(!c.ok() || (c.rank(inputs[0]) == 2 && static_cast<i64>(states.size()) == count),
+            "takes x of rank 2 and its states", std::to_string(c.rank(inputs[0])), "2",
+            "pt2.recurrent.rank");
   for (size_t s = 0; s < states.size() && c.ok(); ++s)
-    c.require(c.rank(states[s]) == 2, "takes states of rank 2", std::to_string(c.rank(states[s])), "2", "pt2.recurrent.rank");
+    c.require(c.rank(states[s]) == 2, "takes states of rank 2", std::to_string(c.rank(states[s])),
+              "2", "pt2.recurrent.rank");
   if (!c.ok()) return;
-  const auto one_step = [&c](ValueId v, std::string_view suffix) { return c.reshape(v, {1, c.shape(v)[0], c.shape(v)[1]}, suffix); };
+  const auto one_step = [&c](ValueId v, std::string_view suffix) {
+    return c.reshape(v, {1, c.shape(v)[0], c.shape(v)[1]}, suffix);
+  };
   inputs[0] = one_step(inputs[0], "step");
-  const bool zeros = std::all_of(states.begin(), states.end(), [&](ValueId v) { return is_zero(c, v); });
-  for (size_t s = 0; s < states.size() && !zeros; ++s) inputs.push_back(one_step(states[s], fmt::format("state{}", s)));
-  const std::vector<ValueId> results = c.add_all(make({}, c.operator_name()), std::move(inputs), "layer");
+  const bool zeros =
+      std::all_of(states.begin(), states.end(), [&](ValueId v) { return is_zero(c, v); });
+  for (size_t s = 0; s < states.size() && !zeros; ++s)
+    inputs.push_back(one_step(states[s], fmt::format("state{}", s)));
+  const std::vector<ValueId> results =
+      c.add_all(make({}, c.operator_name()), std::move(inputs), "layer");
   for (size_t s = 0; s < states.size() && c.ok(); ++s) {
     const Shape& shape = c.shape(results[s + 1]);
     c.result(s, c.reshape(results[s + 1], {shape[1], shape[2]}, s == 0 ? "" : "cell"));
@@ -127,7 +153,9 @@ void build_cell(Call& c, i64 count, Op (*make)(const RecurrentForm&, std::string
 
 Op lstm_of(const RecurrentForm& form, std::string_view) { return Lstm{form, 0}; }
 Op gru_of(const RecurrentForm& form, std::string_view) { return Gru{form}; }
-Op rnn_of(const RecurrentForm& form, std::string_view name) { return Rnn{form, name.starts_with("rnn_relu")}; }
+Op rnn_of(const RecurrentForm& form, std::string_view name) {
+  return Rnn{form, name.starts_with("rnn_relu")};
+}
 
 }  // namespace
 
@@ -139,14 +167,10 @@ static void import_gru_cell(Call& c) { build_cell(c, 1, gru_of); }
 static void import_rnn_cell(Call& c) { build_cell(c, 1, rnn_of); }
 
 static constexpr ImportRow kRecurrentRows[] = {
-    {"aten.gru.input", import_gru},
-    {"aten.gru_cell.default", import_gru_cell},
-    {"aten.lstm.input", import_lstm},
-    {"aten.lstm_cell.default", import_lstm_cell},
-    {"aten.rnn_relu.input", import_rnn},
-    {"aten.rnn_relu_cell.default", import_rnn_cell},
-    {"aten.rnn_tanh.input", import_rnn},
-    {"aten.rnn_tanh_cell.default", import_rnn_cell},
+    {"aten.gru.input", import_gru},      {"aten.gru_cell.default", import_gru_cell},
+    {"aten.lstm.input", import_lstm},    {"aten.lstm_cell.default", import_lstm_cell},
+    {"aten.rnn_relu.input", import_rnn}, {"aten.rnn_relu_cell.default", import_rnn_cell},
+    {"aten.rnn_tanh.input", import_rnn}, {"aten.rnn_tanh_cell.default", import_rnn_cell},
 };
 ImportRows recurrent_rows() { return kRecurrentRows; }
 

@@ -49,7 +49,8 @@ bool keeps_axes(Call& c) { return c.has("keepdim") && c.boolean("keepdim"); }
 Shape without(const Shape& shape, const Axes& axes) {
   Shape kept;
   for (size_t k = 0; k < shape.size(); ++k)
-    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) kept.push_back(shape[k]);
+    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end())
+      kept.push_back(shape[k]);
   return kept;
 }
 
@@ -65,22 +66,26 @@ void finish_extreme_of_integers(Call& c, i64 fn) {
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
-  c.result(kernel_result(c, fn == Reduce::kMax ? "aten::amax.out" : "aten::amin.out", {x, wholes(axes), truth(keeps_axes(c))},
+  c.result(kernel_result(c, fn == Reduce::kMax ? "aten::amax.out" : "aten::amin.out",
+                         {x, wholes(axes), truth(keeps_axes(c))},
                          {*declared->dtype, declared->sizes, {}}));
 }
 
 void finish_reduce(Call& c, i64 fn) {
   const bool is_extreme = fn == Reduce::kMax || fn == Reduce::kMin;
   const ValueId given = is_extreme ? c.any_tensor("self") : -1;
-  if (is_extreme && c.ok() && c.declared_dtype() && c.declared_dtype() == c.type(given).dtype && c.type(given).dtype != DType::f32 &&
-      c.type(given).quant.empty() && !c.is_derived_from_constants(given))
+  if (is_extreme && c.ok() && c.declared_dtype() && c.declared_dtype() == c.type(given).dtype &&
+      c.type(given).dtype != DType::f32 && c.type(given).quant.empty() &&
+      !c.is_derived_from_constants(given))
     return finish_extreme_of_integers(c, fn);
   const ValueId x = c.tensor("self");
   check_dtype(c);
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
   if (c.ok() && fn == Reduce::kSum && c.type(x).elements() == 0)  // of nothing
     if (const TensorMeta* declared = c.result_meta(0))
-      return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
+      return c.result(
+          c.constant("zeros", declared->sizes,
+                     std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
   if (c.ok()) finish(c, x, reduced(c, fn, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
 }
 
@@ -97,7 +102,8 @@ Numbered numbers_of(Call& c, ValueId x) {
           kernel_result(c, "aten::logical_not.out", {none_at_all}, {DType::b8, shape, {}})};
 }
 
-// PyTorch's `correction`, or `unbiased`; divides by the number of elements less this. With the mean: as the second result.
+// PyTorch's `correction`, or `unbiased`; divides by the number of elements less this. With the
+// mean: as the second result.
 void finish_variance(Call& c, bool root, bool with_mean = false) {
   const ValueId x = c.tensor("self");
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
@@ -108,13 +114,16 @@ void finish_variance(Call& c, bool root, bool with_mean = false) {
   i64 count = 1;
   for (const i64 axis : axes) count *= c.shape(x)[axis];
   const double rest = static_cast<double>(count) - correction;
-  c.require(rest > 0, "the variance of too few elements is not a number", std::to_string(count), fmt::format("above {}", correction),
-            "pt2.variance.count");
+  c.require(rest > 0, "the variance of too few elements is not a number", std::to_string(count),
+            fmt::format("above {}", correction), "pt2.variance.count");
   ValueId deviation = -1;
   const ValueId squared = deviation_squared(c, x, axes, &deviation);
   ValueId y = reduced(c, Reduce::kMean, squared, axes, "mean_squared");
   if (correction != 0)
-    y = c.add(Mul{}, {y, c.constant("correction", {}, {static_cast<float>(static_cast<double>(count) / rest)})}, "corrected");
+    y = c.add(
+        Mul{},
+        {y, c.constant("correction", {}, {static_cast<float>(static_cast<double>(count) / rest)})},
+        "corrected");
   if (root) y = c.add(Unary{UnaryFn::sqrt, 0}, {y}, "root");
   if (with_mean && c.is_read(1)) {
     const ValueId mean = reduced(c, Reduce::kMean, x, axes, "mean");
@@ -127,22 +136,30 @@ void finish_variance(Call& c, bool root, bool with_mean = false) {
 }  // namespace
 
 void check_dtype(Call& c) {
-  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.reduce.dtype");
+  if (c.has("dtype"))
+    c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "",
+              "pt2.reduce.dtype");
 }
 
-// Over height and width of an image: average pooling. Over anything else a sum with a scale of its own.
+// Over height and width of an image: average pooling. Over anything else a sum with a scale of its
+// own.
 static void import_mean(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x);
   const Axes axes = reduced_axes(c, "dim", rank);
   check_dtype(c);
-  const bool is_image = rank == 4 && !axes.empty() && std::all_of(axes.begin(), axes.end(), [](i64 a) { return a >= 2; });
+  const bool is_image = rank == 4 && !axes.empty() &&
+                        std::all_of(axes.begin(), axes.end(), [](i64 a) { return a >= 2; });
   if (!c.ok()) return;
-  if (!is_image) return finish(c, x, reduced(c, Reduce::kMean, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
-  const auto is_reduced = [&](i64 axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+  if (!is_image)
+    return finish(c, x, reduced(c, Reduce::kMean, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
+  const auto is_reduced = [&](i64 axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
   AvgPool2d op;
   op.kernel = op.stride = {is_reduced(2) ? c.shape(x)[2] : 1, is_reduced(3) ? c.shape(x)[3] : 1};
-  finish(c, x, from_image(c, c.add(op, {to_image(c, x)}, "out"), rank, keeps_axes(c) ? "" : "mean"), axes);
+  finish(c, x, from_image(c, c.add(op, {to_image(c, x)}, "out"), rank, keeps_axes(c) ? "" : "mean"),
+         axes);
 }
 
 static void import_sum(Call& c) { finish_reduce(c, Reduce::kSum); }
@@ -171,7 +188,10 @@ static void import_max_along(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   if (c.ok() && c.rank(x) > 0)
-    finish(c, x, reduced(c, c.operator_name() == "max" ? Reduce::kMax : Reduce::kMin, x, {axis}, "reduced"), {axis});
+    finish(
+        c, x,
+        reduced(c, c.operator_name() == "max" ? Reduce::kMax : Reduce::kMin, x, {axis}, "reduced"),
+        {axis});
   else if (c.ok()) c.result(x);
 }
 
@@ -179,14 +199,19 @@ static void import_max_along(Call& c) {
 static void import_log_softmax(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
-  c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1", "pt2.softmax.rank");
+  c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1",
+            "pt2.softmax.rank");
   check_dtype(c);
-  if (c.has("half_to_float")) c.require(!c.boolean("half_to_float"), "computes in half precision", "", "", "pt2.softmax.dtype");
+  if (c.has("half_to_float"))
+    c.require(!c.boolean("half_to_float"), "computes in half precision", "", "",
+              "pt2.softmax.dtype");
   if (!c.ok()) return;
   Add difference;
   difference.alpha = -1;
-  const ValueId most = reduced(c, Reduce::kMax, x, {axis}, "most"), below = c.add(difference, {x, most}, "below");
-  const ValueId sum = reduced(c, Reduce::kSum, c.add(Unary{UnaryFn::exp, 0}, {below}, "exp"), {axis}, "sum");
+  const ValueId most = reduced(c, Reduce::kMax, x, {axis}, "most"),
+                below = c.add(difference, {x, most}, "below");
+  const ValueId sum =
+      reduced(c, Reduce::kSum, c.add(Unary{UnaryFn::exp, 0}, {below}, "exp"), {axis}, "sum");
   c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
 }
 
@@ -197,8 +222,10 @@ static void import_all(Call& c) {
   if (!c.ok() || !declared) return;
   const Type answer{DType::b8, declared->sizes, {}};
   const ValueId fails = kernel_result(c, "aten::logical_not.out", {x}, {DType::b8, c.shape(x), {}});
-  const ValueId any = c.has("dim") ? kernel_result(c, "aten::any.out", {fails, whole(c.integer("dim")), truth(keeps_axes(c))}, answer)
-                                   : kernel_result(c, "aten::any.all_out", {fails}, answer);
+  const ValueId any =
+      c.has("dim") ? kernel_result(c, "aten::any.out",
+                                   {fails, whole(c.integer("dim")), truth(keeps_axes(c))}, answer)
+                   : kernel_result(c, "aten::any.all_out", {fails}, answer);
   c.result(kernel_result(c, "aten::logical_not.out", {any}, answer));
 }
 
@@ -211,7 +238,8 @@ static void import_sum_of_numbers(Call& c) {
   if (!c.ok()) return;
   const ValueId total = reduced(c, Reduce::kSum, n.elements, axes, "total");
   if (c.operator_name() == "nansum") return finish(c, x, total, axes);
-  const ValueId count = reduced(c, Reduce::kSum, c.converted(n.is_number, DType::f32), axes, "count");
+  const ValueId count =
+      reduced(c, Reduce::kSum, c.converted(n.is_number, DType::f32), axes, "count");
   finish(c, x, c.add(Div{}, {total, count}, "mean"), axes);
 }
 

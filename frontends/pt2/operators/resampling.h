@@ -17,8 +17,8 @@ struct ResizedAxis {
   bool is_even() const { return step == static_cast<float>(in) / static_cast<float>(out); }
 };
 
-// Axes 2, 3, .. of x by `output_size` or `scale_factors`. torch steps by the factor where one is given, else by the ratio of extents; in
-// float32.
+// Axes 2, 3, .. of x by `output_size` or `scale_factors`. torch steps by the factor where one is
+// given, else by the ratio of extents; in float32.
 std::vector<ResizedAxis> resized_axes(Call& c, ValueId x);
 // Element k of the result is element floor(k * step) of x; "exact" takes the middle of k.
 Axes nearest_elements(const ResizedAxis& axis, bool exact);

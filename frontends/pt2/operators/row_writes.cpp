@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/tensor/axes.h"
 #include "frontends/pt2/operators/row_writes.h"
+#include "base/tensor/axes.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +70,8 @@ ValueId overwritten(Call& c, ValueId x, ValueId source, const Axes& to) {
   const bool all = std::all_of(index.begin(), index.end(), [rows](i64 at) { return at >= rows; });
   if (all)
     for (i64& at : index) at -= rows;
-  return picked(c, all ? source : c.add(Concat{0}, {x, source}, "both"), 0, std::move(index), "written");
+  return picked(c, all ? source : c.add(Concat{0}, {x, source}, "both"), 0, std::move(index),
+                "written");
 }
 
 ValueId accumulated(Call& c, ValueId x, ValueId source, const Axes& to) {
@@ -79,7 +80,8 @@ ValueId accumulated(Call& c, ValueId x, ValueId source, const Axes& to) {
   return !c.ok() || is_all_zero(c, x) ? sums : sum(c, x, sums, "accumulated");
 }
 
-ValueId extreme_of_rows(Call& c, ValueId x, ValueId source, const Axes& to, bool largest, bool with_self) {
+ValueId extreme_of_rows(Call& c, ValueId x, ValueId source, const Axes& to, bool largest,
+                        bool with_self) {
   if (!c.ok()) return -1;
   const i64 rows = rows_of(c, x);
   const std::vector<Axes> writes = writes_by_row(rows, to);
@@ -113,7 +115,8 @@ ValueId mean_of_rows(Call& c, ValueId x, ValueId source, const Axes& to, bool wi
   const ValueId sums = sums_of_rows(c, rows, source, to);
   const ValueId mean = product(c, sums, c.constant("share", {rows, 1}, std::move(share)), "mean");
   if (!c.ok() || is_all_zero(c, x)) return mean;
-  return sum(c, mean, product(c, x, c.constant("kept", {rows, 1}, std::move(kept)), "own"), "means");
+  return sum(c, mean, product(c, x, c.constant("kept", {rows, 1}, std::move(kept)), "own"),
+             "means");
 }
 
 Rows rows_along(Call& c, ValueId x, i64 axis, std::string_view suffix) {
@@ -128,12 +131,14 @@ Rows rows_along(Call& c, ValueId x, i64 axis, std::string_view suffix) {
   r.value = c.reshape(moved, {r.shape[0], numel(r.shape) / r.shape[0]}, suffix);
   return r;
 }
-ValueId from_rows(Call& c, const Rows& r, ValueId y) { return c.ok() ? c.permute(c.reshape(y, r.shape, "rows"), inverse(r.perm)) : -1; }
+ValueId from_rows(Call& c, const Rows& r, ValueId y) {
+  return c.ok() ? c.permute(c.reshape(y, r.shape, "rows"), inverse(r.perm)) : -1;
+}
 
 i64 position_of(Call& c, float number, i64 extent) {
   const bool fits = number >= -static_cast<float>(extent) && number < static_cast<float>(extent);
-  c.require(fits, "an index lies outside the axis", fmt::format("{:.0f}", number), fmt::format("{}..{}", -extent, extent - 1),
-            "pt2.index.range");
+  c.require(fits, "an index lies outside the axis", fmt::format("{:.0f}", number),
+            fmt::format("{}..{}", -extent, extent - 1), "pt2.index.range");
   const i64 p = fits ? static_cast<i64>(number) : 0;
   return p < 0 ? p + extent : p;
 }
@@ -147,7 +152,8 @@ Axes positions_of(Call& c, const std::vector<float>& numbers, i64 extent) {
 std::optional<Axes> known_positions(Call& c, std::string_view argument, i64 extent) {
   const ValueId v = c.any_tensor(argument);
   const auto numbers = c.known_numbers(v);
-  c.require(!c.ok() || numbers.has_value(), "works at positions that are computed: only constant positions are supported", "", "",
+  c.require(!c.ok() || numbers.has_value(),
+            "works at positions that are computed: only constant positions are supported", "", "",
             "pt2.index.constant");
   c.require(!c.ok() || !numbers->empty(), "has no positions", "0", "1", "pt2.index.empty");
   if (!c.ok()) return std::nullopt;

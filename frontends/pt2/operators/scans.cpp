@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and running results along an axis, in as many steps as the extent has bits: each element takes in the one that lies 1, 2, 4, ..
-// before it.
+// Products and running results along an axis, in as many steps as the extent has bits: each element
+// takes in the one that lies 1, 2, 4, .. before it.
 #include <fmt/format.h>
 
 #include "frontends/pt2/operators/compose.h"
@@ -14,15 +14,24 @@ constexpr i64 kMostMultiplied = 16;  // more have no common step worth having: t
 
 using Joined = ValueId (*)(Call&, ValueId, ValueId, std::string_view);
 
-ValueId multiplied(Call& c, ValueId a, ValueId b, std::string_view name) { return product(c, a, b, name); }
-ValueId larger(Call& c, ValueId a, ValueId b, std::string_view name) { return c.add(Maximum{}, {a, b}, name); }
-ValueId smaller(Call& c, ValueId a, ValueId b, std::string_view name) { return c.add(Minimum{}, {a, b}, name); }
+ValueId multiplied(Call& c, ValueId a, ValueId b, std::string_view name) {
+  return product(c, a, b, name);
+}
+ValueId larger(Call& c, ValueId a, ValueId b, std::string_view name) {
+  return c.add(Maximum{}, {a, b}, name);
+}
+ValueId smaller(Call& c, ValueId a, ValueId b, std::string_view name) {
+  return c.add(Minimum{}, {a, b}, name);
+}
 
 // log(exp(a) + exp(b)) = max(a, b) + softplus(-|a - b|)
 ValueId log_of_sum(Call& c, ValueId a, ValueId b, std::string_view name) {
   const std::string n(name);
-  const ValueId apart = apply(c, UnaryFn::neg, apply(c, UnaryFn::abs, difference(c, a, b, n + "_apart"), n + "_abs"), n + "_below");
-  return sum(c, larger(c, a, b, n + "_larger"), apply(c, UnaryFn::softplus, apart, n + "_rest"), name);
+  const ValueId apart =
+      apply(c, UnaryFn::neg, apply(c, UnaryFn::abs, difference(c, a, b, n + "_apart"), n + "_abs"),
+            n + "_below");
+  return sum(c, larger(c, a, b, n + "_larger"), apply(c, UnaryFn::softplus, apart, n + "_rest"),
+             name);
 }
 
 ValueId slice_of(Call& c, ValueId x, i64 axis, i64 from, i64 to, std::string_view name) {
@@ -40,7 +49,8 @@ void scan(Call& c, Joined joined) {
     const ValueId later = slice_of(c, y, axis, step, count, fmt::format("from_{}", step));
     const ValueId earlier = slice_of(c, y, axis, 0, count - step, fmt::format("before_{}", step));
     const ValueId taken = joined(c, later, earlier, fmt::format("step_{}", step));
-    y = c.add(Concat{axis}, {slice_of(c, y, axis, 0, step, fmt::format("first_{}", step)), taken}, fmt::format("scanned_{}", step));
+    y = c.add(Concat{axis}, {slice_of(c, y, axis, 0, step, fmt::format("first_{}", step)), taken},
+              fmt::format("scanned_{}", step));
   }
   c.result(y);
 }
@@ -54,14 +64,17 @@ ValueId product_of_axis(Call& c, ValueId x, i64 axis) {
     const ValueId joined = product(c, first, second, fmt::format("products_{}", half));
     if (count % 2 == 0) x = joined;
     else
-      x = c.add(Concat{axis}, {joined, slice_of(c, x, axis, 2 * half, count, fmt::format("last_{}", half))}, fmt::format("rest_{}", half));
+      x = c.add(Concat{axis},
+                {joined, slice_of(c, x, axis, 2 * half, count, fmt::format("last_{}", half))},
+                fmt::format("rest_{}", half));
   }
   return x;
 }
 
 // cummax, cummin: where nobody reads the positions.
 void scan_extreme(Call& c, Joined joined) {
-  c.require(!c.is_read(1), "the positions of running extremes are read", "", "", "pt2.scan.positions");
+  c.require(!c.is_read(1), "the positions of running extremes are read", "", "",
+            "pt2.scan.positions");
   if (c.ok()) scan(c, joined);
 }
 
@@ -82,8 +95,8 @@ static void import_prod(Call& c) {
   const i64 axis = along ? c.axis("dim", c.rank(x)) : 0;
   if (!c.ok()) return;
   if (along && c.shape(x)[axis] > kMostMultiplied) return import_leftover(c);
-  c.require(c.shape(x)[axis] <= kMostMultiplied, "multiplies too many elements", std::to_string(c.shape(x)[axis]),
-            std::to_string(kMostMultiplied), "pt2.prod.count");
+  c.require(c.shape(x)[axis] <= kMostMultiplied, "multiplies too many elements",
+            std::to_string(c.shape(x)[axis]), std::to_string(kMostMultiplied), "pt2.prod.count");
   if (!c.ok()) return;
   Shape shape = c.shape(x);
   const ValueId y = product_of_axis(c, x, axis);

@@ -50,19 +50,21 @@ void finish_pad(Call& c, double value) {
   const ValueId x = c.tensor("self");
   const std::vector<i64> list = c.integers("pad");
   const i64 rank = c.rank(x), pairs = static_cast<i64>(list.size()) / 2;
-  c.require(!c.ok() || (list.size() % 2 == 0 && pairs <= rank), "the padding does not fit the axes", std::to_string(list.size()),
-            std::to_string(2 * rank), "pt2.pad.count");
-  c.require(!c.ok() || std::isfinite(static_cast<float>(value)), "pads with a value that is not a finite float32", std::to_string(value),
-            "finite", "pt2.pad.value");
+  c.require(!c.ok() || (list.size() % 2 == 0 && pairs <= rank), "the padding does not fit the axes",
+            std::to_string(list.size()), std::to_string(2 * rank), "pt2.pad.count");
+  c.require(!c.ok() || std::isfinite(static_cast<float>(value)),
+            "pads with a value that is not a finite float32", std::to_string(value), "finite",
+            "pt2.pad.value");
   if (!c.ok()) return;
   for (const i64 v : list)
-    c.require(v >= -kMaxElements && v <= kMaxElements, "padding is out of range", std::to_string(v), std::to_string(kMaxElements),
-              "pt2.pad.range");
+    c.require(v >= -kMaxElements && v <= kMaxElements, "padding is out of range", std::to_string(v),
+              std::to_string(kMaxElements), "pt2.pad.range");
   Pad op;
   op.before.assign(rank, 0);
   op.after.assign(rank, 0);
   op.value = static_cast<float>(value);
-  for (i64 k = 0; k < pairs; ++k) op.before[rank - 1 - k] = list[2 * k], op.after[rank - 1 - k] = list[2 * k + 1];
+  for (i64 k = 0; k < pairs; ++k)
+    op.before[rank - 1 - k] = list[2 * k], op.after[rank - 1 - k] = list[2 * k + 1];
   const bool changes = std::any_of(list.begin(), list.end(), [](i64 v) { return v != 0; });
   c.result(changes ? padded(c, x, op) : x);
 }
@@ -83,7 +85,8 @@ static void import_view_as(Call& c) {
 static void import_flatten(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x), first = c.axis("start_dim", rank), last = c.axis("end_dim", rank);
-  c.require(!c.ok() || first <= last, "end_dim comes before start_dim", std::to_string(last), std::to_string(first), "pt2.flatten.axes");
+  c.require(!c.ok() || first <= last, "end_dim comes before start_dim", std::to_string(last),
+            std::to_string(first), "pt2.flatten.axes");
   if (!c.ok()) return;
   const Shape& in = c.shape(x);
   Shape out;
@@ -101,7 +104,8 @@ static void import_unflatten(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   const std::vector<i64> sizes = c.integers("sizes");
-  c.require(!c.ok() || c.rank(x) > 0, "splits an axis of a tensor without axes", "", "", "pt2.unflatten.rank");
+  c.require(!c.ok() || c.rank(x) > 0, "splits an axis of a tensor without axes", "", "",
+            "pt2.unflatten.rank");
   if (!c.ok()) return;
   Shape out = c.shape(x);
   const Shape parts = resolved(c, sizes, out[axis]);
@@ -135,8 +139,10 @@ static void import_unsqueeze(Call& c) {
   finish_view(c, x, std::move(out));
 }
 
-// The element of memory behind each element of a tensor with these strides; nothing where one lies outside of `elements`, or they are many.
-static std::optional<Axes> strided_positions(const Shape& size, const std::vector<i64>& strides, i64 elements) {
+// The element of memory behind each element of a tensor with these strides; nothing where one lies
+// outside of `elements`, or they are many.
+static std::optional<Axes> strided_positions(const Shape& size, const std::vector<i64>& strides,
+                                             i64 elements) {
   i64 count = 1, last = 0;
   for (size_t k = 0; k < size.size(); ++k) {
     if (strides[k] < 0 || (size[k] > 1 && strides[k] > elements)) return std::nullopt;
@@ -156,8 +162,8 @@ static std::optional<Axes> strided_positions(const Shape& size, const std::vecto
 static void import_permute(Call& c) {
   const ValueId x = c.any_tensor("self");
   Axes perm = c.axes("dims", c.rank(x));
-  c.require(!c.ok() || static_cast<i64>(perm.size()) == c.rank(x), "does not name every axis", std::to_string(perm.size()),
-            std::to_string(c.rank(x)), "pt2.permute.count");
+  c.require(!c.ok() || static_cast<i64>(perm.size()) == c.rank(x), "does not name every axis",
+            std::to_string(perm.size()), std::to_string(c.rank(x)), "pt2.permute.count");
   finish_permute(c, x, std::move(perm));
 }
 
@@ -165,13 +171,15 @@ static void import_transpose(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   const bool is_swapaxes = c.has("axis0");
-  const i64 a = c.axis(is_swapaxes ? "axis0" : "dim0", rank), b = c.axis(is_swapaxes ? "axis1" : "dim1", rank);
+  const i64 a = c.axis(is_swapaxes ? "axis0" : "dim0", rank),
+            b = c.axis(is_swapaxes ? "axis1" : "dim1", rank);
   finish_permute(c, x, swapped(rank, a, b));
 }
 
 static void import_t(Call& c) {
   const ValueId x = c.any_tensor("self");
-  c.require(!c.ok() || c.rank(x) <= 2, "transposes a tensor that is no matrix", std::to_string(c.rank(x)), "2", "pt2.permute.rank");
+  c.require(!c.ok() || c.rank(x) <= 2, "transposes a tensor that is no matrix",
+            std::to_string(c.rank(x)), "2", "pt2.permute.rank");
   finish_permute(c, x, c.rank(x) == 2 ? Axes{1, 0} : swapped(c.rank(x), 0, 0));
 }
 
@@ -182,8 +190,9 @@ static void import_reverse_axes(Call& c) {
   finish_permute(c, x, std::move(perm));
 }
 
-// Reinterprets memory. That changes nothing where the strides are those that the operand has, or both are dense in the same order. Of an
-// operand that lies row by row, any other arrangement picks elements by their positions: frames of a signal that overlap.
+// Reinterprets memory. That changes nothing where the strides are those that the operand has, or
+// both are dense in the same order. Of an operand that lies row by row, any other arrangement picks
+// elements by their positions: frames of a signal that overlap.
 static void import_as_strided(Call& c) {
   const ValueId x = c.any_tensor("self");
   const TensorMeta* m = c.meta("self");
@@ -201,18 +210,24 @@ static void import_as_strided(Call& c) {
     for (size_t k = 0; k < identity.size(); ++k) identity[k] = static_cast<i64>(k);
     return is_dense(sizes, s, identity);
   };
-  const bool fits = size.size() == strides.size() && offset == m->offset &&
-                    std::all_of(size.begin(), size.end(), [](i64 e) { return e >= 1 && e <= kMaxElements; });
+  const bool fits =
+      size.size() == strides.size() && offset == m->offset &&
+      std::all_of(size.begin(), size.end(), [](i64 e) { return e >= 1 && e <= kMaxElements; });
   const bool same = fits && size == c.shape(x) && m->sizes == size && same_strides();
   const bool dense = fits && m->sizes == c.shape(x) && is_plain(m->sizes, m->strides);
-  if (same || (dense && is_plain(size, strides) && numel(size) == c.type(x).elements())) return finish_view(c, x, size);
-  const auto positions = dense ? strided_positions(size, strides, c.type(x).elements()) : std::nullopt;
+  if (same || (dense && is_plain(size, strides) && numel(size) == c.type(x).elements()))
+    return finish_view(c, x, size);
+  const auto positions =
+      dense ? strided_positions(size, strides, c.type(x).elements()) : std::nullopt;
   c.require(positions.has_value(), "reads memory in another arrangement than the operand has",
             fmt::format("size {}, stride {}, offset {}", to_text(size), to_text(strides), offset),
-            fmt::format("size {}, stride {}, offset {}", to_text(m->sizes), to_text(m->strides), m->offset), "pt2.as_strided");
+            fmt::format("size {}, stride {}, offset {}", to_text(m->sizes), to_text(m->strides),
+                        m->offset),
+            "pt2.as_strided");
   if (!c.ok() || !c.check_declared_shape(0, size)) return;
   c.may_share_memory("self");
-  c.result(c.reshape(picked(c, c.reshape(x, {c.type(x).elements()}, "row"), 0, *positions, "picked"), size));
+  c.result(c.reshape(
+      picked(c, c.reshape(x, {c.type(x).elements()}, "row"), 0, *positions, "picked"), size));
 }
 
 // -1 keeps an extent; new axes come first.
@@ -221,15 +236,16 @@ static void import_expand(Call& c) {
   std::vector<i64> size = c.integers("size");
   if (!c.ok()) return;
   const Shape& in = c.shape(x);
-  c.require(size.size() >= in.size(), "expands to fewer axes than the operand has", to_text(size), to_text(in), "pt2.expand.rank");
+  c.require(size.size() >= in.size(), "expands to fewer axes than the operand has", to_text(size),
+            to_text(in), "pt2.expand.rank");
   if (!c.ok()) return;
   const size_t added = size.size() - in.size();
   for (size_t k = added; k < size.size(); ++k)
     if (size[k] == -1) size[k] = in[k - added];
   i64 elements = 1;
   for (const i64 extent : size) {
-    c.require(extent >= 1 && extent <= kMaxElements && elements * extent <= kMaxElements, "the shape is out of range", to_text(size), "",
-              "pt2.expand.shape");
+    c.require(extent >= 1 && extent <= kMaxElements && elements * extent <= kMaxElements,
+              "the shape is out of range", to_text(size), "", "pt2.expand.shape");
     if (!c.ok()) return;
     elements *= extent;
   }
@@ -242,9 +258,10 @@ static void import_expand(Call& c) {
 
 static void import_pad(Call& c) {
   const std::string mode = c.text("mode");
-  if (mode == "reflect" || mode == "replicate" || mode == "circular") return finish_pad_by_elements(c, mode);
-  c.require(!c.ok() || mode == "constant", "pads in a way that is not supported", mode, "constant, reflect, replicate, circular",
-            "pt2.pad.mode");
+  if (mode == "reflect" || mode == "replicate" || mode == "circular")
+    return finish_pad_by_elements(c, mode);
+  c.require(!c.ok() || mode == "constant", "pads in a way that is not supported", mode,
+            "constant, reflect, replicate, circular", "pt2.pad.mode");
   finish_pad(c, c.has("value") ? c.number("value") : 0);
 }
 

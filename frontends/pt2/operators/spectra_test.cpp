@@ -9,16 +9,17 @@ TEST(Spectra, AlongAnAxis) {
   TorchCase("aten.fft_rfft.default")
       .input("self", {2, 6})
       .then("aten.view_as_real.default", "self", {2, 4}, true)
-      .gives({2, 4, 2},
-             {-0.5f, 0, -2.5f, -0.43301266f, 0.25f, -1.7320507f, -2.5f, 0, -0.75f, 0, 0.25f, -0.43301266f, 3, -1.7320507f, 0.25f, 0});
+      .gives({2, 4, 2}, {-0.5f, 0, -2.5f, -0.43301266f, 0.25f, -1.7320507f, -2.5f, 0, -0.75f, 0,
+                         0.25f, -0.43301266f, 3, -1.7320507f, 0.25f, 0});
   TorchCase("aten.fft_rfft.default")
       .input("self", {5, 2})
       .with("n", as_int(7))
       .with("dim", as_int(0))
       .with("norm", as_text("ortho"))
       .then("aten.view_as_real.default", "self", {4, 2}, true)
-      .gives({4, 2, 2}, {-0.56694669f, 0, 0.66143781f, 0, -0.6113103f, -0.27235502f, 0.29123157f, 0.0299799f, -0.51553661f, 0.81625128f,
-                         0.51599443f, -0.80523294f, -0.24327424f, -0.58110374f, -0.47650701f, -0.1502531f});
+      .gives({4, 2, 2}, {-0.56694669f, 0, 0.66143781f, 0, -0.6113103f, -0.27235502f, 0.29123157f,
+                         0.0299799f, -0.51553661f, 0.81625128f, 0.51599443f, -0.80523294f,
+                         -0.24327424f, -0.58110374f, -0.47650701f, -0.1502531f});
   TorchCase("aten.fft_rfft.default")
       .input("self", {6})
       .with("n", as_int(4))
@@ -28,7 +29,8 @@ TEST(Spectra, AlongAnAxis) {
   TorchCase("aten.fft_fft.default")
       .input("self", {5})
       .then("aten.view_as_real.default", "self", {5}, true)
-      .gives({5, 2}, {0.25f, 0, -1.625f, 0.79086006f, -1.625f, -1.8112953f, -1.625f, 1.8112953f, -1.625f, -0.79086006f});
+      .gives({5, 2}, {0.25f, 0, -1.625f, 0.79086006f, -1.625f, -1.8112953f, -1.625f, 1.8112953f,
+                      -1.625f, -0.79086006f});
   TorchCase("aten.fft_fft.default")
       .input("self", {2, 3})
       .with("dim", as_int(0))
@@ -59,20 +61,22 @@ TEST(Spectra, BackToSignals) {
       .then("aten.fft_irfft.default", "self", {4}, true)
       .with("n", as_int(8))
       .with("norm", as_text("ortho"))
-      .gives({8}, {-3.5355339f, 1.2644744f, -0.0473672f, -1.1850151f, 3.5355339f, 0.83146173f, -0.65973955f, -1.6180278f});
+      .gives({8}, {-3.5355339f, 1.2644744f, -0.0473672f, -1.1850151f, 3.5355339f, 0.83146173f,
+                   -0.65973955f, -1.6180278f});
 }
 
 TEST(Spectra, OverSeveralAxes) {
   TorchCase("aten.fft_fft2.default")
       .input("self", {2, 3})
       .then("aten.view_as_real.default", "self", {2, 3}, true)
-      .gives({2, 3, 2}, {-0.5f, 0, 0.25f, -1.7320508f, 0.25f, 1.7320508f, -2, 0, -2.75f, 0, -2.75f, 0});
+      .gives({2, 3, 2},
+             {-0.5f, 0, 0.25f, -1.7320508f, 0.25f, 1.7320508f, -2, 0, -2.75f, 0, -2.75f, 0});
   TorchCase("aten.fft_rfft2.default")
       .input("self", {3, 4})
       .with("s", as_ints({2, 5}))
       .then("aten.view_as_real.default", "self", {2, 3}, true)
-      .gives({2, 3, 2}, {0.5f, 0, -2.4930341f, 0.67860311f, -0.25696588f, -0.56634605f, -0.5f, 0, -0.91147453f, 0.42758876f, -2.5885255f,
-                         -3.3501372f});
+      .gives({2, 3, 2}, {0.5f, 0, -2.4930341f, 0.67860311f, -0.25696588f, -0.56634605f, -0.5f, 0,
+                         -0.91147453f, 0.42758876f, -2.5885255f, -3.3501372f});
   TorchCase("aten.fft_fftn.default")
       .input("self", {2, 2, 3})
       .with("dim", as_ints({0, 2}))
@@ -93,8 +97,8 @@ TEST(Spectra, OverSeveralAxes) {
       .with("normalization", as_int(1))
       .with("forward", as_bool(true))
       .then("aten.view_as_real.default", "self", {2, 3}, true)
-      .gives({2, 3, 2}, {0.17677669f, 0, -0.72492814f, -0.024529044f, -2.8989937f, -0.71218729f, 0.17677669f, 0, -1.5731689f, 1.142974f,
-                         0.60089689f, -1.849371f});
+      .gives({2, 3, 2}, {0.17677669f, 0, -0.72492814f, -0.024529044f, -2.8989937f, -0.71218729f,
+                         0.17677669f, 0, -1.5731689f, 1.142974f, 0.60089689f, -1.849371f});
   TorchCase("aten._fft_r2c.default")
       .input("self", {4})
       .with("dim", as_ints({0}))
@@ -156,7 +160,8 @@ TEST(Spectra, ShortTime) {
       .with("onesided", as_bool(false))
       .with("return_complex", as_bool(true))
       .then("aten.abs.default", "self", {4, 3}, true)
-      .gives({4, 3}, {0.625f, 0.375f, 0, 0.45069391f, 1.0077822f, 1, 1.125f, 0.125f, 0, 0.45069391f, 1.0077822f, 1});
+      .gives({4, 3}, {0.625f, 0.375f, 0, 0.45069391f, 1.0077822f, 1, 1.125f, 0.125f, 0, 0.45069391f,
+                      1.0077822f, 1});
   TorchCase("aten.stft.default")
       .input("self", {2, 12})
       .with("n_fft", as_int(6))
@@ -255,7 +260,8 @@ TEST(Spectra, ComplexArithmetic) {
       .input("angle", {4})
       .then("aten.conj_physical.default", "self", {4}, true)
       .then("aten.view_as_real.default", "self", {4}, true)
-      .gives({4, 2}, {-1.0969782f, -0.59928191f, 0.15766118f, -0.47449231f, -0.48445621f, 0.12370198f, 0.9146111f, 0.85204846f});
+      .gives({4, 2}, {-1.0969782f, -0.59928191f, 0.15766118f, -0.47449231f, -0.48445621f,
+                      0.12370198f, 0.9146111f, 0.85204846f});
   TorchCase("aten.complex.default")
       .input("real", {3})
       .input("imag", {3})
@@ -283,7 +289,8 @@ TEST(Spectra, ComplexArithmetic) {
       .input("imag", {3})
       .then("aten.exp.default", "self", {3}, true)
       .then("aten.view_as_real.default", "self", {3}, true)
-      .gives({3, 2}, {0.25143161f, -0.13735773f, 0.51987869f, 1.5646111f, 0.58767509f, 0.15005809f});
+      .gives({3, 2},
+             {0.25143161f, -0.13735773f, 0.51987869f, 1.5646111f, 0.58767509f, 0.15005809f});
   TorchCase("aten.complex.default")
       .input("real", {3})
       .input("imag", {3})
@@ -294,14 +301,19 @@ TEST(Spectra, ComplexArithmetic) {
 }
 
 TEST(Spectra, RefuseWhatIsNotSupported) {
-  const std::string read =
-      TorchCase("aten.fft_rfft.default").input("self", {4}).then("aten.sigmoid.default", "self", {3}, true).refusal({3});
+  const std::string read = TorchCase("aten.fft_rfft.default")
+                               .input("self", {4})
+                               .then("aten.sigmoid.default", "self", {3}, true)
+                               .refusal({3});
   EXPECT_THAT(read, ::testing::HasSubstr("aten.sigmoid.default is not supported"));
   TestModel m;
   m.input("x", {4});
   m.node("aten.fft_rfft.default", {{"z", {3}, kComplex64}}, {{"self", as_tensor("x")}});
   m.output("z");
-  EXPECT_THAT(refusal_of(m), ::testing::HasSubstr("reads `z`, which is complex: that is not supported here  [pt2.operand.complex]"));
+  EXPECT_THAT(
+      refusal_of(m),
+      ::testing::HasSubstr(
+          "reads `z`, which is complex: that is not supported here  [pt2.operand.complex]"));
   const std::string window = TorchCase("aten.stft.default")
                                  .input("self", {1, 8})
                                  .with("n_fft", as_int(4))

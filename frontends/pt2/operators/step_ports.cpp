@@ -30,8 +30,9 @@ std::optional<StepInput> step_input(const Program& program, const std::string& i
     const float step = static_cast<float>(scale);
     if (!(step > 0) || !std::isfinite(step) || !is_int8(zero) || !is_int8(low) || !is_int8(high))
       return std::nullopt;
-    return StepInput{per_tensor(step, static_cast<i32>(zero), static_cast<i32>(low), static_cast<i32>(high)),
-                     static_cast<i32>(i)};
+    return StepInput{
+        per_tensor(step, static_cast<i32>(zero), static_cast<i32>(low), static_cast<i32>(high)),
+        static_cast<i32>(i)};
   }
   return std::nullopt;
 }

@@ -18,8 +18,10 @@ struct StepInput {
 // How the model reads an int8 input; nothing where no dequantize does.
 std::optional<StepInput> step_input(const Program& program, const std::string& input);
 
-// A float as steps, and steps as a float: beside the port, which has the model's type (Port::steps).
-ValueId add_quantize(ImportState& state, ValueId v, const Quant& quant, const std::string& name, Origin origin);
+// A float as steps, and steps as a float: beside the port, which has the model's type
+// (Port::steps).
+ValueId add_quantize(ImportState& state, ValueId v, const Quant& quant, const std::string& name,
+                     Origin origin);
 ValueId add_dequantize(ImportState& state, ValueId v, const std::string& name);
 
 }  // namespace deuteron::pt2

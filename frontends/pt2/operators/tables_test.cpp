@@ -6,7 +6,9 @@ namespace deuteron::pt2 {
 namespace {
 
 TEST(Tables, PowersOfARow) {
-  TorchCase("aten.vander.default").input("x", {3}).gives({3, 3}, {1.5625f, -1.25f, 1, 0.25f, 0.5f, 1, 0.25f, -0.5f, 1});
+  TorchCase("aten.vander.default")
+      .input("x", {3})
+      .gives({3, 3}, {1.5625f, -1.25f, 1, 0.25f, 0.5f, 1, 0.25f, -0.5f, 1});
   TorchCase("aten.vander.default")
       .input("x", {3})
       .with("N", as_int(2))
@@ -17,12 +19,15 @@ TEST(Tables, PowersOfARow) {
 TEST(Tables, EachWithEach) {
   TorchCase("aten.cartesian_prod.default")
       .list("tensors", {{2}, {3}})
-      .gives({6, 2}, {-1.25f, -0.5f, -1.25f, 1.25f, -1.25f, 0.25f, 0.5f, -0.5f, 0.5f, 1.25f, 0.5f, 0.25f});
+      .gives({6, 2},
+             {-1.25f, -0.5f, -1.25f, 1.25f, -1.25f, 0.25f, 0.5f, -0.5f, 0.5f, 1.25f, 0.5f, 0.25f});
 }
 
 TEST(Tables, PowersByKnownExponents) {
   const auto power = [](const Shape& shape, const std::vector<float>& exponents) {
-    return TorchCase("aten.pow.Tensor_Tensor").input("self", {3, 2}).constant("exponent", shape, exponents, kF32);
+    return TorchCase("aten.pow.Tensor_Tensor")
+        .input("self", {3, 2})
+        .constant("exponent", shape, exponents, kF32);
   };
   power({2}, {2, 3}).gives({3, 2}, {1.5625f, 0.125f, 0.25f, 1.953125f, 0.0625f, -0.421875f});
   power({3, 1}, {1, 1, 2}).gives({3, 2}, {-1.25f, 0.5f, -0.5f, 1.25f, 0.0625f, 0.5625f});

@@ -41,17 +41,20 @@ inline std::string refusal_of(const TestModel& model) {
 }
 
 // All outputs.
-inline std::vector<std::vector<float>> results_of(const TestModel& model, const std::vector<std::vector<float>>& inputs) {
+inline std::vector<std::vector<float>> results_of(const TestModel& model,
+                                                  const std::vector<std::vector<float>>& inputs) {
   const Graph g = imported(model);
   if (g.outputs.empty()) return {{}};
   std::vector<std::vector<float>> stored = stored_inputs(g, inputs);
-  for (const State& state : g.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
+  for (const State& state : g.states)
+    stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   return FloatExecutor(g).run(stored, {});
 }
 
 // A model with one operator on `x` and, with a name for it, on `y`.
-inline TestModel model_of(const std::string& target, const Shape& x, const Shape& out, Arguments more = {},
-                          const std::string& x_name = "self", const Shape& y = {}, const std::string& y_name = {}) {
+inline TestModel model_of(const std::string& target, const Shape& x, const Shape& out,
+                          Arguments more = {}, const std::string& x_name = "self",
+                          const Shape& y = {}, const std::string& y_name = {}) {
   TestModel m;
   m.input("x", x);
   Arguments arguments{{x_name, as_tensor("x")}};
@@ -65,10 +68,12 @@ inline TestModel model_of(const std::string& target, const Shape& x, const Shape
   return m;
 }
 
-inline void expect_near(const std::vector<float>& found, const std::vector<float>& expected, const std::string& what) {
+inline void expect_near(const std::vector<float>& found, const std::vector<float>& expected,
+                        const std::string& what) {
   ASSERT_EQ(found.size(), expected.size()) << what;
   for (size_t k = 0; k < found.size(); ++k)
-    EXPECT_NEAR(found[k], expected[k], 2e-6f * (1 + std::abs(expected[k]))) << what << ", element " << k;
+    EXPECT_NEAR(found[k], expected[k], 2e-6f * (1 + std::abs(expected[k])))
+        << what << ", element " << k;
 }
 
 }  // namespace deuteron::pt2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator against what torch answers. Inputs are made by a rule, so that a case is a few lines.
+// One call of an operator against what torch answers. Inputs are made by a rule, so that a case is
+// a few lines.
 #pragma once
 #include "frontends/pt2/file/program.h"
 #include "frontends/pt2/operators/test_run.h"
@@ -13,7 +14,8 @@ class TorchCase {
   TorchCase& input(const std::string& argument, const Shape& shape) {
     const std::string name = "x" + std::to_string(data_.size());
     std::vector<float> x;
-    for (i64 k = 0; k < numel(shape); ++k) x.push_back(static_cast<float>((7 * k + 3 * static_cast<i64>(data_.size())) % 11 - 5) / 4);
+    for (i64 k = 0; k < numel(shape); ++k)
+      x.push_back(static_cast<float>((7 * k + 3 * static_cast<i64>(data_.size())) % 11 - 5) / 4);
     model_.input(name, shape);
     data_.push_back(std::move(x));
     return with(argument, as_tensor(name));
@@ -27,7 +29,8 @@ class TorchCase {
     return with(argument, {{"as_tensors", names}});
   }
   template <class T>
-  TorchCase& constant(const std::string& argument, const Shape& shape, const std::vector<T>& data, int dtype) {
+  TorchCase& constant(const std::string& argument, const Shape& shape, const std::vector<T>& data,
+                      int dtype) {
     const std::string key = "c" + std::to_string(constants_++);
     model_.parameter(key, shape, data, dtype);
     return with(argument, as_tensor("p_" + key));
@@ -40,12 +43,14 @@ class TorchCase {
     for (i64 k = 0; k < numel(shape); ++k) w.push_back(static_cast<float>((5 * k + 1) % 7 - 3) / 8);
     return constant(argument, shape, w, kF32);
   }
-  TorchCase& indices(const std::vector<std::pair<Shape, std::vector<i64>>>& tables) {  // of index_put; no data: none
+  TorchCase& indices(const std::vector<std::pair<Shape, std::vector<i64>>>&
+                         tables) {  // of index_put; no data: none
     json names = json::array();
     for (const auto& [shape, data] : tables) {
       const std::string key = "c" + std::to_string(constants_++);
       if (!data.empty()) model_.parameter(key, shape, data, kS64);
-      names.push_back(data.empty() ? json{{"as_none", true}} : json{{"as_tensor", {{"name", "p_" + key}}}});
+      names.push_back(data.empty() ? json{{"as_none", true}}
+                                   : json{{"as_tensor", {{"name", "p_" + key}}}});
     }
     return with("indices", {{"as_optional_tensors", names}});
   }
@@ -54,7 +59,8 @@ class TorchCase {
     return *this;
   }
   // A further operator on result 0, which is complex, or float32 as well.
-  TorchCase& then(const std::string& target, const std::string& argument, const Shape& shape, bool is_complex = false) {
+  TorchCase& then(const std::string& target, const std::string& argument, const Shape& shape,
+                  bool is_complex = false) {
     const std::string name = "y" + std::to_string(steps_++);
     model_.node(target_, {{name, shape, is_complex ? kComplex64 : kF32}}, arguments_);
     target_ = target;

@@ -19,7 +19,8 @@ ValueId with_slice(Call& c, ValueId x, ValueId part, i64 axis, i64 start, i64 en
   for (i64 at = start; at < end; at += step) index[at] = extent + taken++;
   Shape slice = c.shape(x);
   slice[axis] = taken;
-  c.require(slice == c.shape(part), "the part does not fit the slice", to_text(c.shape(part)), to_text(slice), "pt2.scatter.extent");
+  c.require(slice == c.shape(part), "the part does not fit the slice", to_text(c.shape(part)),
+            to_text(slice), "pt2.scatter.extent");
   if (!c.ok()) return -1;
   if (taken == extent) return part;
   if (step != 1) return picked(c, c.add(Concat{axis}, {x, part}, "both"), axis, std::move(index));
@@ -72,22 +73,26 @@ i64 step_of(const Axes& along) {
 }
 
 ValueId with_rows(Call& c, ValueId x, ValueId part, i64 axis, const Axes& along) {
-  if (const i64 step = step_of(along)) return with_slice(c, x, part, axis, along.front(), along.back() + 1, step);
-  const Rows rows = rows_along(c, x, axis, "rows"), written = rows_along(c, part, axis, "part_rows");
+  if (const i64 step = step_of(along))
+    return with_slice(c, x, part, axis, along.front(), along.back() + 1, step);
+  const Rows rows = rows_along(c, x, axis, "rows"),
+             written = rows_along(c, part, axis, "part_rows");
   return from_rows(c, rows, overwritten(c, rows.value, written.value, along));
 }
 
 // From the last axis that is not whole to the first: the part grows to whole slices.
 ValueId with_block(Call& c, ValueId x, ValueId part, const Block& block) {
   const Shape shape = c.shape(x);
-  std::vector<std::pair<i64, ValueId>> cut;  // axis, and x cut to the block along all such axes before it
+  std::vector<std::pair<i64, ValueId>>
+      cut;  // axis, and x cut to the block along all such axes before it
   ValueId rest = x;
   for (i64 axis = 0; axis < static_cast<i64>(block.size()) && c.ok(); ++axis) {
     if (static_cast<i64>(block[axis].size()) == shape[axis]) continue;
     cut.emplace_back(axis, rest);
     rest = picked(c, rest, axis, block[axis], "rest" + std::to_string(axis));
   }
-  for (size_t k = cut.size(); k-- > 0 && c.ok();) part = with_rows(c, cut[k].second, part, cut[k].first, block[cut[k].first]);
+  for (size_t k = cut.size(); k-- > 0 && c.ok();)
+    part = with_rows(c, cut[k].second, part, cut[k].first, block[cut[k].first]);
   return part;
 }
 
@@ -96,7 +101,8 @@ ValueId with_block(Call& c, ValueId x, ValueId part, const Block& block) {
 ValueId with_elements(Call& c, ValueId x, ValueId part, const Axes& positions) {
   if (!c.ok()) return -1;
   const Shape shape = c.shape(x);
-  if (const auto block = block_of(shape, positions)) return with_block(c, x, c.reshape(part, extents_of(*block), "block"), *block);
+  if (const auto block = block_of(shape, positions))
+    return with_block(c, x, c.reshape(part, extents_of(*block), "block"), *block);
   const ValueId rows = c.reshape(x, {numel(shape), 1}, "elements");
   const ValueId written = c.reshape(part, {static_cast<i64>(positions.size()), 1}, "part");
   return c.reshape(overwritten(c, rows, written, positions), shape);

@@ -16,7 +16,9 @@ struct Weights {
   float& at(i64 o, i64 i) { return values[static_cast<size_t>(o * in + i)]; }
 };
 
-// A fully connected layer where the weights are many; where each sum has few of many terms, products of elements that are picked.
-ValueId weighted_along(Call& c, ValueId x, i64 axis, const Weights& weights, std::string_view suffix = {});
+// A fully connected layer where the weights are many; where each sum has few of many terms,
+// products of elements that are picked.
+ValueId weighted_along(Call& c, ValueId x, i64 axis, const Weights& weights,
+                       std::string_view suffix = {});
 
 }  // namespace deuteron::pt2

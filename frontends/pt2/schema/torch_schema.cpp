@@ -9,9 +9,12 @@ static constexpr std::string_view kSchemas =
 #include "frontends/pt2/schema/torch_schemas.inc"
     ;
 
-std::string_view all_schemas() { return kSchemas.substr(1); }  // after the line break that opens the text
+std::string_view all_schemas() {
+  return kSchemas.substr(1);
+}  // after the line break that opens the text
 
-// The parameters of a target's line, without parentheses. The lines are sorted: a search by halves over the text itself.
+// The parameters of a target's line, without parentheses. The lines are sorted: a search by halves
+// over the text itself.
 static std::optional<std::string_view> find_line(std::string_view target) {
   std::string_view rest = all_schemas();
   while (!rest.empty()) {
@@ -59,7 +62,8 @@ std::optional<std::vector<TorchParameter>> parameters_of(std::string_view target
 std::optional<TorchParameter> parameter_of(std::string_view target, std::string_view name) {
   const auto parameters = parameters_of(target);
   if (!parameters) return std::nullopt;
-  const auto p = std::find_if(parameters->begin(), parameters->end(), [&](const TorchParameter& q) { return q.name == name; });
+  const auto p = std::find_if(parameters->begin(), parameters->end(),
+                              [&](const TorchParameter& q) { return q.name == name; });
   return p == parameters->end() ? std::nullopt : std::optional(*p);
 }
 

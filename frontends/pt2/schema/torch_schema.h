@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch's schemas of the operators that frontends/pt2/operators imports: the one place for the names, types and defaults of their parameters.
-// torch_schemas.inc holds them as make_schemas.py wrote them; tests/stock compares it with the installed torch.
+// torch's schemas of the operators that frontends/pt2/operators imports: the one place for the
+// names, types and defaults of their parameters. torch_schemas.inc holds them as make_schemas.py
+// wrote them; tests/stock compares it with the installed torch.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -17,7 +18,9 @@ struct TorchParameter {
   bool is_required() const { return fallback.empty(); }
   bool may_be_none() const { return type.ends_with('?'); }
   bool is_list() const { return type.find('[') != type.npos; }
-  std::string_view element() const { return type.substr(0, type.find_first_of("?[")); }  // "SymInt" of "SymInt[2]?"
+  std::string_view element() const {
+    return type.substr(0, type.find_first_of("?["));
+  }  // "SymInt" of "SymInt[2]?"
 };
 
 // In torch's order. Nothing for an operator that no row imports.

@@ -36,7 +36,8 @@ TEST(TorchSchema, FindsEveryLineByItsTarget) {
 }
 
 TEST(TorchSchema, KnowsNothingElse) {
-  for (const std::string_view target : {"", "aten", "aten.conv2d", "aten.conv2d.default(", "aten.zzz.default", "a", "zz"})
+  for (const std::string_view target :
+       {"", "aten", "aten.conv2d", "aten.conv2d.default(", "aten.zzz.default", "a", "zz"})
     EXPECT_FALSE(parameters_of(target)) << target;
   EXPECT_FALSE(parameter_of("aten.conv2d.default", "inputs"));
 }

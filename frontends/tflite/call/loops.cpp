@@ -11,10 +11,13 @@ namespace {
 
 constexpr i64 kMostTurns = 4096;
 constexpr const char* kUnroll =
-    "unroll the loop before the model is converted: a recurrent layer of Keras with unroll=True, a Python loop of known length";
+    "unroll the loop before the model is converted: a recurrent layer of Keras with unroll=True, a "
+    "Python loop of known length";
 
-// The first operand of a loop that is no constant and that its condition depends on; nothing: it depends on none.
-std::optional<size_t> computed_operand(const SubGraph& condition, const std::vector<ModelTensor>& turn) {
+// The first operand of a loop that is no constant and that its condition depends on; nothing: it
+// depends on none.
+std::optional<size_t> computed_operand(const SubGraph& condition,
+                                       const std::vector<ModelTensor>& turn) {
   std::vector<bool> needed(condition.tensors()->size());
   needed[ints_of(condition.outputs())[0]] = true;
   for (flatbuffers::uoffset_t n = condition.operators()->size(); n-- > 0;) {
@@ -36,16 +39,20 @@ std::optional<bool> Call::goes_on(i32 condition, const std::vector<ModelTensor>&
   const auto made = run_subgraph(condition, turn);
   if (!made) return std::nullopt;
   const ModelTensor& truth = made->front();
-  require(truth.type.dtype == DType::b8 && truth.type.elements() == 1, "has a condition that is not one truth value", to_text(truth.type),
-          "BOOL of one element", "tflite.while.condition");
+  require(truth.type.dtype == DType::b8 && truth.type.elements() == 1,
+          "has a condition that is not one truth value", to_text(truth.type), "BOOL of one element",
+          "tflite.while.condition");
   if (!ok_) return std::nullopt;
   if (truth.constant) return truth.constant->as<u8>()[0] != 0;
-  const auto k = computed_operand(*state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(condition)), turn);
-  const std::string what =
-      k ? fmt::format("`{}` (operand {})", state_.tensors[in_[*k]].name, *k) : fmt::format("what subgraph {} reads", condition);
-  refuse({fmt::format("runs as often as data says, and a program here has one order of operators: its condition `{}` depends on {}, which "
+  const auto k = computed_operand(
+      *state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(condition)), turn);
+  const std::string what = k ? fmt::format("`{}` (operand {})", state_.tensors[in_[*k]].name, *k)
+                             : fmt::format("what subgraph {} reads", condition);
+  refuse({fmt::format("runs as often as data says, and a program here has one order of operators: "
+                      "its condition `{}` depends on {}, which "
                       "is computed {}",
-                      truth.name, what, turns == 0 ? "before the first turn" : fmt::format("in turn {}", turns)),
+                      truth.name, what,
+                      turns == 0 ? "before the first turn" : fmt::format("in turn {}", turns)),
           "", "", "tflite.while.condition"},
          kUnroll);
   return std::nullopt;
@@ -61,7 +68,8 @@ void Call::run_loop(i32 condition, i32 body) {
     if (!*more) break;
     if (turns == kMostTurns)
       return refuse(
-          {"turns too often to be unrolled", fmt::format("at least {}", turns + 1), std::to_string(kMostTurns), "tflite.while.turns"},
+          {"turns too often to be unrolled", fmt::format("at least {}", turns + 1),
+           std::to_string(kMostTurns), "tflite.while.turns"},
           "give it fewer turns, such as a shorter sequence, and call the program more often");
     auto next = run_subgraph(body, turn);
     if (!next) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a .tflite model: a handle names one, and every operator with that handle reads or writes it when its turn comes.
+// Variables of a .tflite model: a handle names one, and every operator with that handle reads or
+// writes it when its turn comes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ static i32 variable_named(ImportState& state, const VarHandleOptions& o) {
   const auto text = [](const flatbuffers::String* s) { return s ? s->str() : std::string(); };
   const std::string container = text(o.container()), name = text(o.shared_name());
   const std::string whole = container.empty() ? name : container + "/" + name;
-  const auto known = std::find_if(state.variables.begin(), state.variables.end(), [&](const Variable& v) { return v.name == whole; });
+  const auto known = std::find_if(state.variables.begin(), state.variables.end(),
+                                  [&](const Variable& v) { return v.name == whole; });
   if (known == state.variables.end()) {
     state.variables.push_back({whole, {}, {}});
     return static_cast<i32>(state.variables.size()) - 1;
@@ -35,18 +37,21 @@ void Call::name_variable(const VarHandleOptions& options) {
 
 Variable* Call::variable_of(const ModelTensor& handle) {
   if (handle.state == ModelTensor::State::broken) ok_ = false;  // reported
-  require(handle.variable >= 0, fmt::format("takes `{}` for the handle of a variable", handle.name), "no result of VAR_HANDLE",
-          "a result of VAR_HANDLE", "tflite.variable.handle");
+  require(handle.variable >= 0, fmt::format("takes `{}` for the handle of a variable", handle.name),
+          "no result of VAR_HANDLE", "a result of VAR_HANDLE", "tflite.variable.handle");
   return ok_ ? &state_.variables[handle.variable] : nullptr;
 }
 
-// Whatever is read from a variable and assigned to it is of one type: an interpreter passes bytes on.
+// Whatever is read from a variable and assigned to it is of one type: an interpreter passes bytes
+// on.
 void Call::fit(Variable& v, const Type& type) {
-  require(can_stay(type), fmt::format("has a variable `{}` of a type that is not supported", v.name), to_text(type),
+  require(can_stay(type),
+          fmt::format("has a variable `{}` of a type that is not supported", v.name), to_text(type),
           "FLOAT32, INT8 and UINT8 with one scale, INT32, INT64, BOOL", "tflite.variable.type");
   if (!v.type) v.type = type;
-  require(*v.type == type, fmt::format("reads or assigns `{}` in another type than the operators before", v.name), to_text(type),
-          to_text(*v.type), "tflite.variable.type");
+  require(*v.type == type,
+          fmt::format("reads or assigns `{}` in another type than the operators before", v.name),
+          to_text(type), to_text(*v.type), "tflite.variable.type");
 }
 
 ValueId Call::variable(size_t handle) {
@@ -55,7 +60,8 @@ ValueId Call::variable(size_t handle) {
   if (!ok_) return -1;
   if (v->now < 0) {
     const bool has_steps = !v->type->quant.empty();
-    v->before = v->now = state_.graph.add_value(v->name, {has_steps ? DType::f32 : v->type->dtype, v->type->shape, {}});
+    v->before = v->now = state_.graph.add_value(
+        v->name, {has_steps ? DType::f32 : v->type->dtype, v->type->shape, {}});
   }
   return v->now;
 }
@@ -71,11 +77,14 @@ void Call::assign(size_t handle, size_t operand) {
 
 ValueId Call::kept(size_t i) {
   ModelTensor& t = state_.tensors[in_[i]];
-  require(t.is_variable && t.state == ModelTensor::State::unknown, fmt::format("has a state `{}` that is no variable tensor", t.name), "",
-          "", "tflite.variable.tensor");
+  require(t.is_variable && t.state == ModelTensor::State::unknown,
+          fmt::format("has a state `{}` that is no variable tensor", t.name), "", "",
+          "tflite.variable.tensor");
   if (ok_ && !state_.running.empty())
-    refuse({fmt::format("keeps a state `{}` in a subgraph, where TFLite begins it anew whenever an IF or a WHILE runs it", t.name), "", "",
-            "tflite.subgraph.state"},
+    refuse({fmt::format("keeps a state `{}` in a subgraph, where TFLite begins it anew whenever an "
+                        "IF or a WHILE runs it",
+                        t.name),
+            "", "", "tflite.subgraph.state"},
            "keep it outside of the subgraph, or in a variable");
   if (!ok_) return -1;
   if (t.variable < 0) {
@@ -97,30 +106,37 @@ void Call::keep(size_t i, ValueId value) {
 void Call::assign_once(const ModelTensor& handle, const ModelTensor& value) {
   Variable* v = variable_of(handle);
   if (!v) return;
-  require(value.constant.has_value(), fmt::format("begins `{}` with what is computed, it has to be a constant", v->name), "", "",
-          "tflite.call_once.constant");
-  require(v->now < 0, fmt::format("sets what `{}` begins with behind operators that read or assign it", v->name), "", "",
-          "tflite.call_once.order");
+  require(value.constant.has_value(),
+          fmt::format("begins `{}` with what is computed, it has to be a constant", v->name), "",
+          "", "tflite.call_once.constant");
+  require(
+      v->now < 0,
+      fmt::format("sets what `{}` begins with behind operators that read or assign it", v->name),
+      "", "", "tflite.call_once.order");
   fit(*v, value.type);
   if (ok_) v->initial = value.constant;
 }
 
 void Call::run_once(i32 subgraph) {
-  require(state_.can_run(subgraph), "runs a subgraph that does not exist, or its own", std::to_string(subgraph), state_.runnable(),
-          "tflite.call_once.subgraph");
+  require(state_.can_run(subgraph), "runs a subgraph that does not exist, or its own",
+          std::to_string(subgraph), state_.runnable(), "tflite.call_once.subgraph");
   require_sure("variables");
   if (!ok_) return;
   std::vector<ModelTensor>& tensors = state_.others[subgraph];
-  for (const Operator* op : *state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph))->operators()) {
+  for (const Operator* op :
+       *state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph))->operators()) {
     const auto in = ints_of(op->inputs()), out = ints_of(op->outputs());
     const OperatorKind kind = *code_of(state_.model, *op);
     const auto* options = op->builtin_options_as_VarHandleOptions();
-    const bool names = kind.builtin == static_cast<i32>(BuiltinOperator::VAR_HANDLE) && options && out.size() == 1;
-    const bool assigns = kind.builtin == static_cast<i32>(BuiltinOperator::ASSIGN_VARIABLE) && in.size() == 2 && in[0] >= 0 && in[1] >= 0;
-    require(names || assigns,
-            fmt::format("runs {} in subgraph {}, which may name variables and assign constants to them",
-                        kind.custom.empty() ? name_of_builtin(kind.builtin) : kind.custom, subgraph),
-            "", "", "tflite.call_once.operator");
+    const bool names =
+        kind.builtin == static_cast<i32>(BuiltinOperator::VAR_HANDLE) && options && out.size() == 1;
+    const bool assigns = kind.builtin == static_cast<i32>(BuiltinOperator::ASSIGN_VARIABLE) &&
+                         in.size() == 2 && in[0] >= 0 && in[1] >= 0;
+    require(
+        names || assigns,
+        fmt::format("runs {} in subgraph {}, which may name variables and assign constants to them",
+                    kind.custom.empty() ? name_of_builtin(kind.builtin) : kind.custom, subgraph),
+        "", "", "tflite.call_once.operator");
     if (!ok_) return;
     if (names) tensors[out[0]].variable = variable_named(state_, *options);
     else assign_once(tensors[in[0]], tensors[in[1]]);

@@ -14,7 +14,8 @@ namespace {
 
 void finish_unary(Call& c, UnaryFn fn, float alpha = 0) {
   c.takes(1, 1);
-  c.require(std::isfinite(alpha), "has a factor that is not finite", fmt::format("{}", alpha), "finite", "tflite.operator.alpha");
+  c.require(std::isfinite(alpha), "has a factor that is not finite", fmt::format("{}", alpha),
+            "finite", "tflite.operator.alpha");
   c.result(c.add(Unary{fn, alpha}, {c.real(0)}));
 }
 
@@ -51,7 +52,8 @@ static void import_neg(Call& c) {
 }
 
 static void import_leaky_relu(Call& c) {
-  if (const auto* o = c.options<LeakyReluOptions>()) finish_unary(c, UnaryFn::leaky_relu, o->alpha());
+  if (const auto* o = c.options<LeakyReluOptions>())
+    finish_unary(c, UnaryFn::leaky_relu, o->alpha());
 }
 
 template <UnaryFn fn>
@@ -64,15 +66,19 @@ static void import_elu(Call& c) { finish_unary(c, UnaryFn::elu, 1); }
 static void import_square(Call& c) { finish_unary(c, UnaryFn::pow, 2); }
 
 static void import_gelu(Call& c) {
-  if (const auto* o = c.options<GeluOptions>()) finish_unary(c, o->approximate() ? UnaryFn::gelu_tanh : UnaryFn::gelu);
+  if (const auto* o = c.options<GeluOptions>())
+    finish_unary(c, o->approximate() ? UnaryFn::gelu_tanh : UnaryFn::gelu);
 }
 
-// On int16 of what is exact: what is above 0 in the result's steps, and the product of what is below; one of the two is 0.
+// On int16 of what is exact: what is above 0 in the result's steps, and the product of what is
+// below; one of the two is 0.
 static ValueId prelu_of_int16(Call& c, ValueId x, ValueId slope) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const ValueId above = c.rounded(c.add(Clamp{{0, kInfinity}}, {x}, "above"));
-  const ValueId below = c.rounded(c.add(Clamp{{-kInfinity, 0}}, {x}, "below"), c.declared(0).quant, "below_rounded");
-  return c.add(Add{}, {above, c.rounded(c.add(Mul{}, {below, slope}, "product"), "product_rounded")});
+  const ValueId below =
+      c.rounded(c.add(Clamp{{-kInfinity, 0}}, {x}, "below"), c.declared(0).quant, "below_rounded");
+  return c.add(Add{},
+               {above, c.rounded(c.add(Mul{}, {below, slope}, "product"), "product_rounded")});
 }
 
 // The slope has one element for each channel, or one for all.
@@ -80,16 +86,19 @@ static void import_prelu(Call& c) {
   c.takes(2, 2);
   const ValueId x = c.real(0);
   const bool is_int16 = c.declared(0).dtype == DType::s16;
-  c.require(!is_int16 || c.declared(1).dtype == DType::s8, "has slopes of int16, which TFLite reads as int8",
+  c.require(!is_int16 || c.declared(1).dtype == DType::s8,
+            "has slopes of int16, which TFLite reads as int8",
             std::string(name_of(c.declared(1).dtype)), "INT8", "tflite.prelu.slope");
   Quant slope_quant;
   ValueId slope = is_int16 ? as_int16(c, 1, slope_quant) : c.real(1);
-  c.require(!is_int16 || c.is_constant(1), "has slopes that are computed, beside int16 they have to be constants", "", "",
+  c.require(!is_int16 || c.is_constant(1),
+            "has slopes that are computed, beside int16 they have to be constants", "", "",
             "tflite.operand.constant");
   if (!c.ok()) return;
   const i64 count = c.type(slope).elements(), channels = c.rank(x) == 0 ? 1 : c.shape(x).back();
-  c.require(count == 1 || (count == channels && c.shape(slope).back() == count), "has slopes along other axes than the last one",
-            to_text(c.shape(slope)), fmt::format("1 or {}", channels), "tflite.prelu.slope");
+  c.require(count == 1 || (count == channels && c.shape(slope).back() == count),
+            "has slopes along other axes than the last one", to_text(c.shape(slope)),
+            fmt::format("1 or {}", channels), "tflite.prelu.slope");
   slope = c.reshape(slope, {count}, "slope");
   c.result(is_int16 ? prelu_of_int16(c, x, slope) : c.add(Prelu{}, {x, slope}));
 }

@@ -20,19 +20,22 @@ std::optional<int> exponent_of(float scale) {
   return static_cast<int>(nearest);
 }
 
-// Of int16 with the option for it: one operand has the result's scale, and the other one's is finer.
+// Of int16 with the option for it: one operand has the result's scale, and the other one's is
+// finer.
 bool is_shifted(Call& c, bool may_be) {
   const Type &x = c.declared(0), &other = c.declared(1), &y = c.declared_result(0);
   for (const Type* t : {&x, &other, &y})
     if (!may_be || t->dtype != DType::s16 || t->quant.scale.size() != 1) return false;
-  const auto ex = exponent_of(x.quant.scale[0]), eo = exponent_of(other.quant.scale[0]), ey = exponent_of(y.quant.scale[0]);
+  const auto ex = exponent_of(x.quant.scale[0]), eo = exponent_of(other.quant.scale[0]),
+             ey = exponent_of(y.quant.scale[0]);
   if (!ex || !eo || !ey) return false;
-  c.require(std::max(*ex, *eo) == *ey, "adds scales of powers of two, of which the larger one is not the result's",
+  c.require(std::max(*ex, *eo) == *ey,
+            "adds scales of powers of two, of which the larger one is not the result's",
             fmt::format("2^{}, 2^{}", *ex, *eo), fmt::format("2^{}", *ey), "tflite.operator.scale");
-  c.require(x.shape == other.shape, "adds scales of powers of two in another shape", to_text(other.shape), to_text(x.shape),
-            "tflite.operand.shape");
-  c.require(*ey - std::min(*ex, *eo) <= 15, "adds scales of powers of two that lie too far apart", std::to_string(*ey - std::min(*ex, *eo)),
-            "15", "tflite.operator.scale");
+  c.require(x.shape == other.shape, "adds scales of powers of two in another shape",
+            to_text(other.shape), to_text(x.shape), "tflite.operand.shape");
+  c.require(*ey - std::min(*ex, *eo) <= 15, "adds scales of powers of two that lie too far apart",
+            std::to_string(*ey - std::min(*ex, *eo)), "15", "tflite.operator.scale");
   return c.ok();
 }
 
@@ -44,18 +47,23 @@ void finish_sum(Call& c, float alpha) {
   op.alpha = alpha;
   if (o && is_of_integers(c)) {
     refuse_activation(c, o->fused_activation_function());
-    return finish_integers(c, {alpha > 0 ? "aten::add" : "aten::sub", "out"}, {integer_argument(1)});
+    return finish_integers(c, {alpha > 0 ? "aten::add" : "aten::sub", "out"},
+                           {integer_argument(1)});
   }
-  if (o) op.bounds = bounds_of(c, o->fused_activation_function()), op.shifted = is_shifted(c, o->pot_scale_int16());
+  if (o)
+    op.bounds = bounds_of(c, o->fused_activation_function()),
+    op.shifted = is_shifted(c, o->pot_scale_int16());
   c.result(c.add(op, {c.real(0), c.real(1)}));
 }
 
-// Of integers, towards zero: what is left over is taken off first. The division is exact then, so it may round down.
+// Of integers, towards zero: what is left over is taken off first. The division is exact then, so
+// it may round down.
 void finish_integer_quotient(Call& c) {
   const ValueId a = c.in(0), b = c.in(1);
   const DType dtype = common_type(c, {a, b});
   const ValueId rest = call_broadcast(c, {"aten::fmod", "Tensor_out"}, {a, b}, dtype, "rest");
-  const ValueId whole = call_broadcast(c, {"aten::sub", "out"}, {a, rest}, dtype, "whole", {integer_argument(1)});
+  const ValueId whole =
+      call_broadcast(c, {"aten::sub", "out"}, {a, rest}, dtype, "whole", {integer_argument(1)});
   c.result(call_broadcast(c, {"aten::floor_divide", "out"}, {whole, b}, dtype));
 }
 
@@ -65,7 +73,8 @@ void import_product(Call& c) {
   c.takes(2, 2);
   if (o && is_of_integers(c)) {
     refuse_activation(c, o->fused_activation_function());
-    return std::is_same_v<Operation, Mul> ? finish_integers(c, {"aten::mul", "out"}) : finish_integer_quotient(c);
+    return std::is_same_v<Operation, Mul> ? finish_integers(c, {"aten::mul", "out"})
+                                          : finish_integer_quotient(c);
   }
   const ValueId y = c.add(Operation{}, {c.real(0), c.real(1)});
   if (o) c.result(activated(c, y, o->fused_activation_function()));
@@ -74,7 +83,9 @@ void import_product(Call& c) {
 template <class Operation>
 void import_extreme(Call& c) {
   c.takes(2, 2);
-  if (is_of_integers(c)) return finish_integers(c, {std::is_same_v<Operation, Maximum> ? "aten::maximum" : "aten::minimum", "out"});
+  if (is_of_integers(c))
+    return finish_integers(
+        c, {std::is_same_v<Operation, Maximum> ? "aten::maximum" : "aten::minimum", "out"});
   c.result(c.add(Operation{}, {c.real(0), c.real(1)}));
 }
 
@@ -106,50 +117,69 @@ constexpr CallRow kCalls[] = {
 ValueId compared(Call& c, size_t operand) {
   const Type& x = c.declared(operand);
   const ValueId steps = c.steps_value(operand);
-  c.require(x.quant.scale.size() == 1 && x.quant.scale[0] < 1, "compares int16 whose scale is not below 1", to_text(x), "a scale below 1",
+  c.require(x.quant.scale.size() == 1 && x.quant.scale[0] < 1,
+            "compares int16 whose scale is not below 1", to_text(x), "a scale below 1",
             "tflite.operator.scale");
   const auto m = c.ok() ? multiplier_of(x.quant.scale[0], Ties::away) : std::nullopt;
   if (!m) return -1;
-  return call_on(c, {"deuteron::compared_16x8", "out"}, steps, {integer_argument(m->value), integer_argument(m->shift)},
+  return call_on(c, {"deuteron::compared_16x8", "out"}, steps,
+                 {integer_argument(m->value), integer_argument(m->shift)},
                  {DType::s32, x.shape, {}}, fmt::format("number{}", operand));
 }
 
-// TFLite compares steps of int16 as they stand, whatever their scales, and picks and divides them as they stand.
+// TFLite compares steps of int16 as they stand, whatever their scales, and picks and divides them
+// as they stand.
 void finish_on_int16(Call& c, const CallRow& row) {
   using B = BuiltinOperator;
-  const bool picks = row.operands == 3, equal = row.builtin == B::EQUAL || row.builtin == B::NOT_EQUAL;
-  const Type &x = c.declared(row.operands - 2), &other = c.declared(row.operands - 1), &y = c.declared_result(0);
-  c.require(x.dtype == other.dtype, "takes int16 beside another type", to_text(other), to_text(x), "tflite.operand.type");
+  const bool picks = row.operands == 3,
+             equal = row.builtin == B::EQUAL || row.builtin == B::NOT_EQUAL;
+  const Type &x = c.declared(row.operands - 2), &other = c.declared(row.operands - 1),
+             &y = c.declared_result(0);
+  c.require(x.dtype == other.dtype, "takes int16 beside another type", to_text(other), to_text(x),
+            "tflite.operand.type");
   if (picks)
     c.require(x.quant == other.quant && x.quant == y.quant, "picks from int16 of several scales",
-              fmt::format("{}, {}", to_text(other), to_text(y)), to_text(x), "tflite.operator.scale");
+              fmt::format("{}, {}", to_text(other), to_text(y)), to_text(x),
+              "tflite.operator.scale");
   std::vector<ValueId> operands;
   if (picks) operands.push_back(c.in(0));
-  for (const size_t i : {row.operands - 2, row.operands - 1}) operands.push_back(equal ? compared(c, i) : c.steps_value(i));
-  c.result(call_broadcast(c, row.kernel, std::move(operands), row.result.value_or(DType::s16), {}, {}, row.result ? Quant() : y.quant));
+  for (const size_t i : {row.operands - 2, row.operands - 1})
+    operands.push_back(equal ? compared(c, i) : c.steps_value(i));
+  c.result(call_broadcast(c, row.kernel, std::move(operands), row.result.value_or(DType::s16), {},
+                          {}, row.result ? Quant() : y.quant));
 }
 
-// What TFLite compares: steps of int8 in steps of 2^-8, rounded twice. Below a scale of 2^-8 several steps are one number there.
+// What TFLite compares: steps of int8 in steps of 2^-8, rounded twice. Below a scale of 2^-8
+// several steps are one number there.
 std::optional<i32> compared_number(const Quant& q, i32 step) {
   if (q.scale.size() != 1 || q.scale[0] >= 1) return std::nullopt;
   const auto m = multiplier_of(q.scale[0], Ties::away);
-  return m ? std::optional(requantize((step - q.zero_point[0]) * 256, m->value, m->shift)) : std::nullopt;
+  return m ? std::optional(requantize((step - q.zero_point[0]) * 256, m->value, m->shift))
+           : std::nullopt;
 }
 
-// Of an order of int8 beside one constant step: the real number between the steps for which it holds and the others.
+// Of an order of int8 beside one constant step: the real number between the steps for which it
+// holds and the others.
 std::optional<float> border_of(Call& c, BuiltinOperator builtin) {
   using B = BuiltinOperator;
-  if (builtin != B::LESS && builtin != B::LESS_EQUAL && builtin != B::GREATER && builtin != B::GREATER_EQUAL) return std::nullopt;
+  if (builtin != B::LESS && builtin != B::LESS_EQUAL && builtin != B::GREATER &&
+      builtin != B::GREATER_EQUAL)
+    return std::nullopt;
   const bool first = c.is_constant(0);  // the constant
   const Type &x = c.declared(first ? 1 : 0), &other = c.declared(first ? 0 : 1);
-  if (first == c.is_constant(1) || x.dtype != DType::s8 || other.dtype != DType::s8 || other.elements() != 1) return std::nullopt;
+  if (first == c.is_constant(1) || x.dtype != DType::s8 || other.dtype != DType::s8 ||
+      other.elements() != 1)
+    return std::nullopt;
   if (c.declared_result(0).shape != x.shape) return std::nullopt;
   const std::span<const int8_t> step = c.steps(first ? 0 : 1);
   const auto number = step.empty() ? std::nullopt : compared_number(other.quant, step[0]);
   if (!number || !compared_number(x.quant, 0)) return std::nullopt;
-  const bool above = (builtin == B::LESS_EQUAL || builtin == B::GREATER) != first;  // the border lies above all that are equal
+  const bool above = (builtin == B::LESS_EQUAL || builtin == B::GREATER) !=
+                     first;  // the border lies above all that are equal
   i32 border = -128;
-  while (border <= 127 && (above ? *compared_number(x.quant, border) <= *number : *compared_number(x.quant, border) < *number)) ++border;
+  while (border <= 127 && (above ? *compared_number(x.quant, border) <= *number
+                                 : *compared_number(x.quant, border) < *number))
+    ++border;
   return (static_cast<float>(border - x.quant.zero_point[0]) - 0.5f) * x.quant.scale[0];
 }
 
@@ -158,19 +188,25 @@ void import_call(Call& c) {
     if (EnumNameBuiltinOperator(row.builtin) == c.builtin()) {
       c.takes(row.operands, row.operands);
       if (!c.ok()) return;
-      // The first SELECT picks rows by a condition of one axis; the second broadcasts, as ours does.
+      // The first SELECT picks rows by a condition of one axis; the second broadcasts, as ours
+      // does.
       if (row.builtin == BuiltinOperator::SELECT)
-        c.require(c.declared(0).shape == c.declared(1).shape || c.declared(0).elements() == 1, "picks whole rows, which is not supported",
-                  to_text(c.declared(0).shape), to_text(c.declared(1).shape), "tflite.select.rows");
-      if (row.operands >= 2 && c.declared(row.operands - 2).dtype == DType::s16) return finish_on_int16(c, row);
+        c.require(c.declared(0).shape == c.declared(1).shape || c.declared(0).elements() == 1,
+                  "picks whole rows, which is not supported", to_text(c.declared(0).shape),
+                  to_text(c.declared(1).shape), "tflite.select.rows");
+      if (row.operands >= 2 && c.declared(row.operands - 2).dtype == DType::s16)
+        return finish_on_int16(c, row);
       std::vector<ValueId> operands;
       for (size_t i = 0; i < row.operands; ++i) operands.push_back(c.in(i));
       if (!c.ok()) return;
       if (const auto border = row.operands == 2 ? border_of(c, row.builtin) : std::nullopt) {
         ValueId& constant = operands[c.is_constant(0) ? 0 : 1];
-        constant = c.constant("border", {DType::f32, c.shape(constant), {}}, constant_of(std::vector<float>{*border}));
+        constant = c.constant("border", {DType::f32, c.shape(constant), {}},
+                              constant_of(std::vector<float>{*border}));
       }
-      const DType dtype = row.result ? *row.result : common_type(c, {operands[row.operands - 2], operands[row.operands - 1]});
+      const DType dtype =
+          row.result ? *row.result
+                     : common_type(c, {operands[row.operands - 2], operands[row.operands - 1]});
       return c.result(call_broadcast(c, row.kernel, std::move(operands), dtype));
     }
 }
@@ -191,7 +227,8 @@ static void import_squared_difference(Call& c) {
   c.takes(2, 2);
   Add difference;
   difference.alpha = -1;
-  c.result(c.add(Unary{UnaryFn::pow, 2}, {c.add(difference, {c.real(0), c.real(1)}, "difference")}));
+  c.result(
+      c.add(Unary{UnaryFn::pow, 2}, {c.add(difference, {c.real(0), c.real(1)}, "difference")}));
 }
 
 static constexpr ImportRow kArithmeticRows[] = {

@@ -12,19 +12,22 @@ namespace deuteron::tflite {
 using K = KernelArg::Kind;
 KernelArg integer_argument(i64 value) { return {K::integer, value, 0, {}, {}}; }
 KernelArg truth_argument(bool value) { return {K::boolean, value ? 1 : 0, 0, {}, {}}; }
-KernelArg integers_argument(std::vector<i64> values) { return {K::integers, 0, 0, std::move(values), {}}; }
+KernelArg integers_argument(std::vector<i64> values) {
+  return {K::integers, 0, 0, std::move(values), {}};
+}
 
-ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype, std::string_view suffix,
-                       std::vector<KernelArg> more, const Quant& quant) {
+ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype,
+                       std::string_view suffix, std::vector<KernelArg> more, const Quant& quant) {
   KernelCall call;
   call.name = kernel.name, call.overload = kernel.overload;
   Shape shape;
   for (size_t i = 0; i < operands.size(); ++i) {
     const ValueId v = operands[i];
     if (!c.ok() || v < 0) return -1;
-    const auto common = i == 0 ? std::optional<Shape>(c.shape(v)) : broadcast_shape(shape, c.shape(v));
-    c.require(common.has_value(), "has operands whose shapes do not fit each other", to_text(c.shape(v)), to_text(shape),
-              "tflite.operand.shape");
+    const auto common =
+        i == 0 ? std::optional<Shape>(c.shape(v)) : broadcast_shape(shape, c.shape(v));
+    c.require(common.has_value(), "has operands whose shapes do not fit each other",
+              to_text(c.shape(v)), to_text(shape), "tflite.operand.shape");
     if (!c.ok()) return -1;
     shape = *common;
     call.args.push_back({K::input, static_cast<i64>(i), 0, {}, plain_face(c.shape(v))});
@@ -34,7 +37,8 @@ ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands
   return c.add_call(std::move(call), std::move(operands), {dtype, shape, quant}, suffix);
 }
 
-ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result, std::string_view suffix) {
+ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result,
+                std::string_view suffix) {
   if (!c.ok() || x < 0) return -1;
   KernelCall call;
   call.name = kernel.name, call.overload = kernel.overload;
@@ -47,12 +51,14 @@ ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> mo
 ValueId converted(Call& c, ValueId x, DType to, std::string_view suffix) {
   if (!c.ok() || x < 0) return -1;
   if (c.type(x).dtype == to) return x;
-  return call_on(c, {"aten::_to_copy", "out"}, x, {truth_argument(false), {}}, {to, c.shape(x), {}}, suffix);
+  return call_on(c, {"aten::_to_copy", "out"}, x, {truth_argument(false), {}}, {to, c.shape(x), {}},
+                 suffix);
 }
 
 DType common_type(Call& c, const std::vector<ValueId>& values) {
   for (const DType d : {DType::f32, DType::s64, DType::s32})
-    if (std::any_of(values.begin(), values.end(), [&](ValueId v) { return c.type(v).dtype == d; })) return d;
+    if (std::any_of(values.begin(), values.end(), [&](ValueId v) { return c.type(v).dtype == d; }))
+      return d;
   return DType::b8;
 }
 
@@ -70,8 +76,10 @@ void finish_integers(Call& c, KernelName kernel, std::vector<KernelArg> more) {
 
 void refuse_activation(Call& c, ActivationFunctionType activation) {
   const char* name = EnumNameActivationFunctionType(activation);
-  c.require(activation == ActivationFunctionType::NONE, "has a fused activation on integers, for which there is no kernel",
-            name && *name ? name : std::to_string(static_cast<int>(activation)), "NONE", "tflite.operator.activation");
+  c.require(activation == ActivationFunctionType::NONE,
+            "has a fused activation on integers, for which there is no kernel",
+            name && *name ? name : std::to_string(static_cast<int>(activation)), "NONE",
+            "tflite.operator.activation");
 }
 
 }  // namespace deuteron::tflite

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of portable kernels, for what has no operator of its own: truth values, plain integers, functions without an int8 form.
+// Calls of portable kernels, for what has no operator of its own: truth values, plain integers,
+// functions without an int8 form.
 #pragma once
 #include "frontends/tflite/call/call.h"
 
@@ -8,11 +9,14 @@ namespace deuteron::tflite {
 struct KernelName {
   const char *name, *overload;  // "aten::eq", "Tensor_out"
 };
-// name(operands.., more.., out), the operands broadcast to each other; the result in steps, if it has any.
-ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype, std::string_view suffix = {},
-                       std::vector<KernelArg> more = {}, const Quant& quant = {});
+// name(operands.., more.., out), the operands broadcast to each other; the result in steps, if it
+// has any.
+ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype,
+                       std::string_view suffix = {}, std::vector<KernelArg> more = {},
+                       const Quant& quant = {});
 // name(x, more.., out)
-ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result, std::string_view suffix = {});
+ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result,
+                std::string_view suffix = {});
 KernelArg integer_argument(i64 value);
 KernelArg truth_argument(bool value);
 KernelArg integers_argument(std::vector<i64> values);

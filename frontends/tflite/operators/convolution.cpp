@@ -16,25 +16,32 @@ struct Layer {
   ValueId x = -1, weight = -1;
 };
 
-// Image and weights; the weights are constants, int8 or uint8 where the image is. Beside floats they are so in the file alone.
+// Image and weights; the weights are constants, int8 or uint8 where the image is. Beside floats
+// they are so in the file alone.
 Layer read_layer(Call& c, size_t image, size_t weight, i64 weight_rank) {
-  c.require(c.is_made_of_constants(weight), "has weights that are computed, they have to be constants", "", "", "tflite.operand.constant");
+  c.require(c.is_made_of_constants(weight),
+            "has weights that are computed, they have to be constants", "", "",
+            "tflite.operand.constant");
   const Type &x = c.declared(image), &w = c.declared(weight);
   if (x.dtype == DType::s16)
-    c.require(w.dtype == DType::s8 && std::all_of(w.quant.zero_point.begin(), w.quant.zero_point.end(), [](i32 zero) { return zero == 0; }),
-              "has int16 activations and weights that are not int8 with zero point 0", to_text(w), "INT8 with zero point 0",
-              "tflite.operand.weight");
-  c.require(w.rank() == weight_rank, "has weights of another rank", std::to_string(w.rank()), std::to_string(weight_rank),
-            "tflite.operand.rank");
+    c.require(
+        w.dtype == DType::s8 && std::all_of(w.quant.zero_point.begin(), w.quant.zero_point.end(),
+                                            [](i32 zero) { return zero == 0; }),
+        "has int16 activations and weights that are not int8 with zero point 0", to_text(w),
+        "INT8 with zero point 0", "tflite.operand.weight");
+  c.require(w.rank() == weight_rank, "has weights of another rank", std::to_string(w.rank()),
+            std::to_string(weight_rank), "tflite.operand.rank");
   return {c.real(image), c.real(weight)};
 }
 
 // `said`: of which type the file says that sums are, beside int16.
-std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weight, size_t bias, i64 channels, TensorType said) {
+std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weight, size_t bias,
+                              i64 channels, TensorType said) {
   std::vector<ValueId> inputs{l.x, l.weight};
   const Type &x = c.declared(image), &w = c.declared(weight);
   if (!c.ok()) return inputs;
-  if (x.dtype == DType::s16 && (c.has(bias) || said == TensorType::INT32)) inputs.push_back(c.bias_of_int16(bias, said, x, w, channels));
+  if (x.dtype == DType::s16 && (c.has(bias) || said == TensorType::INT32))
+    inputs.push_back(c.bias_of_int16(bias, said, x, w, channels));
   else if (c.has(bias)) inputs.push_back(c.bias(bias, x, w, channels));
   return inputs;
 }
@@ -42,7 +49,8 @@ std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weig
 // `kernel`: the axes of the weights that are height and width.
 template <class Options>
 void set_window(Call& c, Conv2d& op, const Options& o, const Shape& x, i64 kernel_h, i64 kernel_w) {
-  Side h{x[1], kernel_h, o.stride_h(), o.dilation_h_factor()}, w{x[2], kernel_w, o.stride_w(), o.dilation_w_factor()};
+  Side h{x[1], kernel_h, o.stride_h(), o.dilation_h_factor()},
+      w{x[2], kernel_w, o.stride_w(), o.dilation_w_factor()};
   pad_side(c, o.padding(), h);
   pad_side(c, o.padding(), w);
   op.stride = {h.stride, w.stride}, op.dilation = {h.dilation, w.dilation};
@@ -51,7 +59,8 @@ void set_window(Call& c, Conv2d& op, const Options& o, const Shape& x, i64 kerne
 }
 
 void require_image(Call& c, ValueId x) {
-  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
+  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4",
+            "tflite.operand.rank");
 }
 
 }  // namespace
@@ -65,7 +74,8 @@ static void import_conv_2d(Call& c) {
   const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
   Conv2d op;
   set_window(c, op, *o, x, w[1], w[2]);
-  c.require(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0, "has weights that do not fit the image's channels", std::to_string(w[3]),
+  c.require(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0,
+            "has weights that do not fit the image's channels", std::to_string(w[3]),
             fmt::format("a divisor of {}", x[3]), "tflite.conv_2d.groups");
   if (!c.ok()) return;
   op.groups = x[3] / w[3];
@@ -84,8 +94,9 @@ static void import_depthwise_conv_2d(Call& c) {
   const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
   Conv2d op;
   set_window(c, op, *o, x, w[1], w[2]);
-  c.require(w[0] == 1 && w[3] % x[3] == 0, "has weights that do not fit the image's channels", to_text(w),
-            fmt::format("1,..,..,a multiple of {}", x[3]), "tflite.depthwise_conv_2d.weight");
+  c.require(w[0] == 1 && w[3] % x[3] == 0, "has weights that do not fit the image's channels",
+            to_text(w), fmt::format("1,..,..,a multiple of {}", x[3]),
+            "tflite.depthwise_conv_2d.weight");
   if (!c.ok()) return;
   op.groups = x[3];
   op.of_bytes = c.is_bytes(0);
@@ -98,7 +109,10 @@ static void import_depthwise_conv_2d(Call& c) {
 static ValueId product_of_computed(Call& c, const Layer& l, ActivationFunctionType activation) {
   if (!c.ok()) return -1;
   const Shape x = c.shape(l.x), w = c.shape(l.weight);
-  ValueId y = c.add(Matmul{}, {c.reshape(l.x, {1, x[0], x[1]}, "x"), c.reshape(l.weight, {1, w[0], w[1]}, "other")}, "product");
+  ValueId y =
+      c.add(Matmul{},
+            {c.reshape(l.x, {1, x[0], x[1]}, "x"), c.reshape(l.weight, {1, w[0], w[1]}, "other")},
+            "product");
   y = c.reshape(c.has(2) ? y : c.rounded(y), {x[0], w[0]}, "matrix");
   if (c.has(2)) y = c.add(Add{}, {y, c.bias(2, c.declared(0), c.declared(1), w[0])}, "biased");
   return activated(c, y, activation);
@@ -109,35 +123,46 @@ static void import_fully_connected(Call& c) {
   const auto* o = c.options<FullyConnectedOptions>();
   c.takes(2, 3);
   if (o)
-    c.require(o->weights_format() == FullyConnectedWeightsFormat::DEFAULT, "has shuffled weights", "SHUFFLED4x16INT8", "DEFAULT",
-              "tflite.fully_connected.format");
+    c.require(o->weights_format() == FullyConnectedWeightsFormat::DEFAULT, "has shuffled weights",
+              "SHUFFLED4x16INT8", "DEFAULT", "tflite.fully_connected.format");
   const bool computed = c.ok() && !c.is_made_of_constants(1);
   Layer l = computed ? Layer{c.real(0), c.real(1)} : read_layer(c, 0, 1, 2);
-  c.require(c.rank(l.weight) == 2, "has weights of another rank", std::to_string(c.rank(l.weight)), "2", "tflite.operand.rank");
+  c.require(c.rank(l.weight) == 2, "has weights of another rank", std::to_string(c.rank(l.weight)),
+            "2", "tflite.operand.rank");
   if (!c.ok()) return;
-  const i64 outputs = c.shape(l.weight)[0], inputs = c.shape(l.weight)[1], elements = c.type(l.x).elements();
-  c.require(elements % inputs == 0, "has weights that do not fit its operand", std::to_string(inputs),
-            fmt::format("a divisor of {}", elements), "tflite.fully_connected.inputs");
+  const i64 outputs = c.shape(l.weight)[0], inputs = c.shape(l.weight)[1],
+            elements = c.type(l.x).elements();
+  c.require(elements % inputs == 0, "has weights that do not fit its operand",
+            std::to_string(inputs), fmt::format("a divisor of {}", elements),
+            "tflite.fully_connected.inputs");
   if (!c.ok()) return;
-  if (c.shape(l.x) != Shape{elements / inputs, inputs}) l.x = c.reshape(l.x, {elements / inputs, inputs}, "rows");
+  if (c.shape(l.x) != Shape{elements / inputs, inputs})
+    l.x = c.reshape(l.x, {elements / inputs, inputs}, "rows");
   Linear op;
   op.bounds = bounds_of(c, o->fused_activation_function());
-  const ValueId rows = computed ? product_of_computed(c, l, o->fused_activation_function())
-                                : c.add(op, operands(c, l, 0, 1, 2, outputs, o->quantized_bias_type()));
+  const ValueId rows = computed
+                           ? product_of_computed(c, l, o->fused_activation_function())
+                           : c.add(op, operands(c, l, 0, 1, 2, outputs, o->quantized_bias_type()));
   const Type& declared = c.declared_result(0);
-  c.require(declared.elements() == elements / inputs * outputs, "has a result of another shape than the file says: it is damaged",
+  c.require(declared.elements() == elements / inputs * outputs,
+            "has a result of another shape than the file says: it is damaged",
             to_text(declared.shape), to_text(c.shape(rows)), "tflite.result.shape");
-  if (c.ok()) c.result(declared.shape == c.shape(rows) ? rows : c.reshape(c.rounded(rows), declared.shape, "reshaped"));
+  if (c.ok())
+    c.result(declared.shape == c.shape(rows)
+                 ? rows
+                 : c.reshape(c.rounded(rows), declared.shape, "reshaped"));
 }
 
-// Where the padding takes an odd number of elements from the result, the last one is cut off behind it.
+// Where the padding takes an odd number of elements from the result, the last one is cut off behind
+// it.
 static void import_transpose_conv(Call& c) {
   const auto* o = c.options<TransposeConvOptions>();
   c.takes(3, 4);
   const Layer l = read_layer(c, 2, 1, 4);
   require_image(c, l.x);
   const Shape out = c.declared_result(0).shape;
-  c.require(out.size() == 4, "makes an image of 4 axes", std::to_string(out.size()), "4", "tflite.operand.rank");
+  c.require(out.size() == 4, "makes an image of 4 axes", std::to_string(out.size()), "4",
+            "tflite.operand.rank");
   if (!c.ok()) return;
   const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
   ConvTranspose2d op;
@@ -148,8 +173,9 @@ static void import_transpose_conv(Call& c) {
   for (const size_t k : {0, 1}) {
     Side s{out[k + 1], w[k + 1], k == 0 ? op.stride.h : op.stride.w, 1};
     pad_side(c, o->padding(), s);
-    c.require(s.out == x[k + 1], "makes an image of another size than its operand gives", std::to_string(out[k + 1]),
-              fmt::format("what {} windows cover", x[k + 1]), "tflite.transpose_conv.extent");
+    c.require(s.out == x[k + 1], "makes an image of another size than its operand gives",
+              std::to_string(out[k + 1]), fmt::format("what {} windows cover", x[k + 1]),
+              "tflite.transpose_conv.extent");
     if (!c.ok()) return;
     const i64 spare = out[k + 1] - ((x[k + 1] - 1) * s.stride + s.kernel - 2 * s.before);
     (k == 0 ? op.pad.h : op.pad.w) = s.before;
@@ -158,22 +184,27 @@ static void import_transpose_conv(Call& c) {
   }
   const bool cuts = cut[0] > 0 || cut[1] > 0;
   const i64 channels = w[0];
-  ValueId y = c.add(op, operands(c, l, 2, 1, 3, channels, o->quantized_bias_type()), cuts ? "whole" : "");
+  ValueId y =
+      c.add(op, operands(c, l, 2, 1, 3, channels, o->quantized_bias_type()), cuts ? "whole" : "");
   if (cuts) y = c.rounded(y);
   for (const size_t k : {0, 1})
-    if (c.ok() && cut[k] > 0) y = c.add(Slice{static_cast<i64>(k) + 1, 0, out[k + 1], 1}, {y}, k == 0 ? "rows" : "columns");
+    if (c.ok() && cut[k] > 0)
+      y = c.add(Slice{static_cast<i64>(k) + 1, 0, out[k + 1], 1}, {y}, k == 0 ? "rows" : "columns");
   c.result(y);
 }
 
-// Matrices of [.., rows, columns] as [batch, rows, columns], repeated along axes that only the other operand has, as steps where they are.
-static ValueId matrices(Call& c, ValueId x, const Quant& quant, const Shape& batches, std::string_view suffix) {
+// Matrices of [.., rows, columns] as [batch, rows, columns], repeated along axes that only the
+// other operand has, as steps where they are.
+static ValueId matrices(Call& c, ValueId x, const Quant& quant, const Shape& batches,
+                        std::string_view suffix) {
   if (!c.ok()) return -1;
   const Shape own = c.shape(x);
   Shape from(batches.size() + 2 - own.size(), 1), to = batches;
   from.insert(from.end(), own.begin(), own.end());
   to.insert(to.end(), own.end() - 2, own.end());
   if (from != to) {
-    x = c.add(Expand{to}, {c.reshape(x, from, fmt::format("{}_axes", suffix))}, fmt::format("{}_repeated", suffix));
+    x = c.add(Expand{to}, {c.reshape(x, from, fmt::format("{}_axes", suffix))},
+              fmt::format("{}_repeated", suffix));
     x = c.rounded(x, quant, fmt::format("{}_rounded", suffix));
   }
   return c.reshape(x, {numel(batches), to[to.size() - 2], to.back()}, suffix);
@@ -184,27 +215,34 @@ static void import_batch_matmul(Call& c) {
   const auto* o = c.options<BatchMatMulOptions>();
   c.takes(2, 2);
   Quant other_quant = c.declared(1).quant;
-  ValueId x = c.real(0), other = c.declared(0).dtype == DType::s16 ? as_int16(c, 1, other_quant) : c.real(1);
-  c.require(c.declared(0).dtype == DType::s16 || c.declared(1).dtype != DType::s16, "multiplies another type by int16",
-            fmt::format("{}, {}", name_of(c.declared(0).dtype), name_of(c.declared(1).dtype)), "INT16, INT16 or INT8",
-            "tflite.tensor.int16");
+  ValueId x = c.real(0),
+          other = c.declared(0).dtype == DType::s16 ? as_int16(c, 1, other_quant) : c.real(1);
+  c.require(c.declared(0).dtype == DType::s16 || c.declared(1).dtype != DType::s16,
+            "multiplies another type by int16",
+            fmt::format("{}, {}", name_of(c.declared(0).dtype), name_of(c.declared(1).dtype)),
+            "INT16, INT16 or INT8", "tflite.tensor.int16");
   c.require(c.rank(x) >= 2 && c.rank(other) >= 2, "works on matrices, of at least two axes",
             fmt::format("{}, {}", c.rank(x), c.rank(other)), "2..", "tflite.batch_matmul.rank");
   if (!c.ok()) return;
-  const Shape a = c.shape(x), b = c.shape(other), batches(a.begin(), a.end() - 2), others(b.begin(), b.end() - 2);
+  const Shape a = c.shape(x), b = c.shape(other), batches(a.begin(), a.end() - 2),
+              others(b.begin(), b.end() - 2);
   const auto common = broadcast_shape(batches, others);
-  c.require(common.has_value(), "has operands whose shapes do not fit each other", to_text(b), to_text(a), "tflite.operand.shape");
+  c.require(common.has_value(), "has operands whose shapes do not fit each other", to_text(b),
+            to_text(a), "tflite.operand.shape");
   if (!c.ok()) return;
   // All rows may be those of one matrix where the other one is the same for all.
   const bool one = batches != others && numel(others) == 1 && !o->adj_x();
-  x = one ? c.reshape(x, {1, numel(batches) * a[a.size() - 2], a.back()}, "x") : matrices(c, x, c.declared(0).quant, *common, "x");
-  other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other") : matrices(c, other, other_quant, *common, "other");
+  x = one ? c.reshape(x, {1, numel(batches) * a[a.size() - 2], a.back()}, "x")
+          : matrices(c, x, c.declared(0).quant, *common, "x");
+  other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other")
+              : matrices(c, other, other_quant, *common, "other");
   if (o->adj_x()) x = c.permute(x, {0, 2, 1}, "x_transposed");
   if (!o->adj_y()) other = c.permute(other, {0, 2, 1}, "other_transposed");
   const ValueId y = c.add(Matmul{}, {x, other});
   if (!c.ok()) return;
   Shape whole = *common;
-  whole.insert(whole.end(), {a[a.size() - (o->adj_x() ? 1 : 2)], b[b.size() - (o->adj_y() ? 2 : 1)]});
+  whole.insert(whole.end(),
+               {a[a.size() - (o->adj_x() ? 1 : 2)], b[b.size() - (o->adj_y() ? 2 : 1)]});
   c.result(c.shape(y) == whole ? y : c.reshape(c.rounded(y), std::move(whole), "reshaped"));
 }
 

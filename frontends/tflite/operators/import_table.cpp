@@ -14,7 +14,9 @@ std::span<const ImportRows> import_tables() {
 
 const ImportRow* find_import(i32 builtin) {
   for (const ImportRows rows : import_tables()) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ImportRow& r) { return static_cast<i32>(r.builtin) == builtin; });
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ImportRow& r) {
+      return static_cast<i32>(r.builtin) == builtin;
+    });
     if (row != rows.end()) return &*row;
   }
   return nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which function imports which builtin of TFLite. Each file of this folder holds the functions of one subject and ends with their rows.
+// Which function imports which builtin of TFLite. Each file of this folder holds the functions of
+// one subject and ends with their rows.
 #pragma once
 #include <span>
 

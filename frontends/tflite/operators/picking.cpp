@@ -14,8 +14,8 @@ namespace {
 // TFLite takes no positions from the end.
 void require_positions(Call& c, const Axes& index, i64 extent) {
   for (const i64 at : index)
-    c.require(at >= 0 && at < extent, "picks what its operand does not have", std::to_string(at), fmt::format("0..{}", extent - 1),
-              "tflite.gather.index");
+    c.require(at >= 0 && at < extent, "picks what its operand does not have", std::to_string(at),
+              fmt::format("0..{}", extent - 1), "tflite.gather.index");
 }
 
 // What is picked along `axis` has the axes of the positions in its place.
@@ -41,24 +41,31 @@ void finish_lookup(Call& c, ValueId x, ValueId positions, i64 axis) {
                integer_argument(axis),
                {K::input, 1, 0, {}, plain_face({count})},
                {K::output, 0, 0, {}, plain_face(picked.shape)}};
-  c.result(c.reshape(c.add_call(std::move(call), {x, positions}, std::move(picked), "picked"), std::move(to)));
+  c.result(c.reshape(c.add_call(std::move(call), {x, positions}, std::move(picked), "picked"),
+                     std::move(to)));
 }
 
-// Of [batch, outer, extent, inner] the positions [batch, count] along `extent`: rows of [batch * extent, outer * inner].
+// Of [batch, outer, extent, inner] the positions [batch, count] along `extent`: rows of [batch *
+// extent, outer * inner].
 void finish_batched_gather(Call& c, ValueId x, Axes index, i64 batch_axes, i64 axis) {
   const Shape s = c.shape(x), positions = c.declared(1).shape;
-  c.require(batch_axes >= 0 && batch_axes <= axis && batch_axes <= static_cast<i64>(positions.size()) &&
+  c.require(batch_axes >= 0 && batch_axes <= axis &&
+                batch_axes <= static_cast<i64>(positions.size()) &&
                 std::equal(s.begin(), s.begin() + batch_axes, positions.begin()),
-            "has batch axes that its operands do not share", std::to_string(batch_axes), fmt::format("0..{}", axis),
-            "tflite.gather.batch_dims");
+            "has batch axes that its operands do not share", std::to_string(batch_axes),
+            fmt::format("0..{}", axis), "tflite.gather.batch_dims");
   if (!c.ok() || !can_pick(c, c.type(x).elements())) return;
   const std::span<const i64> extents(s);
-  const i64 batch = numel(extents.first(batch_axes)), outer = numel(extents.subspan(batch_axes, axis - batch_axes)), extent = s[axis];
-  const i64 inner = numel(extents.subspan(axis + 1)), count = static_cast<i64>(index.size()) / batch;
+  const i64 batch = numel(extents.first(batch_axes)),
+            outer = numel(extents.subspan(batch_axes, axis - batch_axes)), extent = s[axis];
+  const i64 inner = numel(extents.subspan(axis + 1)),
+            count = static_cast<i64>(index.size()) / batch;
   for (i64 k = 0; k < batch * count; ++k) index[k] += k / count * extent;
   x = c.permute(c.reshape(x, {batch, outer, extent, inner}, "batches"), {0, 2, 1, 3}, "rows_first");
-  x = picked(c, c.reshape(x, {batch * extent, outer * inner}, "rows"), 0, std::move(index), "picked");
-  x = c.permute(c.reshape(x, {batch, count, outer, inner}, "batches_of_rows"), {0, 2, 1, 3}, "rows_behind");
+  x = picked(c, c.reshape(x, {batch * extent, outer * inner}, "rows"), 0, std::move(index),
+             "picked");
+  x = c.permute(c.reshape(x, {batch, count, outer, inner}, "batches_of_rows"), {0, 2, 1, 3},
+                "rows_behind");
   Shape to(s.begin(), s.begin() + axis);
   to.insert(to.end(), positions.begin() + batch_axes, positions.end());
   to.insert(to.end(), s.begin() + axis + 1, s.end());
@@ -69,8 +76,8 @@ void finish_batched_gather(Call& c, ValueId x, Axes index, i64 batch_axes, i64 a
 void finish_computed_gather_nd(Call& c, ValueId x) {
   ValueId positions = c.in(1);
   const Type type = c.type(positions);
-  c.require(type.dtype == DType::s32 || type.dtype == DType::s64, "operand 1 is not of integers", std::string(name_of(type.dtype)),
-            "INT32, INT64", "tflite.operand.type");
+  c.require(type.dtype == DType::s32 || type.dtype == DType::s64, "operand 1 is not of integers",
+            std::string(name_of(type.dtype)), "INT32, INT64", "tflite.operand.type");
   if (!c.ok()) return;
   const Shape s = c.shape(x);
   const size_t axes = static_cast<size_t>(type.shape.back());
@@ -78,14 +85,20 @@ void finish_computed_gather_nd(Call& c, ValueId x) {
   for (size_t k = axes - 1; k-- > 0;) steps[k] = steps[k + 1] * s[k + 1];
   const std::vector<i32> narrow(steps.begin(), steps.end());
   const Type of_steps{type.dtype, {static_cast<i64>(axes)}, {}};
-  const ValueId each = c.constant("steps_between", of_steps, type.dtype == DType::s64 ? constant_of(steps) : constant_of(narrow));
-  Shape rows{numel(std::span(s).first(axes))}, to(type.shape.begin(), type.shape.end() - 1), one = type.shape;
+  const ValueId each =
+      c.constant("steps_between", of_steps,
+                 type.dtype == DType::s64 ? constant_of(steps) : constant_of(narrow));
+  Shape rows{numel(std::span(s).first(axes))}, to(type.shape.begin(), type.shape.end() - 1),
+      one = type.shape;
   rows.insert(rows.end(), s.begin() + static_cast<i64>(axes), s.end());
   one.back() = 1;
   positions = call_broadcast(c, {"aten::mul", "out"}, {positions, each}, type.dtype, "scaled");
-  positions = call_on(c, {"aten::sum", "IntList_out"}, positions,
-                      {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}}, {type.dtype, one, {}}, "row");
-  const ValueId table = c.reshape(x, std::move(rows), "rows"), numbers = c.reshape(positions, std::move(to), "row_numbers");
+  positions = call_on(
+      c, {"aten::sum", "IntList_out"}, positions,
+      {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}},
+      {type.dtype, one, {}}, "row");
+  const ValueId table = c.reshape(x, std::move(rows), "rows"),
+                numbers = c.reshape(positions, std::move(to), "row_numbers");
   finish_lookup(c, table, numbers, 0);
 }
 
@@ -101,8 +114,10 @@ static void import_gather(Call& c) {
   Axes index = c.integers(1);
   if (!c.ok()) return;
   require_positions(c, index, c.shape(x)[axis]);
-  const i64 batch_axes = o->batch_dims() < 0 ? o->batch_dims() + c.declared(1).rank() : o->batch_dims();
-  if (!c.ok() || batch_axes != 0) return finish_batched_gather(c, x, std::move(index), batch_axes, axis);
+  const i64 batch_axes =
+      o->batch_dims() < 0 ? o->batch_dims() + c.declared(1).rank() : o->batch_dims();
+  if (!c.ok() || batch_axes != 0)
+    return finish_batched_gather(c, x, std::move(index), batch_axes, axis);
   Shape to = with_axes_at(c.shape(x), axis, c.declared(1).shape);
   c.result(c.reshape(picked(c, x, axis, std::move(index), "picked"), std::move(to)));
 }
@@ -112,9 +127,11 @@ static void import_gather_nd(Call& c) {
   c.takes(2, 2);
   ValueId x = c.in(0);
   const Shape positions = c.declared(1).shape;
-  c.require(!c.ok() || (!positions.empty() && positions.back() >= 1 && positions.back() <= c.rank(x)),
-            "has positions for another number of axes", positions.empty() ? "0" : std::to_string(positions.back()),
-            fmt::format("1..{}", c.rank(x)), "tflite.gather_nd.axes");
+  c.require(
+      !c.ok() || (!positions.empty() && positions.back() >= 1 && positions.back() <= c.rank(x)),
+      "has positions for another number of axes",
+      positions.empty() ? "0" : std::to_string(positions.back()), fmt::format("1..{}", c.rank(x)),
+      "tflite.gather_nd.axes");
   if (c.ok() && !c.is_constant(1)) return finish_computed_gather_nd(c, x);
   const Axes given = c.integers(1);
   if (!c.ok()) return;
@@ -130,15 +147,18 @@ static void import_gather_nd(Call& c) {
   Shape to(positions.begin(), positions.end() - 1);
   to.insert(to.end(), s.begin() + static_cast<i64>(axes), s.end());
   const i64 rows = numel(std::span(s).first(axes));
-  x = picked(c, c.reshape(x, {rows, numel(std::span(s).subspan(axes))}, "rows"), 0, std::move(index), "picked");
+  x = picked(c, c.reshape(x, {rows, numel(std::span(s).subspan(axes))}, "rows"), 0,
+             std::move(index), "picked");
   c.result(c.reshape(x, std::move(to)));
 }
 
 static void import_embedding_lookup(Call& c) {
   c.takes(2, 2);
   const ValueId positions = c.in(0), table = c.in(1);
-  c.require(c.rank(positions) == 1 && c.rank(table) >= 2, "takes positions of one axis and a table of two",
-            fmt::format("{}, {}", c.rank(positions), c.rank(table)), "1, 2..", "tflite.operand.rank");
+  c.require(c.rank(positions) == 1 && c.rank(table) >= 2,
+            "takes positions of one axis and a table of two",
+            fmt::format("{}, {}", c.rank(positions), c.rank(table)), "1, 2..",
+            "tflite.operand.rank");
   if (!c.ok()) return;
   if (!c.is_constant(0)) return finish_lookup(c, table, positions, 0);
   Axes index = c.integers(0);
@@ -146,8 +166,8 @@ static void import_embedding_lookup(Call& c) {
   if (c.ok()) c.result(picked(c, table, 0, std::move(index)));
 }
 
-// The update grows, axis by axis from the last one, by what lies before and behind it in the operand. A start that leaves too few elements
-// is moved back, as in TFLite.
+// The update grows, axis by axis from the last one, by what lies before and behind it in the
+// operand. A start that leaves too few elements is moved back, as in TFLite.
 static void import_dynamic_update_slice(Call& c) {
   c.takes(3, 3);
   const ValueId x = c.in(0);
@@ -157,19 +177,27 @@ static void import_dynamic_update_slice(Call& c) {
   const Shape whole = c.shape(x), some = c.shape(y);
   bool fits = whole.size() == some.size() && start.size() == whole.size();
   for (size_t k = 0; fits && k < whole.size(); ++k) fits = some[k] <= whole[k];
-  c.require(fits, "puts a part into a tensor that does not hold it", fmt::format("{} at {}", to_text(some), to_text(start)), to_text(whole),
+  c.require(fits, "puts a part into a tensor that does not hold it",
+            fmt::format("{} at {}", to_text(some), to_text(start)), to_text(whole),
             "tflite.update.shape");
   if (!c.ok()) return;
-  for (size_t k = 0; k < whole.size(); ++k) start[k] = std::clamp<i64>(start[k], 0, whole[k] - some[k]);
+  for (size_t k = 0; k < whole.size(); ++k)
+    start[k] = std::clamp<i64>(start[k], 0, whole[k] - some[k]);
   for (size_t k = whole.size(); c.ok() && k-- > 0;) {
     if (some[k] == whole[k]) continue;
     ValueId around = x;
-    for (size_t a = 0; a < k; ++a) around = part(c, around, static_cast<i64>(a), start[a], some[a], 1, fmt::format("beside{}_{}", k, a));
+    for (size_t a = 0; a < k; ++a)
+      around = part(c, around, static_cast<i64>(a), start[a], some[a], 1,
+                    fmt::format("beside{}_{}", k, a));
     const i64 end = start[k] + some[k], axis = static_cast<i64>(k);
     std::vector<ValueId> pieces{y};
-    if (start[k] > 0) pieces.insert(pieces.begin(), part(c, around, axis, 0, start[k], 1, fmt::format("before{}", k)));
-    if (end < whole[k]) pieces.push_back(part(c, around, axis, end, whole[k] - end, 1, fmt::format("behind{}", k)));
-    y = c.rounded(c.add(Concat{axis}, pieces, fmt::format("axis{}", k)), fmt::format("axis{}_rounded", k));
+    if (start[k] > 0)
+      pieces.insert(pieces.begin(),
+                    part(c, around, axis, 0, start[k], 1, fmt::format("before{}", k)));
+    if (end < whole[k])
+      pieces.push_back(part(c, around, axis, end, whole[k] - end, 1, fmt::format("behind{}", k)));
+    y = c.rounded(c.add(Concat{axis}, pieces, fmt::format("axis{}", k)),
+                  fmt::format("axis{}_rounded", k));
   }
   c.result(y);
 }

@@ -8,8 +8,9 @@
 namespace deuteron::tflite {
 namespace {
 
-// The pools pad both sides alike and may cut the last window. Where SAME pads one element more behind: with stride 1 the windows begin one
-// element earlier and the first one is left out; with a larger one the last window is cut.
+// The pools pad both sides alike and may cut the last window. Where SAME pads one element more
+// behind: with stride 1 the windows begin one element earlier and the first one is left out; with a
+// larger one the last window is cut.
 struct Pooling {
   HW kernel, stride, pad, skipped, out;
 };
@@ -17,8 +18,14 @@ Pooling read_pooling(Call& c, const Pool2DOptions& o, const Shape& x) {
   Side h{x[1], o.filter_height(), o.stride_h(), 1}, w{x[2], o.filter_width(), o.stride_w(), 1};
   pad_side(c, o.padding(), h);
   pad_side(c, o.padding(), w);
-  const auto early = [](const Side& s) { return s.stride == 1 && s.after > s.before ? i64{1} : i64{0}; };
-  return {{h.kernel, w.kernel}, {h.stride, w.stride}, {h.before + early(h), w.before + early(w)}, {early(h), early(w)}, {h.out, w.out}};
+  const auto early = [](const Side& s) {
+    return s.stride == 1 && s.after > s.before ? i64{1} : i64{0};
+  };
+  return {{h.kernel, w.kernel},
+          {h.stride, w.stride},
+          {h.before + early(h), w.before + early(w)},
+          {early(h), early(w)},
+          {h.out, w.out}};
 }
 
 ValueId skip(Call& c, ValueId y, const Pooling& p) {
@@ -34,7 +41,8 @@ void finish_pool(Call& c, Pool op) {
   const auto* o = c.options<Pool2DOptions>();
   c.takes(1, 1);
   const ValueId x = c.real(0);
-  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
+  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4",
+            "tflite.operand.rank");
   if (!c.ok()) return;
   const Pooling p = read_pooling(c, *o, c.shape(x));
   op.kernel = p.kernel, op.stride = p.stride, op.pad = p.pad;
@@ -46,13 +54,16 @@ void finish_resize(Call& c, i64 mode, bool align_corners, bool half_pixel) {
   c.takes(2, 2);
   const ValueId x = c.real(0);
   const std::vector<i64> size = c.integers(1);
-  c.require(c.rank(x) == 4 && size.size() == 2, "works on an image of 4 axes and its new height and width",
+  c.require(c.rank(x) == 4 && size.size() == 2,
+            "works on an image of 4 axes and its new height and width",
             fmt::format("{}, {}", c.rank(x), size.size()), "4, 2", "tflite.operand.rank");
-  c.require(!c.ok() || (size[0] >= 1 && size[1] >= 1 && size[0] <= 1 << 24 && size[1] <= 1 << 24), "resizes to extents out of range",
-            to_text(size), fmt::format("1..{}", 1 << 24), "tflite.resize.size");
+  c.require(!c.ok() || (size[0] >= 1 && size[1] >= 1 && size[0] <= 1 << 24 && size[1] <= 1 << 24),
+            "resizes to extents out of range", to_text(size), fmt::format("1..{}", 1 << 24),
+            "tflite.resize.size");
   if (!c.ok()) return;
   Resize2d op;
-  op.mode = mode, op.size = {size[0], size[1]}, op.align_corners = align_corners, op.half_pixel = half_pixel;
+  op.mode = mode, op.size = {size[0], size[1]}, op.align_corners = align_corners,
+  op.half_pixel = half_pixel;
   op.of_bytes = mode == Resize2d::kBilinear && c.is_bytes(0);
   c.result(c.add(op, {x}));
 }
@@ -69,18 +80,22 @@ static void import_average_pool_2d(Call& c) {
 static void import_l2_pool_2d(Call& c) {
   const auto* o = c.options<Pool2DOptions>();
   c.takes(1, 1);
-  c.require(c.declared(0).quant.empty() && !c.is_quantized_result(), "works on steps, for which TFLite has no kernel",
+  c.require(c.declared(0).quant.empty() && !c.is_quantized_result(),
+            "works on steps, for which TFLite has no kernel",
             std::string(name_of(c.declared(0).dtype)), "FLOAT32", "tflite.l2_pool_2d.type");
   const ValueId x = c.real(0);
-  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
+  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4",
+            "tflite.operand.rank");
   if (!c.ok()) return;
   const Pooling p = read_pooling(c, *o, c.shape(x));
   AvgPool2d op;
   op.count_include_pad = false;
   op.kernel = p.kernel, op.stride = p.stride, op.pad = p.pad;
   op.ceil_mode = o->padding() == Padding::SAME;
-  const ValueId means = skip(c, c.add(op, {c.add(Unary{UnaryFn::pow, 2}, {x}, "squares")}, "means"), p);
-  c.result(activated(c, c.add(Unary{UnaryFn::sqrt, 0}, {means}, "roots"), o->fused_activation_function()));
+  const ValueId means =
+      skip(c, c.add(op, {c.add(Unary{UnaryFn::pow, 2}, {x}, "squares")}, "means"), p);
+  c.result(activated(c, c.add(Unary{UnaryFn::sqrt, 0}, {means}, "roots"),
+                     o->fused_activation_function()));
 }
 static void import_max_pool_2d(Call& c) { finish_pool(c, MaxPool2d{}); }
 

@@ -17,17 +17,21 @@ struct ScatterAxes {
   i64 index_vector = 0;
 };
 
-bool names_axis(const std::vector<i64>& list, i64 v) { return std::ranges::find(list, v) != list.end(); }
+bool names_axis(const std::vector<i64>& list, i64 v) {
+  return std::ranges::find(list, v) != list.end();
+}
 
 // Ascending, each once, of an axis of that rank.
 void require_axes(Call& c, const std::vector<i64>& axes, i64 rank) {
   for (const i64 axis : axes)
-    c.require(axis >= 0 && axis < rank && std::ranges::count(axes, axis) == 1, "names an axis that its operand does not have, or one twice",
-              to_text(axes), fmt::format("0..{}", rank - 1), "tflite.operator.axis");
+    c.require(axis >= 0 && axis < rank && std::ranges::count(axes, axis) == 1,
+              "names an axis that its operand does not have, or one twice", to_text(axes),
+              fmt::format("0..{}", rank - 1), "tflite.operator.axis");
 }
 
 // Element by element of the updates, where in the operand it goes, counted in order; -1: nowhere.
-std::vector<i64> targets_of(Call& c, const ScatterAxes& a, const Shape& x, const Shape& positions, const Shape& updates) {
+std::vector<i64> targets_of(Call& c, const ScatterAxes& a, const Shape& x, const Shape& positions,
+                            const Shape& updates) {
   const std::vector<i64> index = c.integers(1);
   const auto rank = [](const Shape& s) { return static_cast<i64>(s.size()); };
   require_axes(c, a.update_window, rank(updates));
@@ -42,23 +46,31 @@ std::vector<i64> targets_of(Call& c, const ScatterAxes& a, const Shape& x, const
   const bool is_axis = a.index_vector >= 0 && a.index_vector < rank(positions);
   const i64 length = is_axis ? positions[a.index_vector] : 1;
   if (is_axis) vectors.erase(vectors.begin() + a.index_vector);
-  c.require((is_axis || a.index_vector == rank(positions)) && length == static_cast<i64>(a.to_operand.size()) &&
-                vectors.size() == scatter_axes.size() && window_axes.size() == a.update_window.size(),
-            "has positions and updates that do not fit each other", fmt::format("{}, {}", to_text(positions), to_text(updates)),
-            to_text(x), "tflite.scatter.axes");
+  c.require((is_axis || a.index_vector == rank(positions)) &&
+                length == static_cast<i64>(a.to_operand.size()) &&
+                vectors.size() == scatter_axes.size() &&
+                window_axes.size() == a.update_window.size(),
+            "has positions and updates that do not fit each other",
+            fmt::format("{}, {}", to_text(positions), to_text(updates)), to_text(x),
+            "tflite.scatter.axes");
   for (size_t k = 0; c.ok() && k < scatter_axes.size(); ++k)
-    c.require(vectors[k] == updates[scatter_axes[k]], "has positions and updates that do not fit each other",
-              fmt::format("{}, {}", to_text(positions), to_text(updates)), to_text(x), "tflite.scatter.axes");
+    c.require(vectors[k] == updates[scatter_axes[k]],
+              "has positions and updates that do not fit each other",
+              fmt::format("{}, {}", to_text(positions), to_text(updates)), to_text(x),
+              "tflite.scatter.axes");
   if (!c.ok() || !can_pick(c, numel(updates))) return {};
-  const i64 step = is_axis ? numel(std::span(positions).subspan(a.index_vector + 1)) : 1;  // between the entries of a vector
+  const i64 step = is_axis ? numel(std::span(positions).subspan(a.index_vector + 1))
+                           : 1;  // between the entries of a vector
   std::vector<i64> targets;
   Axes at(updates.size(), 0);
   for (i64 u = 0; u < numel(updates); ++u) {
     i64 vector = 0;
-    for (size_t k = 0; k < scatter_axes.size(); ++k) vector = vector * vectors[k] + at[scatter_axes[k]];
+    for (size_t k = 0; k < scatter_axes.size(); ++k)
+      vector = vector * vectors[k] + at[scatter_axes[k]];
     const i64 first = vector / step * step * length + vector % step;
     Shape to(x.size(), 0);
-    for (size_t k = 0; k < a.to_operand.size(); ++k) to[a.to_operand[k]] = index[static_cast<size_t>(first + static_cast<i64>(k) * step)];
+    for (size_t k = 0; k < a.to_operand.size(); ++k)
+      to[a.to_operand[k]] = index[static_cast<size_t>(first + static_cast<i64>(k) * step)];
     for (size_t k = 0; k < window_axes.size(); ++k) to[window_axes[k]] += at[a.update_window[k]];
     i64 target = 0;
     for (size_t k = 0; k < x.size(); ++k) {
@@ -71,7 +83,8 @@ std::vector<i64> targets_of(Call& c, const ScatterAxes& a, const Shape& x, const
   return targets;
 }
 
-// Row 0 has the operand's elements, row k the k-th update of each; `none` where there are fewer. The last of several replaces.
+// Row 0 has the operand's elements, row k the k-th update of each; `none` where there are fewer.
+// The last of several replaces.
 Axes rows_of(Call& c, const std::vector<i64>& targets, i64 elements, bool replaces, bool adds) {
   std::vector<i64> count(static_cast<size_t>(elements));
   i64 rows = 1;
@@ -101,13 +114,15 @@ static void import_scatter(Call& c) {
   if (!c.ok()) return;
   const std::optional<B> body = c.body_of(o->update_computation_subgraph_index());
   const bool replaces = !body, adds = body == B::ADD || body == B::STABLEHLO_ADD;
-  const bool largest = body == B::MAXIMUM || body == B::STABLEHLO_MAXIMUM, least = body == B::MINIMUM || body == B::STABLEHLO_MINIMUM;
+  const bool largest = body == B::MAXIMUM || body == B::STABLEHLO_MAXIMUM,
+             least = body == B::MINIMUM || body == B::STABLEHLO_MINIMUM;
   c.require(replaces || adds || largest || least, "joins elements by another function",
-            body ? name_of_builtin(static_cast<i32>(*body)) : "", "a replacement, ADD, MAXIMUM, MINIMUM", "tflite.scatter.function");
+            body ? name_of_builtin(static_cast<i32>(*body)) : "",
+            "a replacement, ADD, MAXIMUM, MINIMUM", "tflite.scatter.function");
   const ValueId x = replaces ? c.in(0) : c.real(0), updates = replaces ? c.in(2) : c.real(2);
   if (!c.ok()) return;
-  const ScatterAxes axes{longs_of(o->update_window_dims()), longs_of(o->inserted_window_dims()), longs_of(o->scatter_dims_to_operand_dims()),
-                  o->index_vector_dim()};
+  const ScatterAxes axes{longs_of(o->update_window_dims()), longs_of(o->inserted_window_dims()),
+                         longs_of(o->scatter_dims_to_operand_dims()), o->index_vector_dim()};
   const Shape s = c.shape(x);
   const i64 elements = numel(s), count = c.type(updates).elements();
   if (!can_pick(c, elements)) return;
@@ -116,8 +131,10 @@ static void import_scatter(Call& c) {
   Axes index = rows_of(c, targets, elements, replaces, adds);
   if (!c.ok()) return;
   const i64 rows = static_cast<i64>(index.size()) / elements;
-  std::vector<ValueId> parts{c.reshape(x, {elements}, "all"), c.reshape(updates, {count}, "updates")};
-  if (adds) parts.push_back(c.constant("zero", {DType::f32, {1}, {}}, constant_of(std::vector<float>{0})));
+  std::vector<ValueId> parts{c.reshape(x, {elements}, "all"),
+                             c.reshape(updates, {count}, "updates")};
+  if (adds)
+    parts.push_back(c.constant("zero", {DType::f32, {1}, {}}, constant_of(std::vector<float>{0})));
   ValueId y = picked(c, c.add(Concat{0}, std::move(parts), "both"), 0, std::move(index), "picked");
   const i64 fn = adds ? Reduce::kSum : largest ? Reduce::kMax : Reduce::kMin;
   if (rows > 1) y = c.add(Reduce{fn, {0}}, {c.reshape(y, {rows, elements}, "rows")}, "joined");

@@ -24,7 +24,8 @@ Bounds bounds_of(Call& c, ActivationFunctionType activation) {
       return {-1, 1};
     default:
       const char* name = EnumNameActivationFunctionType(activation);
-      c.refuse({"has a fused activation that is not supported", name && *name ? name : std::to_string(static_cast<int>(activation)),
+      c.refuse({"has a fused activation that is not supported",
+                name && *name ? name : std::to_string(static_cast<int>(activation)),
                 "NONE, RELU, RELU6, RELU_N1_TO_1", "tflite.operator.activation"});
       return {};
   }
@@ -37,15 +38,17 @@ ValueId activated(Call& c, ValueId v, ActivationFunctionType activation) {
 
 void pad_side(Call& c, Padding padding, Side& s) {
   const auto in_range = [](i64 v) { return v >= 1 && v <= kMostStep; };
-  c.require(in_range(s.kernel) && in_range(s.stride) && in_range(s.dilation), "has a kernel, stride or dilation out of range",
-            fmt::format("{}, {}, {}", s.kernel, s.stride, s.dilation), fmt::format("1..{}", kMostStep), "tflite.window.range");
-  c.require(padding == Padding::SAME || padding == Padding::VALID, "has an unknown padding", std::to_string(static_cast<int>(padding)),
-            "SAME, VALID", "tflite.window.padding");
+  c.require(in_range(s.kernel) && in_range(s.stride) && in_range(s.dilation),
+            "has a kernel, stride or dilation out of range",
+            fmt::format("{}, {}, {}", s.kernel, s.stride, s.dilation),
+            fmt::format("1..{}", kMostStep), "tflite.window.range");
+  c.require(padding == Padding::SAME || padding == Padding::VALID, "has an unknown padding",
+            std::to_string(static_cast<int>(padding)), "SAME, VALID", "tflite.window.padding");
   if (!c.ok()) return;
   const i64 span = (s.kernel - 1) * s.dilation + 1;
   if (padding == Padding::VALID) {
-    c.require(span <= s.extent, "has a window that is larger than the image", std::to_string(span), std::to_string(s.extent),
-              "tflite.window.extent");
+    c.require(span <= s.extent, "has a window that is larger than the image", std::to_string(span),
+              std::to_string(s.extent), "tflite.window.extent");
     s.out = (s.extent - span) / s.stride + 1;
     return;
   }

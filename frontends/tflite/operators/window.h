@@ -7,7 +7,8 @@ namespace deuteron::tflite {
 
 // The bounds of a fused activation. TANH and SIGN_BIT are refused.
 Bounds bounds_of(Call& c, ActivationFunctionType activation);
-// The same behind an operator without bounds of its own: on the rounded values, as TFLite clamps steps.
+// The same behind an operator without bounds of its own: on the rounded values, as TFLite clamps
+// steps.
 ValueId activated(Call& c, ValueId v, ActivationFunctionType activation);
 
 // Along one axis of an image.

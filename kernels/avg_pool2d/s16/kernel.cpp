@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable int16 average pooling: the sums of a block of channels lie on the stack, and each tap adds to all of them.
+// Portable int16 average pooling: the sums of a block of channels lie on the stack, and each tap
+// adds to all of them.
 #include "kernels/avg_pool2d/s16/kernel.h"
 
 #include "kernels/avg_pool2d/s16/places.h"

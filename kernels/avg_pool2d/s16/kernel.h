@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // int16 average pooling; padding counts neither as value nor as element.
-//   y[n,oh,ow,c] = round(sum / taps), halves away from zero; sum and taps over the window's elements that lie inside x
-//     trunc((sum + taps/2) / taps) where sum > 0, else trunc((sum - taps/2) / taps), taps/2 truncated
+//   y[n,oh,ow,c] = round(sum / taps), halves away from zero; sum and taps over the window's
+//   elements that lie inside x
+//     trunc((sum + taps/2) / taps) where sum > 0, else trunc((sum - taps/2) / taps), taps/2
+//     truncated
 // Shapes   x [n,in_h,in_w,channels]   y [n,out_h,out_w,channels]   storage order, no gaps
 // Units    raw int16 steps: input and output share the scale
-// Limits   each window has a tap inside; kernel_h * kernel_w cut to the image < 2^16, so that sums fit int32. Proved by prepare()
-// Scratch  none   Errors   none   Aliasing  y overlaps nothing   Source  TFLite's 16x8 AVERAGE_POOL_2D
+// Limits   each window has a tap inside; kernel_h * kernel_w cut to the image < 2^16, so that sums
+// fit int32. Proved by prepare() Scratch  none   Errors   none   Aliasing  y overlaps nothing
+// Source  TFLite's 16x8 AVERAGE_POOL_2D
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int16 average pooling with the M-profile Vector Extension: the sums of four channels of a place at a time, divided one by one.
+// int16 average pooling with the M-profile Vector Extension: the sums of four channels of a place
+// at a time, divided one by one.
 #include <arm_mve.h>
 
 #include "kernels/avg_pool2d/s16/kernel.h"
@@ -17,7 +18,8 @@ void avg_pool2d_s16_mve(const AvgPool2dS16Args& a, const int16_t* x, int16_t* y)
       int32x4_t sums = vdupq_n_s32(0);
       for (int32_t h = 0; h < taps_h; ++h) {
         const int16_t* from = first + h * a.in_w * a.channels + c;
-        for (int32_t w = taps_w; w > 0; --w, from += a.channels) sums = vaddq_s32(sums, vldrhq_z_s32(from, here));
+        for (int32_t w = taps_w; w > 0; --w, from += a.channels)
+          sums = vaddq_s32(sums, vldrhq_z_s32(from, here));
       }
       int32_t of[kChannels];
       vst1q_s32(of, sums);

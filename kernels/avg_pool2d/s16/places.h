@@ -11,7 +11,8 @@ inline int16_t average_s16(int32_t sum, int32_t taps) {
   return static_cast<int16_t>((sum > 0 ? sum + half : sum - half) / taps);
 }
 
-// Calls average(first, rows, columns, y) for each place: the first tap inside, and how many there are.
+// Calls average(first, rows, columns, y) for each place: the first tap inside, and how many there
+// are.
 template <class Average>
 void each_average_s16(const AvgPool2dS16Args& a, const int16_t* x, int16_t* y, Average average) {
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.channels)
@@ -21,7 +22,8 @@ void each_average_s16(const AvgPool2dS16Args& a, const int16_t* x, int16_t* y, A
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, 1, a.in_w);
-        average(x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first, w.end - w.first, y);
+        average(x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first,
+                w.end - w.first, y);
       }
     }
 }

@@ -6,6 +6,8 @@
 
 namespace deuteron {
 
-inline void avg_pool2d_s16_reference(const AvgPool2dS16Args& a, const int16_t* x, int16_t* y) { average_reference(a, x, y); }
+inline void avg_pool2d_s16_reference(const AvgPool2dS16Args& a, const int16_t* x, int16_t* y) {
+  average_reference(a, x, y);
+}
 
 }  // namespace deuteron

@@ -21,8 +21,9 @@ TestCall call_of(const Compared16x8Args& a, Random& random) {
 
 TEST(Compared16x8Kernel, EqualsTheReference) {
   KernelCases cases;
-  const Compared16x8Args table[] = {{64, 1234567890, -9},  {37, 2147483647, 0}, {500, 1073741824, -7},
-                                    {90, 1999999999, -14}, {3, 0, 0},           {41, 1500000000, -31}};
+  const Compared16x8Args table[] = {
+      {64, 1234567890, -9},  {37, 2147483647, 0}, {500, 1073741824, -7},
+      {90, 1999999999, -14}, {3, 0, 0},           {41, 1500000000, -31}};
   uint32_t seed = 1;
   for (const Compared16x8Args& a : table) {
     Random random(seed++);
@@ -30,7 +31,8 @@ TEST(Compared16x8Kernel, EqualsTheReference) {
     cases.run(std::to_string(a.count) + " elements", call);
     std::vector<int32_t> expected;
     for (int32_t i = 0; i < a.count; ++i)
-      expected.push_back(static_cast<int32_t>(requantize_reference(data_of<int16_t>(call.tensor_at(0))[i] * 256, a.multiplier, a.shift)));
+      expected.push_back(static_cast<int32_t>(requantize_reference(
+          data_of<int16_t>(call.tensor_at(0))[i] * 256, a.multiplier, a.shift)));
     cases.expect(3, expected);
   }
 }
@@ -49,7 +51,9 @@ TEST(Compared16x8Kernel, Refuses) {
                         });
 }
 
-TEST(Compared16x8Kernel, StaysInsideItsTensors) { expect_inside(kCompared16x8, "x16:3,5 i:2000000000 i:-15 x32:3,5"); }
+TEST(Compared16x8Kernel, StaysInsideItsTensors) {
+  expect_inside(kCompared16x8, "x16:3,5 i:2000000000 i:-15 x32:3,5");
+}
 
 }  // namespace compared_16x8_test
 }  // namespace deuteron

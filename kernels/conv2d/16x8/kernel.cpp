@@ -6,13 +6,15 @@
 
 namespace deuteron {
 
-void conv2d_16x8(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int32_t* multiplier,
-                 const int32_t* shift, int16_t* y) {
+void conv2d_16x8(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight,
+                 const int64_t* first, const int32_t* multiplier, const int32_t* shift,
+                 int16_t* y) {
   conv2d_16x8_with<Products16x8>(a, x, weight, y, Wide16x8{first, multiplier, shift});
 }
 
-void conv2d_16x8_narrow(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
-                        const int32_t* shift, int16_t* y) {
+void conv2d_16x8_narrow(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight,
+                        const int32_t* first, const int32_t* multiplier, const int32_t* shift,
+                        int16_t* y) {
   conv2d_16x8_with<Products16x8>(a, x, weight, y, Narrow16x8{first, multiplier, shift});
 }
 

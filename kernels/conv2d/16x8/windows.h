@@ -8,7 +8,8 @@
 
 namespace deuteron {
 
-// The taps of a window that lie inside of the image: `rows` rows of `columns`, none where all are padding.
+// The taps of a window that lie inside of the image: `rows` rows of `columns`, none where all are
+// padding.
 struct Window16x8 {
   const int16_t* x;  // the first tap
   int32_t weight;    // elements from a filter's begin to it
@@ -28,7 +29,8 @@ void each_window_16x8(const Conv2d16x8Args& a, const int16_t* x, int16_t* y, At 
         const Taps columns = taps_inside(left, a.kernel_w, a.dilation_w, a.in_w);
         Window16x8 w{x, 0, rows.end - rows.first, columns.end - columns.first};
         if (w.rows > 0 && w.columns > 0) {
-          w.x += (top + rows.first * a.dilation_h) * row + (left + columns.first * a.dilation_w) * a.in_c;
+          w.x += (top + rows.first * a.dilation_h) * row +
+                 (left + columns.first * a.dilation_w) * a.in_c;
           w.weight = rows.first * filter_row + columns.first * a.kernel_c;
         } else {
           w.rows = 0;
@@ -38,11 +40,14 @@ void each_window_16x8(const Conv2d16x8Args& a, const int16_t* x, int16_t* y, At 
     }
 }
 
-// Calls finish(oc, sum) for each result in turn and stores what it gives. Taps of one row that lie side by side in x are one run of
-// products. Products: Products16x8, or what an instruction set has in its place.
+// Calls finish(oc, sum) for each result in turn and stores what it gives. Taps of one row that lie
+// side by side in x are one run of products. Products: Products16x8, or what an instruction set has
+// in its place.
 template <class Products, class Finish>
-void filters_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8_t* weight, int16_t* y, Finish finish) {
-  const int32_t x_row = a.dilation_h * a.in_w * a.in_c, filter_row = a.kernel_w * a.kernel_c, filter = a.kernel_h * filter_row;
+void filters_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8_t* weight,
+                  int16_t* y, Finish finish) {
+  const int32_t x_row = a.dilation_h * a.in_w * a.in_c, filter_row = a.kernel_w * a.kernel_c,
+                filter = a.kernel_h * filter_row;
   const int32_t groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
   const bool together = groups == 1 && a.dilation_w == 1;
   const int8_t* taps = weight + window.weight;
@@ -57,21 +62,25 @@ void filters_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8_
           products.add(from, by, step, window.columns * a.kernel_c);
           continue;
         }
-        for (int32_t k = 0; k < window.columns; ++k) products.add(from + k * a.dilation_w * a.in_c, by + k * a.kernel_c, step, a.kernel_c);
+        for (int32_t k = 0; k < window.columns; ++k)
+          products.add(from + k * a.dilation_w * a.in_c, by + k * a.kernel_c, step, a.kernel_c);
       }
       for (int32_t k = 0; k < (left > 1 ? 2 : 1); ++k, ++oc)
         y[oc] = static_cast<int16_t>(clamp_to(finish(oc, products.total(k)), a.y_min, a.y_max));
     }
 }
 
-// One channel of x a filter, and no more taps than 32 bits can sum: no call and no 64 bits for each of them.
+// One channel of x a filter, and no more taps than 32 bits can sum: no call and no 64 bits for each
+// of them.
 inline bool is_depthwise_16x8(const Conv2d16x8Args& a) {
-  return a.kernel_c == 1 && a.in_c > 1 && a.kernel_h <= kMostProducts16x8 && a.kernel_w <= kMostProducts16x8 &&
-         a.kernel_h * a.kernel_w <= kMostProducts16x8;
+  return a.kernel_c == 1 && a.in_c > 1 && a.kernel_h <= kMostProducts16x8 &&
+         a.kernel_w <= kMostProducts16x8 && a.kernel_h * a.kernel_w <= kMostProducts16x8;
 }
 template <class Finish>
-void channels_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8_t* weight, int32_t first, int16_t* y, Finish finish) {
-  const int32_t x_row = a.dilation_h * a.in_w * a.in_c, x_step = a.dilation_w * a.in_c, filter = a.kernel_h * a.kernel_w;
+void channels_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8_t* weight,
+                   int32_t first, int16_t* y, Finish finish) {
+  const int32_t x_row = a.dilation_h * a.in_w * a.in_c, x_step = a.dilation_w * a.in_c,
+                filter = a.kernel_h * a.kernel_w;
   const int32_t filters = a.out_c / a.in_c;
   const int8_t* taps = weight + window.weight + first * filter;
   int32_t left = filters, channel = first / filters;
@@ -94,7 +103,8 @@ void channels_16x8(const Conv2d16x8Args& a, const Window16x8& window, const int8
 
 // The convolution with these products; depthwise ones channel by channel.
 template <class Products, class Finish>
-void conv2d_16x8_with(const Conv2d16x8Args& args, const int16_t* x, const int8_t* weight, int16_t* y, Finish finish) {
+void conv2d_16x8_with(const Conv2d16x8Args& args, const int16_t* x, const int8_t* weight,
+                      int16_t* y, Finish finish) {
   const Conv2d16x8Args a = args;  // for all the compiler knows, y might lie over the arguments
   const bool depthwise = is_depthwise_16x8(a);
   each_window_16x8(a, x, y, [&](const Window16x8& w, int16_t* to) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d: its arguments checked once, at load. The overload says the packing (kernels/dense/packing.h). A host runs each by
-// the portable kernel, a core only that of its instruction set.
+// deuteron::packed_conv2d: its arguments checked once, at load. The overload says the packing
+// (kernels/dense/packing.h). A host runs each by the portable kernel, a core only that of its
+// instruction set.
 #include "kernels/conv2d/packed/keep_call.h"
 
 namespace deuteron {
@@ -27,8 +28,11 @@ struct Kernels {
 
 }  // namespace
 
-const Kernel kPackedConv2dMve4x16 = packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d.mve_4x16");
-const Kernel kPackedConv2dDsp4x4 = packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d.dsp_4x4");
-const Kernel kPackedConv2dScalar1x4 = packed_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d.scalar_1x4");
+const Kernel kPackedConv2dMve4x16 =
+    packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d.mve_4x16");
+const Kernel kPackedConv2dDsp4x4 =
+    packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d.dsp_4x4");
+const Kernel kPackedConv2dScalar1x4 =
+    packed_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d.scalar_1x4");
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 results of convolution with packed weights for the M-profile Vector Extension: its forms, with the loops of some type Results.
+// int8 results of convolution with packed weights for the M-profile Vector Extension: its forms,
+// with the loops of some type Results.
 #pragma once
 #include "kernels/conv2d/packed/rows_mve.h"
 #include "kernels/conv2d/packed/windows_mve.h"
@@ -13,12 +14,14 @@ struct PackedToS8 {
   };
   // Filters with shifts, of fully connected layers, have a loop for one window here.
   static bool meets_windows(const PackedConv2dArgs& a) { return !a.has_shifts; }
-  static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
-                                int32_t blocks, int32_t pairs, int32_t second, const int8_t* shifts) {
+  static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last,
+                                const int8_t* packed, int8_t* y, int32_t blocks, int32_t pairs,
+                                int32_t second, const int8_t* shifts) {
     return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts ? shifts : nullptr};
   }
-  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed, int32_t blocks,
-                                  int32_t tiles, int32_t windows, const int8_t*) {
+  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step,
+                                  int8_t* y, const int8_t* packed, int32_t blocks, int32_t tiles,
+                                  int32_t windows, const int8_t*) {
     return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows, nullptr};
   }
   static const int8_t* shifts(const PackedConv2dArgs&, const int8_t*) { return nullptr; }
@@ -27,7 +30,8 @@ struct PackedToS8 {
   static void go_on_behind(Window& w, int32_t pairs, int32_t left, Left& of_left) {
     if (!w.shifts) return;
     const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
-    w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
+    w.shifts = static_cast<int8_t*>(
+        std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
   }
   template <class Windows>
   static void go_on_behind(Windows&, int32_t) {}
@@ -37,32 +41,43 @@ struct PackedToS8 {
 };
 
 template <class Results>
-void run_packed_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+void run_packed_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                         int8_t* y) {
   run_in_place(a, Results{}, x, packed, y);
 }
 template <class Results>
-void run_packed_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
-  run_columns(a, Results{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+void run_packed_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                        void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_columns(a, Results{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock,
+              y);
 }
 template <class Results>
-void run_packed_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+void run_packed_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                     void* scratch, int32_t scratch_bytes, int8_t* y) {
   run_rows<Results>(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
 }
 template <class Results>
-[[gnu::noinline]] void run_packed_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
+[[gnu::noinline]] void run_packed_on_stack(const PackedConv2dArgs& a, const int8_t* x,
+                                           const int8_t* packed, int32_t bytes, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) run_packed_rows<Results>(a, x, packed, columns, bytes, y);
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock))
+    run_packed_rows<Results>(a, x, packed, columns, bytes, y);
   else run_packed_columns<Results>(a, x, packed, columns, bytes, y);
 }
 
 // All of a call, whatever its windows are.
 template <class Results>
-void run_packed(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
-  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_packed_in_place<Results>(a, x, packed, y);
-  const int32_t most = packed_conv2d_columns_bytes(a), bytes = scratch_bytes < most ? scratch_bytes : most;
+void run_packed(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch,
+                int32_t scratch_bytes, int8_t* y) {
+  if (packed_conv2d_is_in_one_piece<int32_t>(a))
+    return run_packed_in_place<Results>(a, x, packed, y);
+  const int32_t most = packed_conv2d_columns_bytes(a),
+                bytes = scratch_bytes < most ? scratch_bytes : most;
   if (bytes < most && bytes <= kPackedStackColumns)
-    return run_packed_on_stack<Results>(a, x, packed, most < kPackedStackColumns ? most : kPackedStackColumns, y);
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) run_packed_rows<Results>(a, x, packed, scratch, bytes, y);
+    return run_packed_on_stack<Results>(a, x, packed,
+                                        most < kPackedStackColumns ? most : kPackedStackColumns, y);
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock))
+    run_packed_rows<Results>(a, x, packed, scratch, bytes, y);
   else run_packed_columns<Results>(a, x, packed, scratch, bytes, y);
 }
 

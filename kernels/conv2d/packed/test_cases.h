@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions for the tests of the kernels on packed weights: shapes, weights and scales of each, and how they are packed.
+// Convolutions for the tests of the kernels on packed weights: shapes, weights and scales of each,
+// and how they are packed.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -28,11 +29,16 @@ struct PackedFilters {
   std::vector<int8_t> weight;  // [oc,kh,kw,c]
   std::vector<int32_t> bias, multiplier, shift;
 };
-inline PackedFilters filters_of(const PackedCase& k, Random& random, int32_t most_multiplier, int8_t least_weight = -128) {
+inline PackedFilters filters_of(const PackedCase& k, Random& random, int32_t most_multiplier,
+                                int8_t least_weight = -128) {
   PackedFilters f;
-  for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i) f.weight.push_back(std::max(random.s8(), least_weight));
+  for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i)
+    f.weight.push_back(std::max(random.s8(), least_weight));
   f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
-  f.multiplier = random.list(k.oc, 0, k.has_shifts ? INT32_MAX : random.in(0, 1) ? most_multiplier : 1 << 22);
+  f.multiplier = random.list(k.oc, 0,
+                             k.has_shifts      ? INT32_MAX
+                             : random.in(0, 1) ? most_multiplier
+                                               : 1 << 22);
   if (k.has_shifts) f.shift = random.list(k.oc, -31, k.once ? -1 : 0);
   return f;
 }
@@ -42,12 +48,14 @@ inline std::vector<int32_t> first_of(const PackedCase& k, const PackedFilters& f
   const int32_t length = k.kh * k.kw * k.c;
   std::vector<int32_t> first = f.bias;
   for (int32_t o = 0; o < k.oc; ++o)
-    for (int32_t e = 0; e < length; ++e) first[static_cast<size_t>(o)] -= k.x_zero * f.weight[static_cast<size_t>(o * length + e)];
+    for (int32_t e = 0; e < length; ++e)
+      first[static_cast<size_t>(o)] -= k.x_zero * f.weight[static_cast<size_t>(o * length + e)];
   return first;
 }
 
 // What the plain convolution gives, or the layer that rounds once.
-inline std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, const int8_t* x) {
+inline std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f,
+                                       const int8_t* x) {
   const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
                      k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
                      k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
@@ -55,7 +63,8 @@ inline std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters&
   std::vector<int8_t> y(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
   if (k.once) {
     const LinearOnceArgs once{k.n * k.oh * k.ow, k.c, k.oc, k.y_zero, -128, 127};
-    linear_once_reference(once, x, f.weight.data(), first_of(k, f).data(), f.multiplier.data(), f.shift.data(), y.data());
+    linear_once_reference(once, x, f.weight.data(), first_of(k, f).data(), f.multiplier.data(),
+                          f.shift.data(), y.data());
     return y;
   }
   conv2d_reference(a, x, f.weight.data(), f.bias.data(), y.data());
@@ -75,13 +84,16 @@ std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
     const int8_t w = f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
     return k.behind_relu ? behind_relu<p>(w) : w;
   };
-  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(p, k.oc) : 0)));
-  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? shift.data() : nullptr, weight, packed.data());
+  std::vector<int8_t> packed(static_cast<size_t>(
+      packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(p, k.oc) : 0)));
+  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(),
+                  k.has_shifts ? shift.data() : nullptr, weight, packed.data());
   return packed;
 }
 
 // The arguments that all calls on packed weights begin with.
-inline TestCall begin_packed_call(const Kernel& kernel, const PackedCase& k, const std::vector<int8_t>& packed, Random& random) {
+inline TestCall begin_packed_call(const Kernel& kernel, const PackedCase& k,
+                                  const std::vector<int8_t>& packed, Random& random) {
   TestCall call(kernel);
   random.fill(call.image(k.n, k.h, k.w, k.c));
   Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(packed.size())});

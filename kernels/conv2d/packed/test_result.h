@@ -9,7 +9,8 @@
 namespace deuteron {
 
 // Its first operand is `input`; the others are its own constants.
-inline std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type& y, std::vector<int8_t> input) {
+inline std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type& y,
+                                     std::vector<int8_t> input) {
   std::vector<const Type*> in{&x}, out{&y};
   std::vector<void*> in_data{input.data()};
   std::vector<int8_t> result(static_cast<size_t>(y.elements()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution with packed weights for the M-profile Vector Extension. Windows of one row of taps are met where they lie in x. For others
-// the columns of taps of neighbouring windows are copied to lie one after the other, kernel_h pixels each, so that windows overlap there as
-// they do in x: each element is copied kernel_h / stride_h times and not for every tap.
+// Convolution with packed weights for the M-profile Vector Extension. Windows of one row of taps
+// are met where they lie in x. For others the columns of taps of neighbouring windows are copied to
+// lie one after the other, kernel_h pixels each, so that windows overlap there as they do in x:
+// each element is copied kernel_h / stride_h times and not for every tap.
 #pragma once
 #include <arm_mve.h>
 
@@ -14,8 +15,8 @@
 
 namespace deuteron {
 
-// What every window of a call meets. Results: makes them of the sums, of type Results::Y. Where Results::meets_windows() is false, windows
-// in one piece meet the filters one by one.
+// What every window of a call meets. Results: makes them of the sums, of type Results::Y. Where
+// Results::meets_windows() is false, windows in one piece meet the filters one by one.
 template <class Results>
 struct PackedFilters {
   const PackedConv2dArgs& a;
@@ -25,9 +26,11 @@ struct PackedFilters {
 };
 
 template <class Results>
-PackedFilters<Results> filters_of(const PackedConv2dArgs& a, const int8_t* packed, const Results& results) {
+PackedFilters<Results> filters_of(const PackedConv2dArgs& a, const int8_t* packed,
+                                  const Results& results) {
   const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
-  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers, results};  // packed_tile_bytes() in 32 bits
+  return {a,      packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers,
+          results};  // packed_tile_bytes() in 32 bits
 }
 
 // A window of which not all bytes of the last block may be read, or the only one.
@@ -38,27 +41,31 @@ void run_window(const PackedFilters<Results>& f, const int8_t* x, typename Resul
   const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
   vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
   const int32_t tiles = packed_tiles(channels), pairs = channels / (2 * kPackedTile);
-  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.packed + tiles * f.tile_bytes);
+  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes,
+                            f.packed + tiles * f.tile_bytes);
   if (pairs > 0) f.results.run(w);
   const int32_t left = tiles - 2 * pairs;
   if (left == 0) return;
   Y out[2 * kPackedTile];          // of one tile, or of two that overlap
-  typename Results::Left of_left;  // of one tile only half of it is written: the results of the other half do not count
+  typename Results::Left of_left;  // of one tile only half of it is written: the results of the
+                                   // other half do not count
   f.results.go_on_behind(w, pairs, left, of_left);
   w.packed += 2 * pairs * f.tile_bytes;
   w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
   f.results.run(w);
   const int32_t count = channels < kPackedTile ? channels : kPackedTile;
   for (int32_t i = 0; i < left; ++i)
-    std::memcpy(y + first_of_tile(channels, 2 * pairs + i), out + i * kPackedTile, static_cast<size_t>(count) * sizeof(Y));
+    std::memcpy(y + first_of_tile(channels, 2 * pairs + i), out + i * kPackedTile,
+                static_cast<size_t>(count) * sizeof(Y));
 }
 
 // `windows` of them, `step` apart, whose last blocks may be read.
 template <class Results>
-DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t* x, int32_t step, int32_t windows,
-                                   typename Results::Y* y) {
+DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t* x, int32_t step,
+                                   int32_t windows, typename Results::Y* y) {
   const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
-  auto w = f.results.windows(f.a, x, step, y, f.packed, f.blocks, tiles, windows, f.packed + packed_tiles(channels) * f.tile_bytes);
+  auto w = f.results.windows(f.a, x, step, y, f.packed, f.blocks, tiles, windows,
+                             f.packed + packed_tiles(channels) * f.tile_bytes);
   f.results.run(w);
   if (channels % kPackedTile == 0) return;
   w.packed += tiles * f.tile_bytes, w.tiles = 1, w.y += channels - kPackedTile;
@@ -68,12 +75,16 @@ DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t
 
 // Windows in one piece. `end`: of x.
 template <class Results>
-void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t step, int32_t windows, const int8_t* end,
-                      typename Results::Y* y) {
-  const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
-  const int32_t whole = last < 0 ? 0 : last / step + 1, count = !Results::meets_windows(f.a) ? 0 : whole < windows ? whole : windows;
+void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t step,
+                      int32_t windows, const int8_t* end, typename Results::Y* y) {
+  const int32_t last =
+      static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
+  const int32_t whole = last < 0 ? 0 : last / step + 1, count = !Results::meets_windows(f.a) ? 0
+                                                                : whole < windows            ? whole
+                                                                                  : windows;
   if (count > 1) run_windows(f, x, step, count, y);
-  for (int32_t i = count > 1 ? count : 0; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
+  for (int32_t i = count > 1 ? count : 0; i < windows; ++i)
+    run_window(f, x + i * step, y + i * f.a.y_step);
 }
 
 // How pixels go to the columns of taps.
@@ -88,20 +99,31 @@ struct Columns {
 
 inline Columns columns_of(const PackedConv2dArgs& a) {
   const int32_t c = a.in_c;
-  Columns k{a, a.kernel_h * c, c, kPackedBlock, 1, vidupq_n_u8(0, 1), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
+  Columns k{a,
+            a.kernel_h * c,
+            c,
+            kPackedBlock,
+            1,
+            vidupq_n_u8(0, 1),
+            vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
   if (c >= kPackedBlock) return k;
   const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
   k.together = fit < reach ? fit : reach;
   const uint8x16_t lanes = k.places;
-  for (int32_t next = c; next < kPackedBlock; next += c)  // each pixel goes further than the one before it
-    k.places = vaddq_m_n_u8(k.places, k.places, static_cast<uint8_t>(k.column - c), vcmpcsq_n_u8(lanes, static_cast<uint8_t>(next)));
+  for (int32_t next = c; next < kPackedBlock;
+       next += c)  // each pixel goes further than the one before it
+    k.places = vaddq_m_n_u8(k.places, k.places, static_cast<uint8_t>(k.column - c),
+                            vcmpcsq_n_u8(lanes, static_cast<uint8_t>(next)));
   return k;
 }
 
 // Pixels of some rows to the same rows of their columns; without x all of them are the zero point.
-DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int32_t rows, int32_t pixels, int8_t* to) {
+DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int32_t rows,
+                                          int32_t pixels, int8_t* to) {
   const int32_t c = k.a.in_c, column = k.column;
-  const int32_t next = x ? c : 0, row = x ? k.a.dilation_h * k.a.in_w * c : 0;  // from an element to that of the next pixel, the next row
+  const int32_t next = x ? c : 0,
+                row = x ? k.a.dilation_h * k.a.in_w * c
+                        : 0;  // from an element to that of the next pixel, the next row
   if (!x) x = reinterpret_cast<const int8_t*>(&k.outside);
   if (c < kPackedBlock) {
     const int32_t together = k.together;
@@ -109,14 +131,16 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
     for (; rows > 0; --rows, x += row, to += c) {
       const int8_t* from = x;
       int8_t* at = to;
-      for (int32_t i = pixels; i > 0; i -= together, from += together * next, at += together * column) {
+      for (int32_t i = pixels; i > 0;
+           i -= together, from += together * next, at += together * column) {
         const mve_pred16_t here = vctp8q(static_cast<uint32_t>((i < together ? i : together) * c));
         vstrbq_scatter_offset_p_s8(at, places, vld1q_z_s8(from, here), here);
       }
     }
     return;
   }
-  const int32_t block = next == 0 ? 0 : kPackedBlock, to_row = k.row, to_block = k.block;  // stores might lie over k, for all gcc knows
+  const int32_t block = next == 0 ? 0 : kPackedBlock, to_row = k.row,
+                to_block = k.block;  // stores might lie over k, for all gcc knows
   for (; rows > 0; --rows, x += row, to += to_row) {
     const int8_t* first = x;
     int8_t* first_to = to;
@@ -124,31 +148,36 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
       const int8_t* from = first;
       int8_t* at = first_to;
       if (c - done >= kPackedBlock) {
-        for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_s8(at, vld1q_s8(from));
+        for (int32_t i = pixels; i > 0; --i, at += column, from += next)
+          vst1q_s8(at, vld1q_s8(from));
         continue;
       }
       const mve_pred16_t here = vctp8q(static_cast<uint32_t>(c - done));
-      for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_p_s8(at, vld1q_z_s8(from, here), here);
+      for (int32_t i = pixels; i > 0; --i, at += column, from += next)
+        vst1q_p_s8(at, vld1q_z_s8(from, here), here);
     }
   }
 }
 
 // `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
-DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw, int32_t columns, int8_t* to) {
+DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih,
+                                           int32_t iw, int32_t columns, int8_t* to) {
   const PackedConv2dArgs& a = k.a;
   const int32_t c = a.in_c;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, columns, 1, a.in_w);
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
+             w = taps_inside(iw, columns, 1, a.in_w);
   if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
   if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
   const int32_t rows = h.end - h.first;
   to += h.first * k.row;
   if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
   if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
-  copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows, w.end - w.first, to + w.first * k.column);
+  copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows,
+              w.end - w.first, to + w.first * k.column);
 }
 
-// Windows of one row of taps side by side lie in x as they are wanted, but for those that reach outside: how many windows from the one at
-// column iw on are of one kind, and whether they lie so.
+// Windows of one row of taps side by side lie in x as they are wanted, but for those that reach
+// outside: how many windows from the one at column iw on are of one kind, and whether they lie so.
 struct WindowRun {
   int32_t count;
   bool in_place;
@@ -159,15 +188,19 @@ inline WindowRun run_of_windows(const PackedConv2dArgs& a, int32_t iw) {
   return room < 0 ? WindowRun{a.out_w, false} : WindowRun{room / a.stride_w + 1, true};
 }
 
-// `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one window, beside the block behind them.
+// `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one
+// window, beside the block behind them.
 template <class Results>
-[[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const Results& results, const int8_t* x, const int8_t* packed,
-                                   int8_t* scratch, int32_t room, typename Results::Y* y) {
+[[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const Results& results,
+                                   const int8_t* x, const int8_t* packed, int8_t* scratch,
+                                   int32_t room, typename Results::Y* y) {
   const PackedFilters<Results> f = filters_of(a, packed, results);
   const Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
-  const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
+  const int32_t most = fit >= a.out_w || fit == 1
+                           ? fit
+                           : fit / 2 * 2;  // windows at a time: an odd number wastes one
   const int32_t image = a.in_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   for (int32_t n = 0; n < a.n; ++n, x += image)
@@ -179,13 +212,15 @@ template <class Results>
         const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{a.out_w, false};
         windows = run.count < a.out_w - ow ? run.count : a.out_w - ow;
         if (run.in_place) {
-          run_in_one_piece(f, x + (ih * a.in_w + iw) * a.in_c, a.stride_w * a.in_c, windows, end, y + ow * a.y_step);
+          run_in_one_piece(f, x + (ih * a.in_w + iw) * a.in_c, a.stride_w * a.in_c, windows, end,
+                           y + ow * a.y_step);
           continue;
         }
         windows = windows < most ? windows : most;
         const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
         fill_columns(k, x, ih, iw, columns, scratch);
-        // Read to the end of the block, against weights of 0; of a file that has others, the result may not depend on what the memory held.
+        // Read to the end of the block, against weights of 0; of a file that has others, the result
+        // may not depend on what the memory held.
         vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
         if (a.out_c < kPackedTile) run_window(f, scratch, y);
         else run_windows(f, scratch, step, windows, y + ow * a.y_step);
@@ -195,16 +230,18 @@ template <class Results>
 
 // Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.
 template <class Results>
-void run_in_place(const PackedConv2dArgs& a, const Results& results, const int8_t* x, const int8_t* packed, typename Results::Y* y) {
+void run_in_place(const PackedConv2dArgs& a, const Results& results, const int8_t* x,
+                  const int8_t* packed, typename Results::Y* y) {
   const PackedFilters<Results> f = filters_of(a, packed, results);
   const int32_t image = a.in_h * a.in_w * a.in_c, row = a.stride_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
-  const bool all_pixels =
-      a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_one_row(a);
+  const bool all_pixels = a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 &&
+                          a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_one_row(a);
   const int32_t images = all_pixels ? 1 : a.n, rows = all_pixels ? 1 : a.out_h;
   const int32_t windows = all_pixels ? a.n * a.out_h * a.out_w : a.out_w;
   for (int32_t n = 0; n < images; ++n, x += image)
-    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row) run_in_one_piece(f, x + oh * row, a.stride_w * a.in_c, windows, end, y);
+    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row)
+      run_in_one_piece(f, x + oh * row, a.stride_w * a.in_c, windows, end, y);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d_add: its arguments checked once, at load. The overload says the packing (kernels/dense/packing.h). A host runs each
-// by the portable kernel, a core only that of its instruction set.
+// deuteron::packed_conv2d_add: its arguments checked once, at load. The overload says the packing
+// (kernels/dense/packing.h). A host runs each by the portable kernel, a core only that of its
+// instruction set.
 #include "kernels/conv2d/packed_add/keep_call.h"
 
 namespace deuteron {
@@ -21,8 +22,11 @@ struct Kernels {
 
 }  // namespace
 
-const Kernel kPackedConv2dAddMve4x16 = added_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_add.mve_4x16");
-const Kernel kPackedConv2dAddDsp4x4 = added_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_add.dsp_4x4");
-const Kernel kPackedConv2dAddScalar1x4 = added_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d_add.scalar_1x4");
+const Kernel kPackedConv2dAddMve4x16 =
+    added_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_add.mve_4x16");
+const Kernel kPackedConv2dAddDsp4x4 =
+    added_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_add.dsp_4x4");
+const Kernel kPackedConv2dAddScalar1x4 =
+    added_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d_add.scalar_1x4");
 
 }  // namespace deuteron

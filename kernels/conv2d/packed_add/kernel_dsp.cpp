@@ -4,15 +4,20 @@
 
 namespace deuteron {
 
-void packed_conv2d_add_s8_dsp(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
-                              const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
+void packed_conv2d_add_s8_dsp(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x,
+                              const int8_t* packed, const int8_t* other, int32_t rows,
+                              void* scratch, int32_t scratch_bytes, int8_t* y) {
   // Neither has one window nor shifts.
-  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, packed_conv2d_s8_dsp_windows, linear_add_s8_dsp);
+  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y},
+                 packed_conv2d_s8_dsp_windows, linear_add_s8_dsp);
 }
 
-void packed_conv2d_add_s8_dsp_in_scratch(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
-                                         const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
-  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, packed_conv2d_s8_dsp_in_scratch, linear_add_s8_dsp);
+void packed_conv2d_add_s8_dsp_in_scratch(const PackedConv2dArgs& a, const LinearAddArgs& sum,
+                                         const int8_t* x, const int8_t* packed, const int8_t* other,
+                                         int32_t rows, void* scratch, int32_t scratch_bytes,
+                                         int8_t* y) {
+  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y},
+                 packed_conv2d_s8_dsp_in_scratch, linear_add_s8_dsp);
 }
 
 }  // namespace deuteron

@@ -16,24 +16,29 @@ struct AddedRows {
   int8_t* y;
 };
 
-// convolve(args, x, packed, scratch, scratch bytes, c) and add(args, c, other, y) are those of the kernels.
+// convolve(args, x, packed, scratch, scratch bytes, c) and add(args, c, other, y) are those of the
+// kernels.
 template <class Convolve, class Sum>
 inline void run_added_rows(const AddedRows& k, const Convolve& convolve, const Sum& add) {
   const PackedConv2dArgs& a = k.conv;
   const auto bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, k.rows));
   auto* const c = static_cast<int8_t*>(k.scratch);
   // Field by field: to copy them whole, a compiler fetches memcpy.
-  PackedConv2dArgs part{1,          a.in_h,  a.in_w,  a.in_c,       a.out_h,      a.out_w,  a.out_c,  a.kernel_h,   a.kernel_w, a.stride_h,
-                        a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, a.x_zero, a.y_zero, a.has_shifts, a.y_step,   a.y_row};
+  PackedConv2dArgs part{1,          a.in_h,   a.in_w,       a.in_c,       a.out_h,
+                        a.out_w,    a.out_c,  a.kernel_h,   a.kernel_w,   a.stride_h,
+                        a.stride_w, a.pad_h,  a.pad_w,      a.dilation_h, a.dilation_w,
+                        a.x_zero,   a.y_zero, a.has_shifts, a.y_step,     a.y_row};
   LinearAddArgs sum{0, 0, k.sum.x_factor, k.sum.other_factor, k.sum.first};
   const int8_t *image = k.x, *other = k.other;
   int8_t* y = k.y;
   for (int32_t n = a.n; n > 0; --n, image += a.in_h * a.in_w * a.in_c)
-    for (int32_t left = a.out_h, ih = -a.pad_h; left > 0; left -= k.rows, ih += k.rows * a.stride_h) {
+    for (int32_t left = a.out_h, ih = -a.pad_h; left > 0;
+         left -= k.rows, ih += k.rows * a.stride_h) {
       const int32_t first = ih < 0 ? 0 : ih;  // rows of the input above it are not seen
       part.out_h = left < k.rows ? left : k.rows;
       part.in_h = a.in_h - first, part.pad_h = first - ih;
-      convolve(part, image + first * a.in_w * a.in_c, k.packed, c + bytes, k.scratch_bytes - bytes, c);
+      convolve(part, image + first * a.in_w * a.in_c, k.packed, c + bytes, k.scratch_bytes - bytes,
+               c);
       sum.count = sum.period = part.out_h * a.y_row;
       add(sum, c, other, y);
       other += sum.count, y += sum.count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d_add_shifts: its arguments checked once, at load, as those of deuteron::packed_conv2d_add.
+// deuteron::packed_conv2d_add_shifts: its arguments checked once, at load, as those of
+// deuteron::packed_conv2d_add.
 #include "kernels/conv2d/packed_add/keep_call.h"
 #include "kernels/conv2d/packed_add_shifts/kernel.h"
 
@@ -15,12 +16,15 @@ struct Kernels {
   [[maybe_unused]] static constexpr auto mve_columns = packed_conv2d_add_shifts_s8_mve_columns;
   [[maybe_unused]] static constexpr auto mve_rows = packed_conv2d_add_shifts_s8_mve_rows;
   [[maybe_unused]] static constexpr auto dsp = packed_conv2d_add_shifts_s8_dsp;
-  [[maybe_unused]] static constexpr auto dsp_in_scratch = packed_conv2d_add_shifts_s8_dsp_in_scratch;
+  [[maybe_unused]] static constexpr auto dsp_in_scratch =
+      packed_conv2d_add_shifts_s8_dsp_in_scratch;
 };
 
 }  // namespace
 
-const Kernel kPackedConv2dAddShiftsMve4x16 = added_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_add_shifts.mve_4x16");
-const Kernel kPackedConv2dAddShiftsDsp4x4 = added_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_add_shifts.dsp_4x4");
+const Kernel kPackedConv2dAddShiftsMve4x16 =
+    added_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_add_shifts.mve_4x16");
+const Kernel kPackedConv2dAddShiftsDsp4x4 =
+    added_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_add_shifts.dsp_4x4");
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d_shifts: its arguments checked once, at load, as those of deuteron::packed_conv2d.
+// deuteron::packed_conv2d_shifts: its arguments checked once, at load, as those of
+// deuteron::packed_conv2d.
 #include "kernels/conv2d/packed/keep_call.h"
 #include "kernels/conv2d/packed_shifts/kernel.h"
 
@@ -24,7 +25,9 @@ struct Kernels {
 
 }  // namespace
 
-const Kernel kPackedConv2dShiftsMve4x16 = packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_shifts.mve_4x16");
-const Kernel kPackedConv2dShiftsDsp4x4 = packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_shifts.dsp_4x4");
+const Kernel kPackedConv2dShiftsMve4x16 =
+    packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_shifts.mve_4x16");
+const Kernel kPackedConv2dShiftsDsp4x4 =
+    packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_shifts.dsp_4x4");
 
 }  // namespace deuteron

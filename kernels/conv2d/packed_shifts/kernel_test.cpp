@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d_shifts and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare()
-// refuses.
+// deuteron::packed_conv2d_shifts and its binding against the reference of conv2d, bit for bit, in
+// every packing; and what prepare() refuses.
 #include "kernels/conv2d/packed_shifts/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -12,14 +12,17 @@ namespace deuteron {
 namespace packed_conv2d_shifts_test {
 
 template <Packing p>
-constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dShiftsMve4x16 : kPackedConv2dShiftsDsp4x4;
+constexpr const Kernel& kKernel =
+    p == Packing::mve_4x16 ? kPackedConv2dShiftsMve4x16 : kPackedConv2dShiftsDsp4x4;
 
-// Scales as TFLite has them: multipliers of 31 bits. The shifts are those of one call: some bits apart.
+// Scales as TFLite has them: multipliers of 31 bits. The shifts are those of one call: some bits
+// apart.
 template <Packing p>
 PackedFilters shifted_filters_of(const PackedCase& k, Random& random) {
   PackedFilters f = filters_of(k, random, INT32_MAX, p == Packing::dsp_4x4 ? -127 : -128);
   const int32_t least = random.in(least_windows_shift(p), -1);
-  f.multiplier = random.list(k.oc, 1 << 30, INT32_MAX), f.shift = random.list(k.oc, least, std::min(least + 6, -1));
+  f.multiplier = random.list(k.oc, 1 << 30, INT32_MAX),
+  f.shift = random.list(k.oc, least, std::min(least + 6, -1));
   return f;
 }
 
@@ -39,8 +42,10 @@ void check(KernelCases& cases, PackedCase k, uint32_t seed, int* served) {
   if (seed % 2 == 0) k.y_zero = -128;
   const PackedFilters f = shifted_filters_of<p>(k, random);
   TestCall call = call_of<p>(k, f, random);
-  const std::string name =
-      line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero}, seed);
+  const std::string name = line(k.name,
+                                {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph,
+                                 k.pw, k.dh, k.dw, k.x_zero, k.y_zero},
+                                seed);
   cases.run(name + " in packing " + std::to_string(static_cast<int>(p)), call);
   cases.expect(9, expected_of(k, f, data_of<int8_t>(call.tensor_at(0))));
   ++*served;
@@ -65,10 +70,12 @@ TEST(PackedConv2dShiftsKernel, EqualsTheReferenceOnRandomShapes) {
   for (uint32_t i = 0; i < 300; ++i) {
     PackedCase k{};
     k.name = "random";
-    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 40), k.oc = random.in(1, 40);
-    k.kh = random.in(1, 5), k.kw = random.in(1, 5), k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4),
-    k.pw = random.in(0, 4), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
-    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
+    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 40),
+    k.oc = random.in(1, 40);
+    k.kh = random.in(1, 5), k.kw = random.in(1, 5), k.sh = random.in(1, 3), k.sw = random.in(1, 3),
+    k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
+    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1),
+    k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check<Packing::mve_4x16>(mve, k, 1000 + i, &served);
     check<Packing::dsp_4x4>(dsp, k, 1000 + i, &served);
@@ -95,8 +102,12 @@ TEST(PackedConv2dShiftsKernel, Refuses) {
 
 // Also with other bytes than a compiler writes: all of them come from the test's generator.
 TEST(PackedConv2dShiftsKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(kPackedConv2dShiftsMve4x16, "x8:2,4,6,7:0231 x8c:480 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:192 x8:2,6,6,7:0231");
-  expect_inside(kPackedConv2dShiftsDsp4x4, "x8:2,4,6,7:0231 x8c:384 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:144 x8:2,6,6,7:0231");
+  expect_inside(
+      kPackedConv2dShiftsMve4x16,
+      "x8:2,4,6,7:0231 x8c:480 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:192 x8:2,6,6,7:0231");
+  expect_inside(
+      kPackedConv2dShiftsDsp4x4,
+      "x8:2,4,6,7:0231 x8c:384 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:144 x8:2,6,6,7:0231");
 }
 
 }  // namespace packed_conv2d_shifts_test

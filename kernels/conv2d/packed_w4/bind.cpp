@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_conv2d_w4: its arguments checked once, at load. The overload says the packing (kernels/conv2d/packed_w4/tiles.h). A host
-// runs each by the portable kernel, a core only that of its instruction set.
+// deuteron::packed_conv2d_w4: its arguments checked once, at load. The overload says the packing
+// (kernels/conv2d/packed_w4/tiles.h). A host runs each by the portable kernel, a core only that of
+// its instruction set.
 #include "kernels/common/kernels.h"
 #include "kernels/conv2d/packed/read_call.h"
 #include "kernels/conv2d/packed_w4/kernel.h"
@@ -18,9 +19,11 @@ namespace deuteron {
 
 #if !defined(DEUTERON_MICROCONTROLLER)
 template <>
-inline constexpr std::string_view kKernelName<packed_conv2d_w4_s8<Packing::mve_4x16>> = "packed_conv2d_w4_s8<Packing::mve_4x16>";
+inline constexpr std::string_view kKernelName<packed_conv2d_w4_s8<Packing::mve_4x16>> =
+    "packed_conv2d_w4_s8<Packing::mve_4x16>";
 template <>
-inline constexpr std::string_view kKernelName<packed_conv2d_w4_s8<Packing::dsp_4x4>> = "packed_conv2d_w4_s8<Packing::dsp_4x4>";
+inline constexpr std::string_view kKernelName<packed_conv2d_w4_s8<Packing::dsp_4x4>> =
+    "packed_conv2d_w4_s8<Packing::dsp_4x4>";
 #endif
 
 namespace {
@@ -41,10 +44,13 @@ PackedBytes bytes_of(const PackedConv2dArgs& a) {
 }
 
 #if defined(DEUTERON_HOST_KERNELS)
-// Unpacked, and in the order of the host's kernels, where there are such kernels and memory. False: not kept.
+// Unpacked, and in the order of the host's kernels, where there are such kernels and memory. False:
+// not kept.
 template <Packing p>
 bool keep_on_host(Call& call, Prepared* prepared, const W4Call& c) {
-  if (call.recorder != nullptr || !call.tensor(kPackedWeights).constant || host_dot_forms().count == 0) return false;
+  if (call.recorder != nullptr || !call.tensor(kPackedWeights).constant ||
+      host_dot_forms().count == 0)
+    return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const int64_t ordered = packed_conv2d_host_bytes(c.args, form);
   if (ordered == 0) return false;
@@ -52,8 +58,9 @@ bool keep_on_host(Call& call, Prepared* prepared, const W4Call& c) {
   const auto order = [&](void* room) {
     auto* const unpacked = static_cast<int8_t*>(room) + ordered;
     const W4Tile t = w4_tile(p, c.args.length(), c.args.has_shifts);
-    unpack_tiles<p>(t, c.args.has_shifts, c.packed, tiles, unpacked,
-                    [&](const int8_t* tile, int8_t* to) { unpack_weights<p>(t, c.args.length(), tile, to); });
+    unpack_tiles<p>(
+        t, c.args.has_shifts, c.packed, tiles, unpacked,
+        [&](const int8_t* tile, int8_t* to) { unpack_weights<p>(t, c.args.length(), tile, to); });
     return order_packed_conv2d<p>(c.args, form, unpacked, room);
   };
   const int64_t bytes = ordered + tiles * packed_conv2d_w4_unpacked_bytes(c.args, p);
@@ -65,33 +72,41 @@ template <Packing p>
 Status keep_w4(Call& call, Prepared* prepared, const W4Call& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_w4_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+      return keep_for<Feature::mve, packed_conv2d_w4_s8_mve>(call, prepared, c.args, c.x, c.packed,
+                                                             c.scratch, c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_w4_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+      return keep_for<Feature::dsp, packed_conv2d_w4_s8_dsp>(call, prepared, c.args, c.x, c.packed,
+                                                             c.scratch, c.scratch_bytes, c.y);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_w4_s8<p>>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+  else
+    return keep<packed_conv2d_w4_s8<p>>(call, prepared, c.args, c.x, c.packed, c.scratch,
+                                        c.scratch_bytes, c.y);
 }
 
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
   PackedConv2dArgs a;
-  if (Status s = read_packed_call<p, bytes_of<p>>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
+  if (Status s = read_packed_call<p, bytes_of<p>>(call, kYZero, kScratch, kOut, a); !s.ok())
+    return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor& scratch = call.tensor(kScratch);
-  if (scratch.numel < packed_conv2d_w4_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a tile and the windows");
-  return keep_w4<p>(
-      call, prepared,
-      {a, static_cast<const int8_t*>(call.tensor(kPackedX).data), static_cast<const int8_t*>(call.tensor(kPackedWeights).data),
-       scratch.data, scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
+  if (scratch.numel < packed_conv2d_w4_least_scratch_bytes(a, p))
+    return bad_argument(kScratch, "must hold a tile and the windows");
+  return keep_w4<p>(call, prepared,
+                    {a, static_cast<const int8_t*>(call.tensor(kPackedX).data),
+                     static_cast<const int8_t*>(call.tensor(kPackedWeights).data), scratch.data,
+                     scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace
 
-const Kernel kPackedConv2dW4Mve4x16 = {"deuteron::packed_conv2d_w4.mve_4x16", "TTLLLLIIXO", prepare<Packing::mve_4x16>};
-const Kernel kPackedConv2dW4Dsp4x4 = {"deuteron::packed_conv2d_w4.dsp_4x4", "TTLLLLIIXO", prepare<Packing::dsp_4x4>};
+const Kernel kPackedConv2dW4Mve4x16 = {"deuteron::packed_conv2d_w4.mve_4x16", "TTLLLLIIXO",
+                                       prepare<Packing::mve_4x16>};
+const Kernel kPackedConv2dW4Dsp4x4 = {"deuteron::packed_conv2d_w4.dsp_4x4", "TTLLLLIIXO",
+                                      prepare<Packing::dsp_4x4>};
 
 }  // namespace deuteron

@@ -7,9 +7,11 @@
 namespace deuteron {
 namespace {
 
-// A run of one filter: (nibble - 8) * factor. The bits of a byte are the same with signs and without.
+// A run of one filter: (nibble - 8) * factor. The bits of a byte are the same with signs and
+// without.
 void store_run(uint8x16_t nibbles, uint32_t factor, uint8_t* to) {
-  vst1q_u8(to, vmlaq_n_u8(vdupq_n_u8(static_cast<uint8_t>(0u - kMiddle * factor)), nibbles, static_cast<uint8_t>(factor)));
+  vst1q_u8(to, vmlaq_n_u8(vdupq_n_u8(static_cast<uint8_t>(0u - kMiddle * factor)), nibbles,
+                          static_cast<uint8_t>(factor)));
 }
 
 void unpack_mve(const W4Tile& t, int32_t, const int8_t* tile, int8_t* weights) {
@@ -31,9 +33,10 @@ void unpack_mve(const W4Tile& t, int32_t, const int8_t* tile, int8_t* weights) {
 
 }  // namespace
 
-void packed_conv2d_w4_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
-                             int8_t* y) {
-  run_in_parts<Packing::mve_4x16, unpack_mve, packed_conv2d_s8_mve>(a, x, packed, scratch, scratch_bytes, y);
+void packed_conv2d_w4_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                             void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_in_parts<Packing::mve_4x16, unpack_mve, packed_conv2d_s8_mve>(a, x, packed, scratch,
+                                                                    scratch_bytes, y);
 }
 
 }  // namespace deuteron

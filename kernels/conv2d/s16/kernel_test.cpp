@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d_s16 and its binding against the reference, bit for bit, over shapes whose extents all differ; and what prepare() refuses.
+// conv2d_s16 and its binding against the reference, bit for bit, over shapes whose extents all
+// differ; and what prepare() refuses.
 #include "kernels/conv2d/s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -18,7 +19,8 @@ struct Case {
 };
 
 Conv2dS16Args args_of(const Case& k) {
-  return {k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.low, k.high};
+  return {k.n,  k.h,  k.w,  k.c,  k.oh, k.ow, k.oc,  k.kh,  k.kw,
+          k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.low, k.high};
 }
 
 // Plain weights and what there is for each filter; and both as the kernel reads them.
@@ -49,7 +51,8 @@ struct Filters {
 
 std::vector<int16_t> steps(Random& random, int64_t count) {
   std::vector<int16_t> v;
-  for (const int32_t x : random.list(static_cast<int32_t>(count), -32768, 32767)) v.push_back(static_cast<int16_t>(x));
+  for (const int32_t x : random.list(static_cast<int32_t>(count), -32768, 32767))
+    v.push_back(static_cast<int16_t>(x));
   return v;
 }
 
@@ -105,13 +108,14 @@ TEST(Conv2dS16Kernel, EqualsTheReference) {
     TestCall call = call_of(k, filters, random);
     cases.run(k.name, call);
     std::vector<int16_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
-    conv2d_s16_reference(args_of(k), data_of<int16_t>(call.tensor_at(0)), filters.weight.data(), filters.first.data(),
-                         filters.multiplier.data(), expected.data());
+    conv2d_s16_reference(args_of(k), data_of<int16_t>(call.tensor_at(0)), filters.weight.data(),
+                         filters.first.data(), filters.multiplier.data(), expected.data());
     cases.expect(9, expected);
   }
 }
 
-// A column of 9 elements is filled up to 10, a filter of 30 to 32: weights there are 0, but a file may have others.
+// A column of 9 elements is filled up to 10, a filter of 30 to 32: weights there are 0, but a file
+// may have others.
 TEST(Conv2dS16Kernel, WhatTheScratchHeldMakesNoDifference) {
   const Case k{"3x3", 1, 6, 7, 3, 5, 3, 3, 6, 7, 1, 1, 1, 1};
   std::vector<uint8_t> results[2];

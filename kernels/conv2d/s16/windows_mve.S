@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops of int16 convolution for the M-profile Vector Extension: contracts in kernels/conv2d/s16/windows_mve.h, blocks and loops in
-@ kernels/dense/packed_mve.inc, whose vectors hold half as many elements here. Assembly, because gcc 12 spills where all sixteen registers are
+@ Inner loops of int16 convolution for the M-profile Vector Extension: contracts in
+@ kernels/conv2d/s16/windows_mve.h, blocks and loops in kernels/dense/packed_mve.inc, whose vectors
+@ hold half as many elements here. Assembly, because gcc 12 spills where all sixteen registers are
 @ needed.
 #include "kernels/dense/packed_mve.inc"
 
@@ -9,7 +10,8 @@
 .set WINDOWS_FRAME, 32
 
 @ void deuteron_s16_windows_mve(const MveS16Windows*)
-@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, windows 32, y_max 36
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, windows 32, y_max
+@   36
 @ q6 y_min   q7 y_max
   .section .text.deuteron_s16_windows_mve,"ax"
   .global deuteron_s16_windows_mve
@@ -40,7 +42,8 @@ deuteron_s16_windows_mve:
   .endr
   subs r3, #1
   bne 3b
-5:                                  @ eight sums -> four results at r5, four at r7. VQRDMULH rounds halves up. q2: first[]
+5:                                  @ eight sums -> four results at r5, four at r7. VQRDMULH rounds
+                                    @ halves up. q2: first[]
   vmov q4[2], q4[0], r0, r4
   vmov q4[3], q4[1], r2, r6
   vmov q5[2], q5[0], r8, r12

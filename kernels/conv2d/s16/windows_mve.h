@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of int16 convolution with the M-profile Vector Extension: 4 filters against 2 windows, or 8 against one, on weights
-// packed as kernels/conv2d/s16/kernel.h says. Nothing is read behind the weights; windows are whole blocks. Sums wrap modulo 2^32. Schedules:
-// windows_mve.S.
+// The inner loops of int16 convolution with the M-profile Vector Extension: 4 filters against 2
+// windows, or 8 against one, on weights packed as kernels/conv2d/s16/kernel.h says. Nothing is read
+// behind the weights; windows are whole blocks. Sums wrap modulo 2^32. Schedules: windows_mve.S.
 #pragma once
 #include <cstdint>
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable int8 convolution with int16 results: four filters meet one window. The reference of the instruction sets, and what a host runs.
+// Portable int8 convolution with int16 results: four filters meet one window. The reference of the
+// instruction sets, and what a host runs.
 #include "kernels/conv2d/s8_s16/kernel.h"
 
 #include "kernels/conv2d/s8_s16/windows.h"
 
 namespace deuteron {
 
-void conv2d_s8_s16(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* packed, void* scratch, int16_t* y) {
+void conv2d_s8_s16(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* packed, void* scratch,
+                   int16_t* y) {
   const PackedConv2dArgs& layer = a.layer;
   const int32_t length = layer.length(), tiles = packed_tiles(layer.out_c);
   const int32_t count = layer.out_c < kPackedTile ? layer.out_c : kPackedTile;

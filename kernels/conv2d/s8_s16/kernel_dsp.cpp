@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 convolution with int16 results for the DSP extension: four elements of a window meet four filters, two products an SMLAD. 23
-// instructions for 16 products.
+// int8 convolution with int16 results for the DSP extension: four elements of a window meet four
+// filters, two products an SMLAD. 23 instructions for 16 products.
 #include "kernels/conv2d/s8_s16/kernel.h"
 #include "kernels/conv2d/s8_s16/windows.h"
 
@@ -35,10 +35,13 @@ inline void add_quad(const Quad& x, const int8_t* w, uint32_t (&sums)[kPackedTil
 
 }  // namespace
 
-void conv2d_s8_s16_dsp(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* packed, void* scratch, int16_t* y) {
+void conv2d_s8_s16_dsp(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* packed,
+                       void* scratch, int16_t* y) {
   const PackedConv2dArgs& layer = a.layer;
-  const int32_t length = layer.length(), whole = length / kPackedQuad, rest = length % kPackedQuad, tiles = packed_tiles(layer.out_c);
-  const int32_t count = layer.out_c < kPackedTile ? layer.out_c : kPackedTile, quads = kPackedBlock / kPackedQuad;
+  const int32_t length = layer.length(), whole = length / kPackedQuad, rest = length % kPackedQuad,
+                tiles = packed_tiles(layer.out_c);
+  const int32_t count = layer.out_c < kPackedTile ? layer.out_c : kPackedTile,
+                quads = kPackedBlock / kPackedQuad;
   const int32_t blocks = (length + kPackedBlock - 1) / kPackedBlock;
   each_window(layer, x, scratch, y, [&](const int8_t* window, int16_t* to) {
     const int8_t* tile = packed;
@@ -46,11 +49,14 @@ void conv2d_s8_s16_dsp(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* 
       uint32_t sums[kPackedTile] = {};
       const int8_t *w = tile, *from = window;
       for (int32_t q = whole; q > 0; q -= quads, w += kPackedTile * kPackedBlock - kPackedBlock)
-        for (int32_t k = q < quads ? q : quads; k > 0; --k, w += kPackedQuad, from += kPackedQuad) add_quad(Quad(from), w, sums);
+        for (int32_t k = q < quads ? q : quads; k > 0; --k, w += kPackedQuad, from += kPackedQuad)
+          add_quad(Quad(from), w, sums);
       if (rest > 0) {
         uint32_t last = 0;
         std::memcpy(&last, from, static_cast<size_t>(rest));
-        add_quad(Quad(last), tile + whole / quads * (kPackedTile * kPackedBlock) + whole % quads * kPackedQuad, sums);
+        add_quad(Quad(last),
+                 tile + whole / quads * (kPackedTile * kPackedBlock) + whole % quads * kPackedQuad,
+                 sums);
       }
       tile += blocks * (kPackedTile * kPackedBlock);
       finish_tile(a, sums, tile, count, to + first_of_tile(layer.out_c, t));

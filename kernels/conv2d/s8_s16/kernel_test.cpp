@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv2d_s8_s16 and its binding against the reference, bit for bit, over shapes whose extents all differ; and what prepare() refuses.
+// conv2d_s8_s16 and its binding against the reference, bit for bit, over shapes whose extents all
+// differ; and what prepare() refuses.
 #include "kernels/conv2d/s8_s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -19,7 +20,8 @@ struct Case {
 };
 
 Conv2dS8S16Args args_of(const Case& k) {
-  PackedConv2dArgs a{k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, 0, false, 0, 0};
+  PackedConv2dArgs a{k.n,  k.h,  k.w,  k.c,  k.oh, k.ow,     k.oc, k.kh,  k.kw, k.sh,
+                     k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, 0,    false, 0,    0};
   set_dense_result(a);
   return {a, k.shift, k.low, k.high};
 }
@@ -31,13 +33,16 @@ struct Filters {
     const int32_t length = k.kh * k.kw * k.c;
     std::vector<int32_t> first = bias;
     for (int32_t o = 0; o < k.oc; ++o)
-      for (int32_t e = 0; e < length; ++e) first[static_cast<size_t>(o)] -= k.x_zero * weight[static_cast<size_t>(o * length + e)];
+      for (int32_t e = 0; e < length; ++e)
+        first[static_cast<size_t>(o)] -= k.x_zero * weight[static_cast<size_t>(o * length + e)];
     const auto by_column = [&](int32_t o, int32_t e) {
       const int32_t tap = e / k.c;
-      return weight[static_cast<size_t>(o * length + (tap % k.kh * k.kw + tap / k.kh) * k.c + e % k.c)];
+      return weight[static_cast<size_t>(o * length + (tap % k.kh * k.kw + tap / k.kh) * k.c +
+                                        e % k.c)];
     };
     std::vector<int8_t> bytes(static_cast<size_t>(packed_bytes(Packing::mve_4x16, k.oc, length)));
-    pack_weights<Packing::mve_4x16>(k.oc, length, first.data(), multiplier.data(), nullptr, by_column, bytes.data());
+    pack_weights<Packing::mve_4x16>(k.oc, length, first.data(), multiplier.data(), nullptr,
+                                    by_column, bytes.data());
     return bytes;
   }
 };
@@ -62,7 +67,9 @@ TestCall call_of(const Case& k, const Filters& filters, Random& random) {
   call.integers({k.ph, k.pw});
   call.integers({k.dh, k.dw});
   for (const int32_t v : {k.x_zero, k.shift, k.low, k.high}) call.integer(v);
-  call.tensor(ScalarType::u8, {static_cast<int32_t>(packed_conv2d_scratch_bytes(args_of(k).layer, Packing::mve_4x16))});
+  call.tensor(
+      ScalarType::u8,
+      {static_cast<int32_t>(packed_conv2d_scratch_bytes(args_of(k).layer, Packing::mve_4x16))});
   call.tensor(ScalarType::s16, {k.n, k.oc, k.oh, k.ow}, {0, 2, 3, 1});
   return call;
 }
@@ -83,7 +90,26 @@ TEST(Conv2dS8S16Kernel, EqualsTheReference) {
       {"bounds and a shift", 1, 4, 5, 8, 8, 3, 3, 4, 5, 1, 1, 1, 1, 1, 1, 127, 4, -7000, 20000},
       {"sums that leave int32", 1, 2, 5, 8, 8, 1, 1, 2, 5, 1, 1, 0, 0, 1, 1, 5, 15},
       {"two blocks", 1, 3, 5, 4, 7, 2, 4, 3, 5, 1, 1, 1, 1},
-      {"three blocks, one window", 1, 1, 1, 45, 8, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 9, 2, -3000, 32767},
+      {"three blocks, one window",
+       1,
+       1,
+       1,
+       45,
+       8,
+       1,
+       1,
+       1,
+       1,
+       1,
+       1,
+       0,
+       0,
+       1,
+       1,
+       9,
+       2,
+       -3000,
+       32767},
       {"four blocks", 1, 3, 4, 60, 5, 1, 1, 3, 4},
       {"many blocks", 1, 3, 4, 90, 7, 3, 3, 3, 4, 1, 1, 1, 1},
   };
@@ -95,8 +121,8 @@ TEST(Conv2dS8S16Kernel, EqualsTheReference) {
     TestCall call = call_of(k, filters, random);
     cases.run(k.name, call);
     std::vector<int16_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
-    conv2d_s8_s16_reference(args_of(k), data_of<int8_t>(call.tensor_at(0)), filters.weight.data(), filters.bias.data(),
-                            filters.multiplier.data(), expected.data());
+    conv2d_s8_s16_reference(args_of(k), data_of<int8_t>(call.tensor_at(0)), filters.weight.data(),
+                            filters.bias.data(), filters.multiplier.data(), expected.data());
     cases.expect(kOut, expected);
   }
 }

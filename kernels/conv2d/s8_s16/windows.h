@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a convolution on weights packed as mve_4x16, one at a time: where they lie in x, or gathered in scratch.
+// The windows of a convolution on weights packed as mve_4x16, one at a time: where they lie in x,
+// or gathered in scratch.
 #pragma once
 #include <cstring>
 
@@ -9,8 +10,10 @@
 
 namespace deuteron {
 
-// The columns of taps of the window that begins at row ih, column iw of the image, which may lie outside.
-inline void fill_window(const PackedConv2dArgs& a, const int8_t* image, int32_t ih, int32_t iw, int8_t* to) {
+// The columns of taps of the window that begins at row ih, column iw of the image, which may lie
+// outside.
+inline void fill_window(const PackedConv2dArgs& a, const int8_t* image, int32_t ih, int32_t iw,
+                        int8_t* to) {
   const auto count = static_cast<size_t>(a.in_c);
   for (int32_t kw = 0; kw < a.kernel_w; ++kw)
     for (int32_t kh = 0; kh < a.kernel_h; ++kh, to += a.in_c) {
@@ -35,11 +38,13 @@ void each_window(const PackedConv2dArgs& a, const int8_t* x, void* scratch, int1
 }
 
 // `numbers`: first[4], multiplier[4] of the tile.
-inline void finish_tile(const Conv2dS8S16Args& a, const uint32_t (&sums)[kPackedTile], const int8_t* numbers, int32_t count, int16_t* y) {
+inline void finish_tile(const Conv2dS8S16Args& a, const uint32_t (&sums)[kPackedTile],
+                        const int8_t* numbers, int32_t count, int16_t* y) {
   for (int32_t i = 0; i < count; ++i) {
     const uint32_t sum = (sums[i] + static_cast<uint32_t>(packed_int(numbers + i * 4))) << a.shift;
     const int32_t multiplier = packed_int(numbers + (kPackedTile + i) * 4);
-    y[i] = static_cast<int16_t>(clamp_to(multiply_high(static_cast<int32_t>(sum), multiplier), a.y_min, a.y_max));
+    y[i] = static_cast<int16_t>(
+        clamp_to(multiply_high(static_cast<int32_t>(sum), multiplier), a.y_min, a.y_max));
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace deuteron {
 
-DEUTERON_FIELDS(PackedConvTranspose2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
-                x_zero, y_zero)
+DEUTERON_FIELDS(PackedConvTranspose2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h,
+                kernel_w, stride_h, stride_w, pad_h, pad_w, x_zero, y_zero)
 #if !defined(DEUTERON_MICROCONTROLLER)
 template <>
 inline constexpr std::string_view kKernelName<packed_conv_transpose2d_s8<Packing::mve_4x16>> =
@@ -30,9 +30,12 @@ Status read_shapes(const Call& call, PackedConvTranspose2dArgs& a) {
   a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
   if (x.numel < 1) return bad_argument(kX, "must have elements");
   if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
-  if (const char* why = read_pair(call, kWindow, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kWindow, why);
-  if (const char* why = read_pair(call, kStride, 1, kMostPhases, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
+  if (const char* why = read_pair(call, kWindow, 1, kMaxReach, &a.kernel_h, &a.kernel_w))
+    return bad_argument(kWindow, why);
+  if (const char* why = read_pair(call, kStride, 1, kMostPhases, &a.stride_h, &a.stride_w))
+    return bad_argument(kStride, why);
+  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w))
+    return bad_argument(kPadding, why);
   if (!is_s8(call.integer(kXZero))) return bad_argument(kXZero, "must be -128..127");
   if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
   a.x_zero = static_cast<int32_t>(call.integer(kXZero));
@@ -49,25 +52,32 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_packed_conv_transpose2d(a, p)) return bad_argument(kPacked, why);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
-  if (packed.numel != packed_conv_transpose2d_bytes(a, p)) return bad_argument(kPacked, "must have the bytes that its packing takes");
+  if (packed.numel != packed_conv_transpose2d_bytes(a, p))
+    return bad_argument(kPacked, "must have the bytes that its packing takes");
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
-  if (scratch.numel < packed_conv_transpose2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
+  if (scratch.numel < packed_conv_transpose2d_least_scratch_bytes(a, p))
+    return bad_argument(kScratch, "must hold the windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
-  const auto *x = static_cast<const int8_t*>(call.tensor(kX).data), *weights = static_cast<const int8_t*>(packed.data);
+  const auto *x = static_cast<const int8_t*>(call.tensor(kX).data),
+             *weights = static_cast<const int8_t*>(packed.data);
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv_transpose2d_s8_mve>(call, prepared, a, x, weights, scratch.data, scratch.numel, y);
+      return keep_for<Feature::mve, packed_conv_transpose2d_s8_mve>(call, prepared, a, x, weights,
+                                                                    scratch.data, scratch.numel, y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv_transpose2d_s8_dsp>(call, prepared, a, x, weights, scratch.data, scratch.numel, y);
+      return keep_for<Feature::dsp, packed_conv_transpose2d_s8_dsp>(call, prepared, a, x, weights,
+                                                                    scratch.data, scratch.numel, y);
   if constexpr (kIsMicrocontroller) return wrong_packing(kPacked, p);
   else return keep<packed_conv_transpose2d_s8<p>>(call, prepared, a, x, weights, y);
 }
 
 }  // namespace
 
-const Kernel kPackedConvTranspose2dMve4x16 = {"deuteron::packed_conv_transpose2d.mve_4x16", "TTLLLIIXO", prepare<Packing::mve_4x16>};
-const Kernel kPackedConvTranspose2dDsp4x4 = {"deuteron::packed_conv_transpose2d.dsp_4x4", "TTLLLIIXO", prepare<Packing::dsp_4x4>};
+const Kernel kPackedConvTranspose2dMve4x16 = {"deuteron::packed_conv_transpose2d.mve_4x16",
+                                              "TTLLLIIXO", prepare<Packing::mve_4x16>};
+const Kernel kPackedConvTranspose2dDsp4x4 = {"deuteron::packed_conv_transpose2d.dsp_4x4",
+                                             "TTLLLIIXO", prepare<Packing::dsp_4x4>};
 
 }  // namespace deuteron

@@ -22,9 +22,11 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* multiplier = static_cast<const int32_t*>(call.tensor(kDepthMultiplier).data);
   auto* to = static_cast<int16_t*>(y.data);
   if (is_for<Feature::mve>(call))
-    return keep_for<Feature::mve, depthwise_conv2d_s16_mve>(call, prepared, a, from, weights, first, multiplier, to);
+    return keep_for<Feature::mve, depthwise_conv2d_s16_mve>(call, prepared, a, from, weights, first,
+                                                            multiplier, to);
   if (is_for<Feature::dsp>(call))
-    return keep_for<Feature::dsp, depthwise_conv2d_s16_dsp>(call, prepared, a, from, weights, first, multiplier, to);
+    return keep_for<Feature::dsp, depthwise_conv2d_s16_dsp>(call, prepared, a, from, weights, first,
+                                                            multiplier, to);
   return keep<depthwise_conv2d_s16>(call, prepared, a, from, weights, first, multiplier, to);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight channels of a depthwise convolution with int16 results, for the M-profile Vector Extension. Sums of channels with even and with odd
-// places lie apart.
+// Eight channels of a depthwise convolution with int16 results, for the M-profile Vector Extension.
+// Sums of channels with even and with odd places lie apart.
 #pragma once
 #include <arm_mve.h>
 
@@ -20,8 +20,10 @@ inline Channels channels_of(const int32_t* first, const int32_t* multiplier, int
   const auto count = static_cast<uint32_t>(left);
   const mve_pred16_t of_even = vctp32q((count + 1) / 2), of_odd = vctp32q(count / 2);
   return {vctp16q(count),
-          {vldrwq_gather_offset_z_s32(first, even, of_even), vldrwq_gather_offset_z_s32(first, odd, of_odd)},
-          {vldrwq_gather_offset_z_s32(multiplier, even, of_even), vldrwq_gather_offset_z_s32(multiplier, odd, of_odd)}};
+          {vldrwq_gather_offset_z_s32(first, even, of_even),
+           vldrwq_gather_offset_z_s32(first, odd, of_odd)},
+          {vldrwq_gather_offset_z_s32(multiplier, even, of_even),
+           vldrwq_gather_offset_z_s32(multiplier, odd, of_odd)}};
 }
 
 struct Sums {

@@ -7,10 +7,11 @@
 
 namespace deuteron {
 
-void depthwise_conv2d_s16(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight, const int32_t* first,
-                          const int32_t* multiplier, int16_t* y) {
+void depthwise_conv2d_s16(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight,
+                          const int32_t* first, const int32_t* multiplier, int16_t* y) {
   const auto finish = [&](uint32_t sum, int32_t c) {
-    return static_cast<int16_t>(clamp_to(multiply_high(static_cast<int32_t>(sum), multiplier[c]), a.y_min, a.y_max));
+    return static_cast<int16_t>(
+        clamp_to(multiply_high(static_cast<int32_t>(sum), multiplier[c]), a.y_min, a.y_max));
   };
   each_place(a, x, weight, y, [&](const DepthwisePlace& p, int16_t* to) {
     int32_t c = 0;
@@ -30,7 +31,8 @@ void depthwise_conv2d_s16(const DepthwiseS16Args& a, const int16_t* x, const int
       uint32_t sum = static_cast<uint32_t>(first[c]);
       for (int32_t h = 0; h < p.rows; ++h)
         for (int32_t k = 0; k < p.columns; ++k)
-          sum += static_cast<uint32_t>(p.x[h * p.x_row + k * p.x_column + c] * p.weight[h * p.weight_row + k * a.channels + c]);
+          sum += static_cast<uint32_t>(p.x[h * p.x_row + k * p.x_column + c] *
+                                       p.weight[h * p.weight_row + k * a.channels + c]);
       to[c] = finish(sum, c);
     }
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// depthwise_conv2d_s16 and its binding against the reference, bit for bit; and what prepare() refuses.
+// depthwise_conv2d_s16 and its binding against the reference, bit for bit; and what prepare()
+// refuses.
 #include "kernels/depthwise_conv2d/s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -54,10 +55,12 @@ TEST(DepthwiseConv2dS16Kernel, EqualsTheReference) {
     Random random(seed++);
     TestCall call = call_of(k, random);
     cases.run(k.name, call);
-    const DepthwiseS16Args a{k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.low, k.high};
+    const DepthwiseS16Args a{k.n,  k.h,  k.w,  k.c,  k.oh, k.ow, k.kh,  k.kw,
+                             k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.low, k.high};
     std::vector<int16_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.c));
-    depthwise_conv2d_s16_reference(a, data_of<int16_t>(call.tensor_at(0)), data_of<int16_t>(call.tensor_at(1)),
-                                   data_of<int32_t>(call.tensor_at(2)), data_of<int32_t>(call.tensor_at(3)), expected.data());
+    depthwise_conv2d_s16_reference(
+        a, data_of<int16_t>(call.tensor_at(0)), data_of<int16_t>(call.tensor_at(1)),
+        data_of<int32_t>(call.tensor_at(2)), data_of<int32_t>(call.tensor_at(3)), expected.data());
     cases.expect(9, expected);
   }
 }
@@ -72,7 +75,8 @@ TEST(DepthwiseConv2dS16Kernel, RefusesWhatItsContractExcludes) {
       {0, "an int8 image", [](TestCall& c) { c.tensor_at(0).type = ScalarType::s8; }},
       {1, "int8 weights", [](TestCall& c) { c.tensor_at(1).type = ScalarType::s8; }},
       {1, "weights of other channels", [](TestCall& c) { c.sizes_at(1)[2] -= 1; }},
-      {3, "a negative multiplier", [](TestCall& c) { static_cast<int32_t*>(c.tensor_at(3).data)[1] = -1; }},
+      {3, "a negative multiplier",
+       [](TestCall& c) { static_cast<int32_t*>(c.tensor_at(3).data)[1] = -1; }},
       {7, "a bound that is no int16", [](TestCall& c) { c.argument(7).integer = 40000; }},
       {9, "other channels", [](TestCall& c) { c.sizes_at(9)[1] = 3; }},
       {9, "more windows than places", [](TestCall& c) { c.sizes_at(9)[2] = 60; }},

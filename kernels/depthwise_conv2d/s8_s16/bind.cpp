@@ -27,12 +27,14 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* multiplier = static_cast<const int32_t*>(call.tensor(kDepthMultiplier).data);
   auto* to = static_cast<int16_t*>(y.data);
   if (is_for<Feature::mve>(call))
-    return keep_for<Feature::mve, depthwise_conv2d_s8_s16_mve>(call, prepared, a, from, weights, first, multiplier, to);
+    return keep_for<Feature::mve, depthwise_conv2d_s8_s16_mve>(call, prepared, a, from, weights,
+                                                               first, multiplier, to);
   return keep<depthwise_conv2d_s8_s16>(call, prepared, a, from, weights, first, multiplier, to);
 }
 
 }  // namespace
 
-const Kernel kDepthwiseConv2dS8S16 = {"deuteron::depthwise_conv2d_s8_s16.out", "TTTTLLLIIIO", prepare};
+const Kernel kDepthwiseConv2dS8S16 = {"deuteron::depthwise_conv2d_s8_s16.out", "TTTTLLLIIIO",
+                                      prepare};
 
 }  // namespace deuteron

@@ -7,10 +7,11 @@
 
 namespace deuteron {
 
-void depthwise_conv2d_s8_s16(const DepthwiseS8S16Args& a, const int8_t* x, const int16_t* weight, const int32_t* first,
-                             const int32_t* multiplier, int16_t* y) {
+void depthwise_conv2d_s8_s16(const DepthwiseS8S16Args& a, const int8_t* x, const int16_t* weight,
+                             const int32_t* first, const int32_t* multiplier, int16_t* y) {
   constexpr int32_t kMost = 4;
-  const int32_t channels = a.layer.channels, zero = a.x_zero, low = a.layer.y_min, high = a.layer.y_max;
+  const int32_t channels = a.layer.channels, zero = a.x_zero, low = a.layer.y_min,
+                high = a.layer.y_max;
   const auto run = [&](const DepthwisePlaceOf<int8_t>& p, int32_t c, int32_t count, int16_t* to) {
     uint32_t sums[kMost] = {};
     const int8_t* row = p.x + c;
@@ -19,7 +20,8 @@ void depthwise_conv2d_s8_s16(const DepthwiseS8S16Args& a, const int8_t* x, const
       const int8_t* from = row;
       const int16_t* w = taps;
       for (int32_t k = p.columns; k > 0; --k, from += p.x_column, w += channels)
-        for (int32_t i = 0; i < count; ++i) sums[i] += static_cast<uint32_t>((from[i] - zero) * w[i]);
+        for (int32_t i = 0; i < count; ++i)
+          sums[i] += static_cast<uint32_t>((from[i] - zero) * w[i]);
     }
     for (int32_t i = 0; i < count; ++i) {
       const auto sum = static_cast<int32_t>(sums[i] + static_cast<uint32_t>(first[c + i]));

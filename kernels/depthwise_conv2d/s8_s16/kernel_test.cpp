@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// depthwise_conv2d_s8_s16 and its binding against the reference, bit for bit; and what prepare() refuses.
+// depthwise_conv2d_s8_s16 and its binding against the reference, bit for bit; and what prepare()
+// refuses.
 #include "kernels/depthwise_conv2d/s8_s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -52,10 +53,14 @@ TEST(DepthwiseConv2dS8S16Kernel, EqualsTheReference) {
     Random random(seed++);
     TestCall call = call_of(k, random);
     cases.run(k.name, call);
-    const DepthwiseS8S16Args a{{k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.low, k.high}, k.x_zero};
+    const DepthwiseS8S16Args a{{k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw,
+                                k.dh, k.dw, k.low, k.high},
+                               k.x_zero};
     std::vector<int16_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.c));
-    depthwise_conv2d_s16_reference(a.layer, data_of<int8_t>(call.tensor_at(0)), data_of<int16_t>(call.tensor_at(1)),
-                                   data_of<int32_t>(call.tensor_at(2)), data_of<int32_t>(call.tensor_at(3)), expected.data(), a.x_zero);
+    depthwise_conv2d_s16_reference(a.layer, data_of<int8_t>(call.tensor_at(0)),
+                                   data_of<int16_t>(call.tensor_at(1)),
+                                   data_of<int32_t>(call.tensor_at(2)),
+                                   data_of<int32_t>(call.tensor_at(3)), expected.data(), a.x_zero);
     cases.expect(kOut, expected);
   }
 }
@@ -65,14 +70,15 @@ TEST(DepthwiseConv2dS8S16Kernel, Refuses) {
     Random random(7);
     return call_of({"plain", 1, 6, 7, 8, 3, 3, 6, 7, 1, 1, 1, 1}, random);
   };
-  expect_refusals(plain, {
-                             {0, "must be int8", type(0, ScalarType::s16)},
-                             {1, "must have the channels of the input", size(1, 2, 7)},
-                             {7, "must be -32768..32767", number(7, 40000)},
-                             {9, "must be -128..127", number(9, 128)},
-                             {kOut, "must be int16", type(kOut, ScalarType::s8)},
-                             {kOut, "must have the batch and the channels of the input", size(kOut, 1, 3)},
-                         });
+  expect_refusals(plain,
+                  {
+                      {0, "must be int8", type(0, ScalarType::s16)},
+                      {1, "must have the channels of the input", size(1, 2, 7)},
+                      {7, "must be -32768..32767", number(7, 40000)},
+                      {9, "must be -128..127", number(9, 128)},
+                      {kOut, "must be int16", type(kOut, ScalarType::s8)},
+                      {kOut, "must have the batch and the channels of the input", size(kOut, 1, 3)},
+                  });
 }
 
 }  // namespace depthwise_conv2d_s8_s16_test

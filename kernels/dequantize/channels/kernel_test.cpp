@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dequantize_channels_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
+// dequantize_channels_s8 and its binding against the reference, bit for bit; and what prepare()
+// refuses.
 #include "kernels/dequantize/channels/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -28,9 +29,9 @@ TEST(DequantizeChannelsKernel, EqualsTheReference) {
     cases.run(std::to_string(rows) + " rows of " + std::to_string(channels), call);
     std::vector<float> expected;
     for (int32_t i = 0; i < rows * channels; ++i)
-      expected.push_back(dequantize_channels_reference(data_of<int8_t>(call.tensor_at(0))[i],
-                                                       data_of<float>(call.tensor_at(1))[i % channels],
-                                                       data_of<float>(call.tensor_at(2))[i % channels]));
+      expected.push_back(dequantize_channels_reference(
+          data_of<int8_t>(call.tensor_at(0))[i], data_of<float>(call.tensor_at(1))[i % channels],
+          data_of<float>(call.tensor_at(2))[i % channels]));
     cases.expect(3, expected);
   }
 }
@@ -38,13 +39,13 @@ TEST(DequantizeChannelsKernel, EqualsTheReference) {
 TEST(DequantizeChannelsKernel, Refuses) {
   const auto make = [] { return call_of(3, 7); };
   expect_refusals(make, {
-      {0, "must be int8", type(0, ScalarType::s16)},
-      {1, "must have an element for each channel", elements(1, 5)},
-      {2, "has the wrong dtype", type(2, ScalarType::s8)},
-      {2, "must be 4-aligned", misaligned(2, 2)},
-      {3, "must be float32 and 4-aligned", type(3, ScalarType::s8)},
-      {3, "must have the sizes and the order of the input", size(3, 0, 2)},
-  });
+                            {0, "must be int8", type(0, ScalarType::s16)},
+                            {1, "must have an element for each channel", elements(1, 5)},
+                            {2, "has the wrong dtype", type(2, ScalarType::s8)},
+                            {2, "must be 4-aligned", misaligned(2, 2)},
+                            {3, "must be float32 and 4-aligned", type(3, ScalarType::s8)},
+                            {3, "must have the sizes and the order of the input", size(3, 0, 2)},
+                        });
 }
 
 }  // namespace dequantize_channels_test

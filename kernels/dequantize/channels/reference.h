@@ -6,7 +6,9 @@
 namespace deuteron {
 
 inline float dequantize_channels_reference(int8_t x, float shift, float factor) {
-  const volatile float sum = static_cast<float>(x) + shift;  // volatile: rounded to float32, whatever the compiler would like
+  const volatile float sum =
+      static_cast<float>(x) +
+      shift;  // volatile: rounded to float32, whatever the compiler would like
   return sum * factor;
 }
 

@@ -25,7 +25,8 @@ int32_t quotient(const Div16x8Args& a, int32_t x, int32_t d) {
   const int doubled = __builtin_clz(static_cast<uint32_t>(x < 0 ? ~x : x) << 1 | 1);  // 31 of -1
   const int right = r.bits + doubled - a.shift;
   if (right > 31) return 0;
-  const int32_t unscaled = multiply_high(static_cast<int32_t>(static_cast<uint32_t>(x) << doubled), r.value);
+  const int32_t unscaled =
+      multiply_high(static_cast<int32_t>(static_cast<uint32_t>(x) << doubled), r.value);
   return round_shift_right(multiply_high(unscaled, a.multiplier), right);
 }
 
@@ -33,7 +34,8 @@ int32_t quotient(const Div16x8Args& a, int32_t x, int32_t d) {
 
 void div_16x8(const Div16x8Args& args, const int16_t* x, const int16_t* other, int16_t* y) {
   const Div16x8Args a = args;  // for all the compiler knows, y might lie over the arguments
-  for (int32_t i = 0; i < a.count; ++i) y[i] = static_cast<int16_t>(clamp_to(quotient(a, x[i], other[i]), a.y_min, a.y_max));
+  for (int32_t i = 0; i < a.count; ++i)
+    y[i] = static_cast<int16_t>(clamp_to(quotient(a, x[i], other[i]), a.y_min, a.y_max));
 }
 
 }  // namespace deuteron

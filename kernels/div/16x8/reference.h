@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quotient of kernel.h in 64 bits, with gemmlowp's operations under their names. Host only, for tests.
+// The quotient of kernel.h in 64 bits, with gemmlowp's operations under their names. Host only, for
+// tests.
 #pragma once
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +15,9 @@ inline int64_t doubling_high_mul_reference(int64_t a, int64_t b) {
   const int64_t product = a * b + (int64_t{1} << 30), d = int64_t{1} << 31;
   return product / d - (product % d < 0 ? 1 : 0);
 }
-inline int64_t rescale_reference(int64_t v, int bits) { return std::clamp<int64_t>(v * (int64_t{1} << bits), INT32_MIN, INT32_MAX); }
+inline int64_t rescale_reference(int64_t v, int bits) {
+  return std::clamp<int64_t>(v * (int64_t{1} << bits), INT32_MIN, INT32_MAX);
+}
 
 inline int64_t one_over_one_plus_reference(int64_t a) {
   const int64_t half_denominator = (a + INT32_MAX + 1) / 2;
@@ -33,9 +36,12 @@ inline int16_t div_16x8_reference(const Div16x8Args& a, int64_t x, int64_t other
   while (other >> (bits + 1) != 0) ++bits;
   const int64_t inverse = one_over_one_plus_reference((other << (31 - bits)) - (int64_t{1} << 31));
   for (; x != 0 && 2 * x >= INT32_MIN && 2 * x <= INT32_MAX; x *= 2) ++doubled;
-  const int right = std::min(bits + doubled - a.shift, 40);  // of a number of 32 bits nothing is left there
-  const int64_t product = doubling_high_mul_reference(doubling_high_mul_reference(x, inverse), a.multiplier);
-  return static_cast<int16_t>(std::clamp<int64_t>(divide_reference(product, right), a.y_min, a.y_max));
+  const int right =
+      std::min(bits + doubled - a.shift, 40);  // of a number of 32 bits nothing is left there
+  const int64_t product =
+      doubling_high_mul_reference(doubling_high_mul_reference(x, inverse), a.multiplier);
+  return static_cast<int16_t>(
+      std::clamp<int64_t>(divide_reference(product, right), a.y_min, a.y_max));
 }
 
 }  // namespace deuteron

@@ -6,13 +6,13 @@
 
 namespace deuteron {
 
-void linear_16x8_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int64_t* scale,
-                     int16_t* y) {
+void linear_16x8_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight,
+                     const int64_t* first, const int64_t* scale, int16_t* y) {
   linear_16x8_wide_with<Products16x8Dsp>(a, x, weight, first, scale, y);
 }
 
-void linear_16x8_narrow_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int64_t* scale,
-                            int16_t* y) {
+void linear_16x8_narrow_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight,
+                            const int32_t* first, const int64_t* scale, int16_t* y) {
   linear_16x8_narrow_with<Products16x8Dsp>(a, x, weight, first, scale, y);
 }
 

@@ -7,13 +7,15 @@
 namespace deuteron {
 namespace {
 
-// Four rows together, so that each number of v is read once for all. Sums by their names, and not inlined: gcc 12 keeps them in registers
-// then.
+// Four rows together, so that each number of v is read once for all. Sums by their names, and not
+// inlined: gcc 12 keeps them in registers then.
 struct RowsTogether {
   template <int32_t rows>
-  [[gnu::noinline]] static void sum(const int8_t* first, int32_t step, const int8_t* v, int32_t count, int32_t (&sums)[rows]) {
+  [[gnu::noinline]] static void sum(const int8_t* first, int32_t step, const int8_t* v,
+                                    int32_t count, int32_t (&sums)[rows]) {
     static_assert(rows == 1 || rows == 4);
-    const int8_t *const w0 = first, *const w1 = w0 + step, *const w2 = w1 + step, *const w3 = w2 + step;
+    const int8_t *const w0 = first, *const w1 = w0 + step, *const w2 = w1 + step,
+                        *const w3 = w2 + step;
     int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (int32_t i = 0; i < count; ++i) {
       const int32_t x = v[i];
@@ -27,8 +29,10 @@ struct RowsTogether {
 
 }  // namespace
 
-DEUTERON_HOST_CLONES void linear_once_s8(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first,
-                                         const int32_t* multiplier, const int32_t* shift, int8_t* y) {
+DEUTERON_HOST_CLONES void linear_once_s8(const LinearOnceArgs& a, const int8_t* x,
+                                         const int8_t* weight, const int32_t* first,
+                                         const int32_t* multiplier, const int32_t* shift,
+                                         int8_t* y) {
   linear_once_with<RowsTogether>(a, x, weight, first, multiplier, shift, y);
 }
 

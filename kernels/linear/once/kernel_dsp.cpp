@@ -6,8 +6,9 @@
 
 namespace deuteron {
 
-void linear_once_s8_dsp(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
-                        const int32_t* shift, int8_t* y) {
+void linear_once_s8_dsp(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight,
+                        const int32_t* first, const int32_t* multiplier, const int32_t* shift,
+                        int8_t* y) {
   linear_once_with<DspRows>(a, x, weight, first, multiplier, shift, y);
 }
 

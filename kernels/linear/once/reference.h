@@ -14,13 +14,15 @@ inline int64_t once_reference(int64_t v, int32_t multiplier, int32_t shift) {
   return (v * multiplier + (int64_t{1} << (by - 1))) >> by;
 }
 
-inline void linear_once_reference(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first,
-                                  const int32_t* multiplier, const int32_t* shift, int8_t* y) {
+inline void linear_once_reference(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight,
+                                  const int32_t* first, const int32_t* multiplier,
+                                  const int32_t* shift, int8_t* y) {
   for (int32_t r = 0; r < a.rows; ++r)
     for (int32_t o = 0; o < a.outputs; ++o) {
       int64_t sum = first[o];
       for (int32_t i = 0; i < a.inputs; ++i) sum += x[r * a.inputs + i] * weight[o * a.inputs + i];
-      const int64_t v = wrap32_reference(once_reference(wrap32_reference(sum), multiplier[o], shift[o]) + a.y_zero);
+      const int64_t v = wrap32_reference(
+          once_reference(wrap32_reference(sum), multiplier[o], shift[o]) + a.y_zero);
       y[r * a.outputs + o] = static_cast<int8_t>(std::clamp<int64_t>(v, a.y_min, a.y_max));
     }
 }

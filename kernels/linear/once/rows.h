@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fully connected layer that rounds once, four outputs at a time: what its kernels have in common.
+// A fully connected layer that rounds once, four outputs at a time: what its kernels have in
+// common.
 #pragma once
 #include "kernels/integer/requantize.h"
 #include "kernels/linear/once/kernel.h"
@@ -8,8 +9,9 @@ namespace deuteron {
 
 // Rows: the sums of products of some rows with v, as kernels/recurrent/rows_mve.h has them.
 template <class Rows>
-void linear_once_with(const LinearOnceArgs& args, const int8_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
-                      const int32_t* shift, int8_t* y) {
+void linear_once_with(const LinearOnceArgs& args, const int8_t* x, const int8_t* weight,
+                      const int32_t* first, const int32_t* multiplier, const int32_t* shift,
+                      int8_t* y) {
   constexpr int32_t kTogether = 4;
   const LinearOnceArgs a = args;  // for all the compiler knows, y might lie over the arguments
   for (int32_t r = 0; r < a.rows; ++r, x += a.inputs) {

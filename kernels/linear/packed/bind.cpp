@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::packed_linear: its arguments checked once, at load, as those of deuteron::packed_conv2d.
+// deuteron::packed_linear: its arguments checked once, at load, as those of
+// deuteron::packed_conv2d.
 #include "kernels/conv2d/packed/keep_call.h"
 #include "kernels/linear/packed/kernel.h"
 
@@ -7,14 +8,17 @@ namespace deuteron {
 
 #if !defined(DEUTERON_MICROCONTROLLER)
 template <>
-inline constexpr std::string_view kKernelName<packed_linear_s8<Packing::mve_4x16>> = "packed_linear_s8<Packing::mve_4x16>";
+inline constexpr std::string_view kKernelName<packed_linear_s8<Packing::mve_4x16>> =
+    "packed_linear_s8<Packing::mve_4x16>";
 template <>
-inline constexpr std::string_view kKernelName<packed_linear_s8<Packing::dsp_4x4>> = "packed_linear_s8<Packing::dsp_4x4>";
+inline constexpr std::string_view kKernelName<packed_linear_s8<Packing::dsp_4x4>> =
+    "packed_linear_s8<Packing::dsp_4x4>";
 #endif
 
 namespace {
 
-// Of this file alone, so that what is made of it is inlined. Columns and rows of images are not among its calls.
+// Of this file alone, so that what is made of it is inlined. Columns and rows of images are not
+// among its calls.
 struct Kernels {
   static constexpr PackedKind kKind = PackedKind::behind_relu;
   template <Packing p>
@@ -32,7 +36,9 @@ struct Kernels {
 
 }  // namespace
 
-const Kernel kPackedLinearMve4x16 = packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_linear.mve_4x16");
-const Kernel kPackedLinearDsp4x4 = packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_linear.dsp_4x4");
+const Kernel kPackedLinearMve4x16 =
+    packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_linear.mve_4x16");
+const Kernel kPackedLinearDsp4x4 =
+    packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_linear.dsp_4x4");
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Portable fully connected layer behind a relu: reads the packed weights one by one where they stand.
+// Portable fully connected layer behind a relu: reads the packed weights one by one where they
+// stand.
 #include "kernels/linear/packed/kernel.h"
 
 #include "kernels/conv2d/packed/result.h"
@@ -18,13 +19,17 @@ void packed_linear_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* 
         const PackedNumbers n = packed_numbers<p>(tile, a.in_c, i);
         auto sum = static_cast<uint32_t>(n.first);
         for (int32_t e = 0; e < a.in_c; ++e)
-          sum += static_cast<uint32_t>((x[e] - a.x_zero) * behind_relu<p>(packed_weight<p>(tile, a.in_c, i, e)));
+          sum += static_cast<uint32_t>((x[e] - a.x_zero) *
+                                       behind_relu<p>(packed_weight<p>(tile, a.in_c, i, e)));
         const int32_t shift = a.has_shifts ? packed_int(shifts + t * kShiftsBytes + i * 4) : 0;
-        y[first_of_tile(a.out_c, t) + i] = packed_result(sum, int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
+        y[first_of_tile(a.out_c, t) + i] =
+            packed_result(sum, int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
       }
 }
 
-template void packed_linear_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);
-template void packed_linear_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);
+template void packed_linear_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*,
+                                                  const int8_t*, int8_t*);
+template void packed_linear_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*,
+                                                 const int8_t*, int8_t*);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls deuteron::packed_linear serves; apart from its kernels, which a firmware without such calls does not have.
+// Which calls deuteron::packed_linear serves; apart from its kernels, which a firmware without such
+// calls does not have.
 #pragma once
 #include "kernels/conv2d/packed/kernel.h"
 

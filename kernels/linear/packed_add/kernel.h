@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 addition of two tensors with their own scales, in one step: cortex_m::quantized_add where the compiler has proved that both give the
-// same bits for all 65 536 pairs of values (ops/linear/packed_form.h).
+// int8 addition of two tensors with their own scales, in one step: cortex_m::quantized_add where
+// the compiler has proved that both give the same bits for all 65 536 pairs of values
+// (ops/linear/packed_form.h).
 //   y[i] = clamp((x[i] * x_factor + other[i mod period] * other_factor + first) >> 20, -128, 127)
 // linear_add_q21_s8(), of deuteron::linear_add.q21, has one bit more behind the point: >> 21
-// Shapes   x, y [count]   other [period], repeated; period = count is an addition element for element
-// Limits   count divides by period; sums wrap at 2^32
-// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count; else y overlaps nothing
+// Shapes   x, y [count]   other [period], repeated; period = count is an addition element for
+// element Limits   count divides by period; sums wrap at 2^32 Scratch  none   Errors  none Aliasing
+// y may be x, and other when period = count; else y overlaps nothing
 #pragma once
 #include <cstdint>
 
@@ -28,6 +29,7 @@ void linear_add_s8_scalar(const LinearAddArgs& a, const int8_t* x, const int8_t*
 void linear_add_q21_s8(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void linear_add_q21_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void linear_add_q21_s8_dsp(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
-void linear_add_q21_s8_scalar(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+void linear_add_q21_s8_scalar(const LinearAddArgs& a, const int8_t* x, const int8_t* other,
+                              int8_t* y);
 
 }  // namespace deuteron

@@ -8,7 +8,8 @@ void linear_add_s8_dsp(const LinearAddArgs& a, const int8_t* x, const int8_t* ot
   linear_add_s8_words<kLinearAddRight>(a, x, other, y);
 }
 
-void linear_add_q21_s8_dsp(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+void linear_add_q21_s8_dsp(const LinearAddArgs& a, const int8_t* x, const int8_t* other,
+                           int8_t* y) {
   linear_add_s8_words<kLinearAddQ21Right>(a, x, other, y);
 }
 

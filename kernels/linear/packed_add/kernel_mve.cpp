@@ -7,12 +7,15 @@ namespace deuteron {
 
 void linear_add_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
   const int32_t period = a.period;
-  for (int32_t done = 0; done < a.count; done += period) deuteron_linear_add_row_mve(&a, x + done, other, y + done, period);
+  for (int32_t done = 0; done < a.count; done += period)
+    deuteron_linear_add_row_mve(&a, x + done, other, y + done, period);
 }
 
-void linear_add_q21_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+void linear_add_q21_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other,
+                           int8_t* y) {
   const int32_t period = a.period;
-  for (int32_t done = 0; done < a.count; done += period) deuteron_linear_add_q21_row_mve(&a, x + done, other, y + done, period);
+  for (int32_t done = 0; done < a.count; done += period)
+    deuteron_linear_add_q21_row_mve(&a, x + done, other, y + done, period);
 }
 
 }  // namespace deuteron

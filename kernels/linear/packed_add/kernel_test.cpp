@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::linear_add and its binding against its formula: all pairs of values, both kinds of operands, in place; and refusals.
+// deuteron::linear_add and its binding against its formula: all pairs of values, both kinds of
+// operands, in place; and refusals.
 #include "kernels/linear/packed_add/kernel.h"
 
 #include <algorithm>
@@ -25,8 +26,10 @@ int8_t sum_of(const LinearAddArgs& a, int8_t x, int8_t other, int right = kLinea
   return static_cast<int8_t>(std::clamp(std::floor(wrapped / (1 << right)), -128.0, 127.0));
 }
 
-TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out,
-                 const std::vector<uint8_t>& order, Random& random, const Kernel& kernel = kLinearAdd) {
+TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x,
+                 const std::vector<int32_t>& other, const std::vector<int32_t>& out,
+                 const std::vector<uint8_t>& order, Random& random,
+                 const Kernel& kernel = kLinearAdd) {
   TestCall call(kernel);
   random.fill(call.tensor(ScalarType::s8, x, order));
   random.fill(call.tensor(ScalarType::s8, other, order));
@@ -35,11 +38,12 @@ TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x, const st
   return call;
 }
 
-std::vector<int8_t> expected_of(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int count, int period, bool swapped,
-                                int right = kLinearAddRight) {
+std::vector<int8_t> expected_of(const LinearAddArgs& a, const int8_t* x, const int8_t* other,
+                                int count, int period, bool swapped, int right = kLinearAddRight) {
   std::vector<int8_t> y;
   for (int i = 0; i < count; ++i)
-    y.push_back(swapped ? sum_of(a, other[i % period], x[i], right) : sum_of(a, x[i], other[i % period], right));
+    y.push_back(swapped ? sum_of(a, other[i % period], x[i], right)
+                        : sum_of(a, x[i], other[i % period], right));
   return y;
 }
 
@@ -48,10 +52,13 @@ TEST(LinearAddKernel, EqualsItsFormulaOnEveryPairOfValues) {
     KernelCases cases;
     for (const LinearAddArgs& a : kSettings) {
       Random random(1);
-      TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random, right == kLinearAddRight ? kLinearAdd : kLinearAddQ21);
+      TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random,
+                              right == kLinearAddRight ? kLinearAdd : kLinearAddQ21);
       int8_t *x = data_of<int8_t>(call.tensor_at(0)), *other = data_of<int8_t>(call.tensor_at(1));
-      for (int i = 0; i < 65536; ++i) x[i] = static_cast<int8_t>(i / 256 - 128), other[i] = static_cast<int8_t>(i % 256 - 128);
-      cases.run("all pairs >> " + std::to_string(right) + ", first " + std::to_string(a.first), call);
+      for (int i = 0; i < 65536; ++i)
+        x[i] = static_cast<int8_t>(i / 256 - 128), other[i] = static_cast<int8_t>(i % 256 - 128);
+      cases.run("all pairs >> " + std::to_string(right) + ", first " + std::to_string(a.first),
+                call);
       cases.expect(5, expected_of(a, x, other, 65536, 65536, false, right));
     }
   }
@@ -73,7 +80,8 @@ TEST(LinearAddKernel, HasAFormWithOneBitMore) {
     cases.run("all pairs with 21 bits, first " + std::to_string(a.first), call);
     cases.expect(5, expected);
   }
-  expect_inside(kLinearAddQ21, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
+  expect_inside(kLinearAddQ21,
+                "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
 }
 
 TEST(LinearAddKernel, RepeatsAValueForEachChannel) {
@@ -82,8 +90,11 @@ TEST(LinearAddKernel, RepeatsAValueForEachChannel) {
     for (const bool first_is_short : {false, true}) {
       Random random(2);
       const std::vector<int32_t> image{3, channels, 2, 7}, values{1, channels, 1, 1};
-      TestCall call = call_of(kSettings[0], first_is_short ? values : image, first_is_short ? image : values, image, {0, 2, 3, 1}, random);
-      cases.run(std::string("a value for each channel, ") + (first_is_short ? "first operand" : "second operand"), call);
+      TestCall call = call_of(kSettings[0], first_is_short ? values : image,
+                              first_is_short ? image : values, image, {0, 2, 3, 1}, random);
+      cases.run(std::string("a value for each channel, ") +
+                    (first_is_short ? "first operand" : "second operand"),
+                call);
       const int8_t *x = data_of<int8_t>(call.tensor_at(first_is_short ? 1 : 0)),
                    *other = data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 1));
       cases.expect(5, expected_of(kSettings[0], x, other, 42 * channels, channels, first_is_short));
@@ -97,7 +108,8 @@ TEST(LinearAddKernel, WorksInPlaceOfEitherOperand) {
     Random random(3);
     TestCall call = call_of(kSettings[1], {3, 67}, {3, 67}, {3, 67}, {}, random);
     const std::vector<int8_t> expected =
-        expected_of(kSettings[1], data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), 201, 201, false);
+        expected_of(kSettings[1], data_of<int8_t>(call.tensor_at(0)),
+                    data_of<int8_t>(call.tensor_at(1)), 201, 201, false);
     call.tensor_at(5).data = call.tensor_at(place).data;
     cases.run("in place of argument " + std::to_string(place), call);
     cases.expect(5, expected);
@@ -111,7 +123,8 @@ TEST(LinearAddKernel, RefusesWhatWouldLeaveATensor) {
   };
   expect_refusals(make, {
                             {1, "must be stored in the order of the first", order(1, {0, 1, 2, 3})},
-                            {5, "must have the sizes and the order of the longer operand", order(5, {0, 1, 2, 3})},
+                            {5, "must have the sizes and the order of the longer operand",
+                             order(5, {0, 1, 2, 3})},
                             {0, "must be int8", type(0, ScalarType::s16)},
                             {1, "must be int8", type(1, ScalarType::u8)},
                             {5, "must be int8", type(5, ScalarType::f32)},
@@ -122,8 +135,10 @@ TEST(LinearAddKernel, RefusesWhatWouldLeaveATensor) {
 }
 
 TEST(LinearAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(kLinearAdd, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
-  expect_inside(kLinearAddQ21, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
+  expect_inside(kLinearAdd,
+                "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
+  expect_inside(kLinearAddQ21,
+                "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
 }
 
 }  // namespace linear_add_test

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Addition in one step for the M-profile Vector Extension: contract in kernels/linear/packed_add/row_mve.h. Assembly, because gcc 12 copies what an
-@ instruction would change and adds to pointers beside the loads that do: 25 instructions for eight elements instead of 17.
+@ Addition in one step for the M-profile Vector Extension: contract in
+@ kernels/linear/packed_add/row_mve.h. Assembly, because gcc 12 copies what an instruction would
+@ change and adds to pointers beside the loads that do: 25 instructions for eight elements instead
+@ of 17.
   .syntax unified
   .thumb
 
-@ Offsets: x_factor 8, other_factor 12, first 16. Loads stand between multiply-accumulates. VQMOVNT puts the second four between the first,
-@ and the narrowing store takes the lower byte of each word. What is left behind the eights goes four by four, the last under a predicate.
+@ Offsets: x_factor 8, other_factor 12, first 16. Loads stand between multiply-accumulates. VQMOVNT
+@ puts the second four between the first, and the narrowing store takes the lower byte of each word.
+@ What is left behind the eights goes four by four, the last under a predicate.
 .macro ADD_ROW right
   push {r4-r7, lr}
   ldr r7, [sp, #20]

@@ -9,7 +9,8 @@ namespace {
 class Products {
  public:
   void add(const int16_t* x, const int16_t* other, int32_t step, int32_t count) {
-    for (int32_t i = 0; i < count; ++i) sum_[0] += x[i] * other[i], sum_[1] += x[i] * other[i + step];
+    for (int32_t i = 0; i < count; ++i)
+      sum_[0] += x[i] * other[i], sum_[1] += x[i] * other[i + step];
   }
   int64_t total(int32_t k) const { return sum_[k]; }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// int16 product of two series of matrices, the second one transposed, with TFLite's arithmetic (16x8).
-//   y[b,m,n] = clamp((v * multiplier + 2^(shift-1)) >> shift, y_min, y_max), v = sum over k of x[b,m,k] * other[b,n,k] in 64 bits
-// Shapes   x [batch,rows,inner]   other [batch,columns,inner]   y [batch,rows,columns]   storage order, no gaps
-// Units    all have zero point 0; multiplier 0..32767, shift 1..46: requantize_16x8(); y_min, y_max -32768..32767
-// Limits   none   Scratch  none   Errors  none   Aliasing  y overlaps nothing   Source  TFLite's reference kernel BatchMatMul of int16
+// int16 product of two series of matrices, the second one transposed, with TFLite's arithmetic
+// (16x8).
+//   y[b,m,n] = clamp((v * multiplier + 2^(shift-1)) >> shift, y_min, y_max), v = sum over k of
+//   x[b,m,k] * other[b,n,k] in 64 bits
+// Shapes   x [batch,rows,inner]   other [batch,columns,inner]   y [batch,rows,columns]   storage
+// order, no gaps Units    all have zero point 0; multiplier 0..32767, shift 1..46:
+// requantize_16x8(); y_min, y_max -32768..32767 Limits   none   Scratch  none   Errors  none
+// Aliasing  y overlaps nothing   Source  TFLite's reference kernel BatchMatMul of int16
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of matrices of int16 with the M-profile Vector Extension: eight products in an instruction.
+// Product of matrices of int16 with the M-profile Vector Extension: eight products in an
+// instruction.
 #include "kernels/integer/products_16x8_mve.h"
 #include "kernels/matmul/16x8/kernel.h"
 #include "kernels/matmul/16x8/rows.h"

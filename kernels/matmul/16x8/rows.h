@@ -8,7 +8,8 @@ namespace deuteron {
 
 // Products: sums of x with two rows of `other`, as in kernels/integer/products_16x8.h.
 template <class Products>
-void matmul_16x8_with(const Matmul16x8Args& args, const int16_t* x, const int16_t* other, int16_t* y) {
+void matmul_16x8_with(const Matmul16x8Args& args, const int16_t* x, const int16_t* other,
+                      int16_t* y) {
   const Matmul16x8Args a = args;  // for all the compiler knows, y might lie over the arguments
   for (int32_t b = 0; b < a.batch; ++b, other += a.columns * a.inner)
     for (int32_t m = 0; m < a.rows; ++m, x += a.inner) {
@@ -18,7 +19,8 @@ void matmul_16x8_with(const Matmul16x8Args& args, const int16_t* x, const int16_
         Products products;
         products.add(x, by, two > 1 ? a.inner : 0, a.inner);
         for (int32_t k = 0; k < two; ++k)
-          *y++ = static_cast<int16_t>(clamp_to(requantize_16x8(products.total(k), a.multiplier, a.shift), a.y_min, a.y_max));
+          *y++ = static_cast<int16_t>(clamp_to(
+              requantize_16x8(products.total(k), a.multiplier, a.shift), a.y_min, a.y_max));
       }
     }
 }

@@ -15,7 +15,8 @@ enum { kX, kOther, kFirst, kMultiplier, kShift, kYMin, kYMax, kOut };
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
   for (const int i : {int{kX}, int{kOther}, int{kOut}}) {
-    if (const char* why = why_not_dense(call.tensor(i), ScalarType::s16, 3)) return bad_argument(i, why);
+    if (const char* why = why_not_dense(call.tensor(i), ScalarType::s16, 3))
+      return bad_argument(i, why);
     if (!is_aligned(call.tensor(i), 2)) return bad_argument(i, "must be 2-aligned");
   }
   MatmulS16Args a{};
@@ -25,16 +26,18 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.sizes[0] != a.batch || y.sizes[1] != a.rows || y.sizes[2] != a.columns)
     return bad_argument(kOut, "must have the rows of both operands");
   if (!lies_in(call.integer(kFirst), 0, 30)) return bad_argument(kFirst, "must be 0..30");
-  if (a.inner > int64_t{1} << call.integer(kFirst)) return bad_argument(kFirst, "lets the sum leave int32");
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
+  if (a.inner > int64_t{1} << call.integer(kFirst))
+    return bad_argument(kFirst, "lets the sum leave int32");
+  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX))
+    return bad_argument(kMultiplier, "is out of range");
   if (!lies_in(call.integer(kShift), 0, 30)) return bad_argument(kShift, "must be 0..30");
   a.first = static_cast<int32_t>(call.integer(kFirst));
   a.multiplier = static_cast<int32_t>(call.integer(kMultiplier));
   a.shift = static_cast<int32_t>(call.integer(kShift));
   if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (y.numel == 0) return keep_nothing(prepared);
-  return keep<matmul_s16>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<const int16_t*>(other.data),
-                          static_cast<int16_t*>(y.data));
+  return keep<matmul_s16>(call, prepared, a, static_cast<const int16_t*>(x.data),
+                          static_cast<const int16_t*>(other.data), static_cast<int16_t*>(y.data));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ void matmul_s16(const MatmulS16Args& args, const int16_t* x, const int16_t* othe
       for (int32_t n = 0; n < a.columns; ++n) {
         int64_t sum = half;
         for (int32_t k = 0; k < a.inner; ++k) sum += x[k] * *column++;
-        const int32_t v = shift_halves_up(multiply_high(static_cast<int32_t>(sum >> a.first), a.multiplier), a.shift);
+        const int32_t v = shift_halves_up(
+            multiply_high(static_cast<int32_t>(sum >> a.first), a.multiplier), a.shift);
         *y++ = static_cast<int16_t>(clamp_to(v, a.y_min, a.y_max));
       }
     }

@@ -12,7 +12,8 @@ inline int64_t halves_up_by(int64_t v, int32_t shift) {
 
 // `sum`: of the products.
 inline int16_t matmul_s16_reference(const MatmulS16Args& a, int64_t sum) {
-  const int64_t v = halves_up_by(halves_up_by(halves_up_by(sum, a.first) * a.multiplier, 31), a.shift);
+  const int64_t v =
+      halves_up_by(halves_up_by(halves_up_by(sum, a.first) * a.multiplier, 31), a.shift);
   return static_cast<int16_t>(v < a.y_min ? a.y_min : v > a.y_max ? a.y_max : v);
 }
 

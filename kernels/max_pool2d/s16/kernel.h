@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // int16 maximum pooling with a clamp; padding is never the maximum.
-//   y[n,oh,ow,c] = clamp(max over the window's taps inside x, y_min, y_max); a window with no tap inside gives y_min
+//   y[n,oh,ow,c] = clamp(max over the window's taps inside x, y_min, y_max); a window with no tap
+//   inside gives y_min
 // Shapes   x [n,in_h,in_w,channels]   y [n,out_h,out_w,channels]   storage order, no gaps
 // Units    raw int16 steps: input and output share the scale; y_min, y_max -32768..32767
 // Padding, limits   as kernels/max_pool2d/kernel.h

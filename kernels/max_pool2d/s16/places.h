@@ -23,8 +23,11 @@ void each_maximum_s16(const MaxPool2dArgs& a, const int16_t* x, int16_t* y, At a
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
         const bool any = h.first < h.end && w.first < w.end;
-        const int32_t row = any ? ih + h.first * a.dilation_h : 0, column = any ? iw + w.first * a.dilation_w : 0;
-        at(MaximumPlace{x + (row * a.in_w + column) * a.channels, any ? h.end - h.first : 0, any ? w.end - w.first : 0}, y);
+        const int32_t row = any ? ih + h.first * a.dilation_h : 0,
+                      column = any ? iw + w.first * a.dilation_w : 0;
+        at(MaximumPlace{x + (row * a.in_w + column) * a.channels, any ? h.end - h.first : 0,
+                        any ? w.end - w.first : 0},
+           y);
       }
     }
 }

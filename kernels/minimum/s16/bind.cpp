@@ -16,7 +16,8 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_extremum_layouts(call, a); !s.ok()) return s;
   if (call.tensor(kExtremumOut).numel == 0) return keep_nothing(prepared);
   return keep<kernel>(call, prepared, a, static_cast<const int16_t*>(call.tensor(kExtremumX).data),
-                      static_cast<const int16_t*>(call.tensor(kExtremumOther).data), static_cast<int16_t*>(call.tensor(kExtremumOut).data));
+                      static_cast<const int16_t*>(call.tensor(kExtremumOther).data),
+                      static_cast<int16_t*>(call.tensor(kExtremumOut).data));
 }
 
 }  // namespace

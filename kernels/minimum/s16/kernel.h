@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// int16 minimum and maximum of two tensors that share their scale, each broadcast to the result: those of kernels/minimum/kernel.h on int16.
-// Shapes, limits, aliasing   as there   Source  docs/precision.md
+// int16 minimum and maximum of two tensors that share their scale, each broadcast to the result:
+// those of kernels/minimum/kernel.h on int16. Shapes, limits, aliasing   as there   Source
+// docs/precision.md
 #pragma once
 #include "kernels/minimum/kernel.h"
 

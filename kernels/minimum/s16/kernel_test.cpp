@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// minimum_s16, maximum_s16 and their bindings against the reference over layouts and broadcasts; and refusals.
+// minimum_s16, maximum_s16 and their bindings against the reference over layouts and broadcasts;
+// and refusals.
 #include "kernels/minimum/s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -10,7 +11,8 @@
 namespace deuteron {
 namespace minimum_s16_test {
 
-TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, Random& random) {
+TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutReference& other,
+                 const LayoutReference& y, Random& random) {
   TestCall call(kernel);
   for (const LayoutReference* l : {&x, &other}) {
     Tensor& t = call.tensor(ScalarType::s16, l->sizes, l->order);
@@ -25,7 +27,8 @@ TEST(ExtremumS16Kernel, EqualsTheReference) {
   KernelCases cases;
   const std::vector<uint8_t> nchw{0, 1, 2, 3}, nhwc{0, 2, 3, 1};
   const std::vector<int32_t> image{2, 3, 4, 5};
-  const std::vector<int32_t> others[] = {image, {1, 3, 1, 1}, {2, 1, 4, 1}, {1, 1, 1, 1}, {1, 3, 1, 5}};
+  const std::vector<int32_t> others[] = {
+      image, {1, 3, 1, 1}, {2, 1, 4, 1}, {1, 1, 1, 1}, {1, 3, 1, 5}};
   uint32_t seed = 1;
   for (const auto& order : {nchw, nhwc})
     for (const auto& sizes : others)
@@ -37,8 +40,8 @@ TEST(ExtremumS16Kernel, EqualsTheReference) {
           TestCall call = call_of(most ? kMaximumS16 : kMinimumS16, x, other, whole, random);
           cases.run(testing::PrintToString(sizes), call);
           std::vector<int16_t> expected(120);
-          extremum_reference(most, x, data_of<int16_t>(call.tensor_at(0)), other, data_of<int16_t>(call.tensor_at(1)), whole,
-                             expected.data());
+          extremum_reference(most, x, data_of<int16_t>(call.tensor_at(0)), other,
+                             data_of<int16_t>(call.tensor_at(1)), whole, expected.data());
           cases.expect(2, expected);
         }
 }
@@ -57,7 +60,9 @@ TEST(ExtremumS16Kernel, Refuses) {
                         });
 }
 
-TEST(ExtremumS16Kernel, StaysInsideItsTensors) { expect_inside(kMinimumS16, "x16:2,3,4 x16:3,1 x16:2,3,4"); }
+TEST(ExtremumS16Kernel, StaysInsideItsTensors) {
+  expect_inside(kMinimumS16, "x16:2,3,4 x16:3,1 x16:2,3,4");
+}
 
 }  // namespace minimum_s16_test
 }  // namespace deuteron

@@ -2,8 +2,9 @@
 // int16 product of two tensors with TFLite's arithmetic (16x8).
 //   y[i] = clamp(requantize(x[i] * other[i], multiplier, shift), y_min, y_max)
 // Shapes   x, other, y [count]
-// Units    all have zero point 0; multiplier, shift: kernels/integer/requantize.h, rounded twice; y_min, y_max -32768..32767
-// Limits   none   Scratch  none   Errors  none   Aliasing  y may be x or other   Source  TFLite's reference kernel Mul of int16
+// Units    all have zero point 0; multiplier, shift: kernels/integer/requantize.h, rounded twice;
+// y_min, y_max -32768..32767 Limits   none   Scratch  none   Errors  none   Aliasing  y may be x or
+// other   Source  TFLite's reference kernel Mul of int16
 #pragma once
 #include <cstdint>
 

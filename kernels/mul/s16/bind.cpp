@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::mul_s16: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
 #include "kernels/common/operand_pair.h"
+#include "kernels/common/prepare_s16.h"
 #include "kernels/mul/s16/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -19,9 +19,15 @@ Status prepare(Call& call, Prepared* prepared) {
     if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
   OperandPair pair;
   if (Status s = meet_layouts(call, kX, kOther, kOut, &pair); !s.ok()) return s;
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
+  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX))
+    return bad_argument(kMultiplier, "is out of range");
   if (!lies_in(call.integer(kShift), 0, 30)) return bad_argument(kShift, "must be 0..30");
-  MulS16Args a{pair.count, pair.period, static_cast<int32_t>(call.integer(kMultiplier)), static_cast<int32_t>(call.integer(kShift)), 0, 0};
+  MulS16Args a{pair.count,
+               pair.period,
+               static_cast<int32_t>(call.integer(kMultiplier)),
+               static_cast<int32_t>(call.integer(kShift)),
+               0,
+               0};
   if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   const auto* x = static_cast<const int16_t*>(call.tensor(pair.swapped ? kOther : kX).data);
   const auto* other = static_cast<const int16_t*>(call.tensor(pair.swapped ? kX : kOther).data);

@@ -21,9 +21,11 @@ void turn_upper_bits(int32_t count, const uint8_t* x, int8_t* y) {
 
 }  // namespace
 
-void quantize_bytes_s8(const QuantizeBytesArgs& a, const uint8_t* x, const int8_t* table, int8_t* y) {
+void quantize_bytes_s8(const QuantizeBytesArgs& a, const uint8_t* x, const int8_t* table,
+                       int8_t* y) {
   if (a.channels == 0) return turn_upper_bits(a.count, x, y);
-  for (int32_t i = 0, channel = 0; i < a.count; channel = channel + 1 < a.channels ? channel + 1 : 0) {
+  for (int32_t i = 0, channel = 0; i < a.count;
+       channel = channel + 1 < a.channels ? channel + 1 : 0) {
     const int8_t* const steps = table + channel * kByteValues;
     for (const int32_t end = i + a.run; i < end; ++i) y[i] = steps[x[i]];
   }

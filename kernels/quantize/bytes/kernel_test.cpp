@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::quantize_bytes and its binding against its formula: every byte, tables for one channel and for several, in both orders of axes;
-// and what prepare() refuses.
+// deuteron::quantize_bytes and its binding against its formula: every byte, tables for one channel
+// and for several, in both orders of axes; and what prepare() refuses.
 #include "kernels/quantize/bytes/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -45,11 +45,14 @@ std::vector<int8_t> expected_of(const Case& k, TestCall& call) {
 TEST(QuantizeBytesKernel, EqualsItsFormula) {
   KernelCases cases;
   Random random(1);
-  for (const Case& k : {Case{"every byte, no table", {256}, {}, 0, 256}, Case{"a rest behind the last word", {7, 37}, {}, 0, 259},
-                        Case{"fewer than a word", {3}, {}, 0, 3}, Case{"one table", {2, 5, 33}, {}, 1, 330},
-                        Case{"three channels, channels-last", {1, 3, 11, 13}, {0, 2, 3, 1}, 3, 1},
-                        Case{"three channels, dense", {2, 3, 11, 13}, {}, 3, 143},
-                        Case{"four channels of one pixel", {1, 4, 1, 1}, {}, 4, 1}, Case{"nothing", {1, 3, 0, 5}, {}, 3, 1}}) {
+  for (const Case& k :
+       {Case{"every byte, no table", {256}, {}, 0, 256},
+        Case{"a rest behind the last word", {7, 37}, {}, 0, 259},
+        Case{"fewer than a word", {3}, {}, 0, 3}, Case{"one table", {2, 5, 33}, {}, 1, 330},
+        Case{"three channels, channels-last", {1, 3, 11, 13}, {0, 2, 3, 1}, 3, 1},
+        Case{"three channels, dense", {2, 3, 11, 13}, {}, 3, 143},
+        Case{"four channels of one pixel", {1, 4, 1, 1}, {}, 4, 1},
+        Case{"nothing", {1, 3, 0, 5}, {}, 3, 1}}) {
     TestCall call = call_of(k, random);
     cases.run(k.name, call);
     cases.expect(kOut, expected_of(k, call));
@@ -61,18 +64,19 @@ TEST(QuantizeBytesKernel, Refuses) {
     Random random(2);
     return call_of({"", {1, 3, 4, 5}, {0, 2, 3, 1}, 3, 1}, random);
   };
-  expect_refusals(make, {
-                            {kX, "must be uint8", type(kX, ScalarType::s8)},
-                            {kOut, "must be int8", type(kOut, ScalarType::u8)},
-                            {kOut, "must have the sizes and the order of the input", size(kOut, 1, 2)},
-                            {kRun, "is out of range", number(kRun, 0)},
-                            {kRun, "is out of range", number(kRun, int64_t{1} << 31)},
-                            {kRun, "must divide the input by channels", number(kRun, 7)},
-                            {kTable, "has the wrong dtype", type(kTable, ScalarType::u8)},
-                            {kTable, "has the wrong rank", rank(kTable, 1)},
-                            {kTable, "must have 256 entries for each channel", size(kTable, 1, 255)},
-                            {kTable, "must have 256 entries for each channel", size(kTable, 0, 0)},
-                        });
+  expect_refusals(make,
+                  {
+                      {kX, "must be uint8", type(kX, ScalarType::s8)},
+                      {kOut, "must be int8", type(kOut, ScalarType::u8)},
+                      {kOut, "must have the sizes and the order of the input", size(kOut, 1, 2)},
+                      {kRun, "is out of range", number(kRun, 0)},
+                      {kRun, "is out of range", number(kRun, int64_t{1} << 31)},
+                      {kRun, "must divide the input by channels", number(kRun, 7)},
+                      {kTable, "has the wrong dtype", type(kTable, ScalarType::u8)},
+                      {kTable, "has the wrong rank", rank(kTable, 1)},
+                      {kTable, "must have 256 entries for each channel", size(kTable, 1, 255)},
+                      {kTable, "must have 256 entries for each channel", size(kTable, 0, 0)},
+                  });
 }
 
 }  // namespace quantize_bytes_test

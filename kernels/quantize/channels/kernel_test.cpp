@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_channels_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
+// quantize_channels_s8 and its binding against the reference, bit for bit; and what prepare()
+// refuses.
 #include "kernels/quantize/channels/kernel.h"
 
 #include <cmath>
@@ -12,17 +13,20 @@
 namespace deuteron {
 namespace quantize_channels_test {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinite = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                kInfinite = std::numeric_limits<float>::infinity();
 
 TestCall call_of(const QuantizeChannelsArgs& a, Random& random) {
   TestCall call(kQuantizeChannels);
-  auto* x = static_cast<float*>(call.tensor(ScalarType::f32, {a.count / a.channels, a.channels}).data);
+  auto* x =
+      static_cast<float*>(call.tensor(ScalarType::f32, {a.count / a.channels, a.channels}).data);
   for (int32_t i = 0; i < a.count; ++i) x[i] = static_cast<float>(random.in(-4000, 4000)) / 16;
   const float odd[] = {kNan, kInfinite, -kInfinite, 1e38f, -1e38f, 1e-40f};
   for (int32_t i = 0; i < 6 && i < a.count; ++i) x[i] = odd[i];
   for (const int32_t most : {200, 3}) {
     auto* to = static_cast<float*>(call.tensor(ScalarType::f32, {a.channels}).data);
-    for (int32_t c = 0; c < a.channels; ++c) to[c] = static_cast<float>(random.in(-1000, 1000)) * static_cast<float>(most) / 1000;
+    for (int32_t c = 0; c < a.channels; ++c)
+      to[c] = static_cast<float>(random.in(-1000, 1000)) * static_cast<float>(most) / 1000;
   }
   for (const int32_t v : {a.zero, a.low, a.high}) call.integer(v);
   call.tensor(ScalarType::s8, {a.count / a.channels, a.channels});
@@ -31,7 +35,10 @@ TestCall call_of(const QuantizeChannelsArgs& a, Random& random) {
 
 TEST(QuantizeChannelsKernel, EqualsTheReference) {
   KernelCases cases;
-  const QuantizeChannelsArgs table[] = {{8, 1, 0, -128, 127}, {21, 7, -128, -128, 127}, {48, 16, 5, -100, 90}, {15, 15, 127, -128, 127}};
+  const QuantizeChannelsArgs table[] = {{8, 1, 0, -128, 127},
+                                        {21, 7, -128, -128, 127},
+                                        {48, 16, 5, -100, 90},
+                                        {15, 15, 127, -128, 127}};
   uint32_t seed = 1;
   for (const QuantizeChannelsArgs& a : table) {
     Random random(seed++);
@@ -39,9 +46,10 @@ TEST(QuantizeChannelsKernel, EqualsTheReference) {
     cases.run(std::to_string(a.count) + " of " + std::to_string(a.channels) + " channels", call);
     std::vector<int8_t> expected;
     for (int32_t i = 0; i < a.count; ++i)
-      expected.push_back(quantize_channels_reference(a, data_of<float>(call.tensor_at(0))[i],
-                                                     data_of<float>(call.tensor_at(1))[i % a.channels],
-                                                     data_of<float>(call.tensor_at(2))[i % a.channels]));
+      expected.push_back(
+          quantize_channels_reference(a, data_of<float>(call.tensor_at(0))[i],
+                                      data_of<float>(call.tensor_at(1))[i % a.channels],
+                                      data_of<float>(call.tensor_at(2))[i % a.channels]));
     cases.expect(6, expected);
   }
 }
@@ -52,18 +60,18 @@ TEST(QuantizeChannelsKernel, Refuses) {
     return call_of({21, 7, 3, -128, 127}, random);
   };
   expect_refusals(make, {
-      {0, "must be float32 and 4-aligned", type(0, ScalarType::s8)},
-      {0, "must be float32 and 4-aligned", misaligned(0, 2)},
-      {1, "must have an element for each channel", elements(1, 5)},
-      {1, "must be 4-aligned", misaligned(1, 2)},
-      {2, "has the wrong dtype", type(2, ScalarType::s32)},
-      {2, "must have as many elements as the shift", elements(2, 3)},
-      {3, "must be int8", number(3, 128)},
-      {4, "must be int8", number(4, -129)},
-      {5, "must be quant_min or more, within int8", number(5, 128)},
-      {6, "must be int8", type(6, ScalarType::f32)},
-      {6, "must have the sizes and the order of the input", size(6, 0, 2)},
-  });
+                            {0, "must be float32 and 4-aligned", type(0, ScalarType::s8)},
+                            {0, "must be float32 and 4-aligned", misaligned(0, 2)},
+                            {1, "must have an element for each channel", elements(1, 5)},
+                            {1, "must be 4-aligned", misaligned(1, 2)},
+                            {2, "has the wrong dtype", type(2, ScalarType::s32)},
+                            {2, "must have as many elements as the shift", elements(2, 3)},
+                            {3, "must be int8", number(3, 128)},
+                            {4, "must be int8", number(4, -129)},
+                            {5, "must be quant_min or more, within int8", number(5, 128)},
+                            {6, "must be int8", type(6, ScalarType::f32)},
+                            {6, "must have the sizes and the order of the input", size(6, 0, 2)},
+                        });
 }
 
 }  // namespace quantize_channels_test

@@ -16,23 +16,31 @@ void run_gru(const GruArgsOf<Step>& a) {
   run_recurrent<Rows>(
       a.layer, 3 * units,
       [&](int32_t d, int32_t n) {
-        const Step* from = a.layer.h_0 != nullptr ? a.layer.h_0 + (d * a.layer.batch + n) * units : nullptr;
+        const Step* from =
+            a.layer.h_0 != nullptr ? a.layer.h_0 + (d * a.layer.batch + n) * units : nullptr;
         for (int32_t j = 0; j < units; ++j)
           a.states[j] = static_cast<int16_t>(
-              from == nullptr ? 0 : saturate_s16(requantize(from[j] - a.first_zero, a.first_multiplier, a.first_shift)));
+              from == nullptr ? 0
+                              : saturate_s16(requantize(from[j] - a.first_zero, a.first_multiplier,
+                                                        a.first_shift)));
       },
       [&](const RecurrentStep<Rows, Step>& s) {
         for (int32_t j = 0; j < units; ++j) {
           int64_t of_x[3], of_h[3];
           s.products(j, of_x, of_h);
           const int32_t r = sigmoid_q15(saturate_s16(scaled_gate(of_x[0] + of_h[0], s.shift[j])));
-          const int32_t z = sigmoid_q15(saturate_s16(scaled_gate(of_x[1] + of_h[1], s.shift[units + j])));
+          const int32_t z =
+              sigmoid_q15(saturate_s16(scaled_gate(of_x[1] + of_h[1], s.shift[units + j])));
           const int32_t shift = s.shift[2 * units + j];
-          const int64_t in = within_30_bits(scaled_gate(of_x[2], shift)), st = within_30_bits(scaled_gate(of_h[2], shift));
+          const int64_t in = within_30_bits(scaled_gate(of_x[2], shift)),
+                        st = within_30_bits(scaled_gate(of_h[2], shift));
           const int32_t n = tanh_q15(saturate_s16(in + ((r * st + (1 << 14)) >> 15)));
-          const int32_t h = saturate_s16((int64_t{z} * a.states[j] + (((32768 - z) * n) >> (15 - a.state_bits)) + (1 << 14)) >> 15);
+          const int32_t h = saturate_s16(
+              (int64_t{z} * a.states[j] + (((32768 - z) * n) >> (15 - a.state_bits)) + (1 << 14)) >>
+              15);
           a.states[j] = static_cast<int16_t>(h);
-          put_step(s.h_new + j, static_cast<uint32_t>(h * 32768), a.layer.y_multiplier, a.layer.y_shift, a.layer.y_zero);
+          put_step(s.h_new + j, static_cast<uint32_t>(h * 32768), a.layer.y_multiplier,
+                   a.layer.y_shift, a.layer.y_zero);
         }
       },
       [](int32_t, int32_t) {});

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One layer of int8 GRU cells; both directions where there are two. Gates, shapes and limits: kernels/recurrent/kernel.h, rows r, z, n.
-//   n = tanh(saturate16(in + round(r * st / 2^15)))     in, st: the input's and the state's part of that gate, each rounded by itself and
+// One layer of int8 GRU cells; both directions where there are two. Gates, shapes and limits:
+// kernels/recurrent/kernel.h, rows r, z, n.
+//   n = tanh(saturate16(in + round(r * st / 2^15)))     in, st: the input's and the state's part of
+//   that gate, each rounded by itself and
 //                                                       kept within +-2^30
-//   h = saturate16(round((z * h + (((2^15 - z) * n) >> (15 - state_bits))) / 2^15))    int16 with state_bits behind the point
-//   y = clamp(y_zero + requantize(h * 2^15, y_multiplier, y_shift), -128, 127)
-//   h begins as saturate16(requantize(h_0 - first_zero, first_multiplier, first_shift)), or 0 without h_0
-// An update smaller than half a step of y would be lost if the int8 were all that is kept, so z and h work on 16 bits.
-// Units    state_bits 0..15; first_shift -31..20
-// Scratch  states: units int16, 2-aligned
+//   h = saturate16(round((z * h + (((2^15 - z) * n) >> (15 - state_bits))) / 2^15))    int16 with
+//   state_bits behind the point y = clamp(y_zero + requantize(h * 2^15, y_multiplier, y_shift),
+//   -128, 127) h begins as saturate16(requantize(h_0 - first_zero, first_multiplier, first_shift)),
+//   or 0 without h_0
+// An update smaller than half a step of y would be lost if the int8 were all that is kept, so z and
+// h work on 16 bits. Units    state_bits 0..15; first_shift -31..20 Scratch  states: units int16,
+// 2-aligned
 #pragma once
 #include "kernels/recurrent/kernel.h"
 

@@ -17,7 +17,8 @@ TEST(GruKernel, EqualsTheReference) {
     for (const int32_t bits : {0, 11, 14, 15}) {
       GruNumbers v = kUsual;
       v.state_bits = bits;
-      SCOPED_TRACE(testing::Message() << "layer " << &layer - test_layers().data() << " bits " << bits);
+      SCOPED_TRACE(testing::Message()
+                   << "layer " << &layer - test_layers().data() << " bits " << bits);
       expect_gru_reference<int8_t>(kGru, layer, v, seed++);
     }
 }
@@ -28,8 +29,10 @@ TEST(GruKernel, StaysDefinedAtTheEndsOfItsNumbers) {
   for (const int shift : {1, 20, 45, 60}) {
     layer.shift = shift;
     layer.multiplier = INT32_MAX;
-    expect_gru_reference<int8_t>(kGru, layer, {15, -128, INT32_MAX, 20}, static_cast<uint32_t>(shift));
-    expect_gru_reference<int8_t>(kGru, layer, {0, 127, -INT32_MAX, -31}, static_cast<uint32_t>(shift));
+    expect_gru_reference<int8_t>(kGru, layer, {15, -128, INT32_MAX, 20},
+                                 static_cast<uint32_t>(shift));
+    expect_gru_reference<int8_t>(kGru, layer, {0, 127, -INT32_MAX, -31},
+                                 static_cast<uint32_t>(shift));
   }
 }
 
@@ -49,10 +52,10 @@ TEST(GruKernel, Refuses) {
 }
 
 TEST(GruKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(
-      kGru,
-      "x8:2,3,4 x8:1,2,2 x8c:1,6,4 x8c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 i:-22 "
-      "i:15 i:3 i:1400000000 i:6 x8:2,3,2 x8:1,2,2 xu:4");
+  expect_inside(kGru,
+                "x8:2,3,4 x8:1,2,2 x8c:1,6,4 x8c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 x32pc:1,2,6 "
+                "x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 i:-22 "
+                "i:15 i:3 i:1400000000 i:6 x8:2,3,2 x8:1,2,2 xu:4");
 }
 
 }  // namespace gru_test

@@ -17,7 +17,8 @@ TEST(GruS16Kernel, EqualsTheReference) {
     for (const int32_t bits : {0, 11, 14, 15}) {
       GruNumbers v = kUsual;
       v.state_bits = bits;
-      SCOPED_TRACE(testing::Message() << "layer " << &layer - test_layers().data() << " bits " << bits);
+      SCOPED_TRACE(testing::Message()
+                   << "layer " << &layer - test_layers().data() << " bits " << bits);
       expect_gru_reference<int16_t>(kGruS16, on_int16(layer), v, seed++);
     }
 }
@@ -28,8 +29,10 @@ TEST(GruS16Kernel, StaysDefinedAtTheEndsOfItsNumbers) {
   for (const int shift : {1, 20, 45, 60}) {
     layer.shift = shift;
     layer.multiplier = 65535;
-    expect_gru_reference<int16_t>(kGruS16, layer, {15, -32768, INT32_MAX, 14}, static_cast<uint32_t>(shift));
-    expect_gru_reference<int16_t>(kGruS16, layer, {0, 32767, -INT32_MAX, -31}, static_cast<uint32_t>(shift));
+    expect_gru_reference<int16_t>(kGruS16, layer, {15, -32768, INT32_MAX, 14},
+                                  static_cast<uint32_t>(shift));
+    expect_gru_reference<int16_t>(kGruS16, layer, {0, 32767, -INT32_MAX, -31},
+                                  static_cast<uint32_t>(shift));
   }
 }
 
@@ -51,10 +54,10 @@ TEST(GruS16Kernel, Refuses) {
 }
 
 TEST(GruS16Kernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(
-      kGruS16,
-      "x16:2,3,4 x16:1,2,2 x16c:1,6,4 x16c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 "
-      "i:-14 i:15 i:3 i:1400000000 i:0 x16:2,3,2 x16:1,2,2 xu:4");
+  expect_inside(kGruS16,
+                "x16:2,3,4 x16:1,2,2 x16c:1,6,4 x16c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 "
+                "x32pc:1,2,6 x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 "
+                "i:-14 i:15 i:3 i:1400000000 i:0 x16:2,3,2 x16:1,2,2 xu:4");
 }
 
 }  // namespace gru_s16_test

@@ -17,7 +17,8 @@ TEST(LstmS16Kernel, EqualsTheReference) {
     for (const int32_t bits : {0, 5, 11, 12, 13, 15}) {
       LstmNumbers v = kUsual;
       v.cell_bits = bits;
-      SCOPED_TRACE(testing::Message() << "layer " << &layer - test_layers().data() << " bits " << bits);
+      SCOPED_TRACE(testing::Message()
+                   << "layer " << &layer - test_layers().data() << " bits " << bits);
       expect_lstm_reference<int16_t>(kLstmS16, on_int16(layer), v, seed++);
     }
 }
@@ -28,8 +29,12 @@ TEST(LstmS16Kernel, StaysDefinedAtTheEndsOfItsNumbers) {
   for (const int shift : {1, 20, 45, 60}) {
     layer.shift = shift;
     layer.multiplier = 65535;
-    expect_lstm_reference<int16_t>(kLstmS16, layer, {15, -32768, INT32_MAX, 14, 32767, INT32_MAX, 0}, static_cast<uint32_t>(shift));
-    expect_lstm_reference<int16_t>(kLstmS16, layer, {0, 32767, -INT32_MAX, -31, -32768, -INT32_MAX, -31}, static_cast<uint32_t>(shift));
+    expect_lstm_reference<int16_t>(kLstmS16, layer,
+                                   {15, -32768, INT32_MAX, 14, 32767, INT32_MAX, 0},
+                                   static_cast<uint32_t>(shift));
+    expect_lstm_reference<int16_t>(kLstmS16, layer,
+                                   {0, 32767, -INT32_MAX, -31, -32768, -INT32_MAX, -31},
+                                   static_cast<uint32_t>(shift));
   }
 }
 
@@ -57,10 +62,11 @@ TEST(LstmS16Kernel, Refuses) {
 }
 
 TEST(LstmS16Kernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(
-      kLstmS16,
-      "x16:2,3,4 x16:2,3,2 x16c:2,8,4 x16c:2,8,2 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 b:0 b:0 b:1 i:-5 i:1500000000 "
-      "i:-14 x16:2,3,2 i:12 i:3 i:1400000000 i:-2 i:-7 i:1300000000 i:-13 x16:2,3,4 x16:2,3,2 x16:2,3,2 xu:4");
+  expect_inside(kLstmS16,
+                "x16:2,3,4 x16:2,3,2 x16c:2,8,4 x16c:2,8,2 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 "
+                "x32pc:2,2,8 x32pc:2,8 b:0 b:0 b:1 i:-5 i:1500000000 "
+                "i:-14 x16:2,3,2 i:12 i:3 i:1400000000 i:-2 i:-7 i:1300000000 i:-13 x16:2,3,4 "
+                "x16:2,3,2 x16:2,3,2 xu:4");
 }
 
 }  // namespace lstm_s16_test

@@ -16,9 +16,9 @@ void run_rnn(const RnnArgs& a) {
           int32_t gates[1];
           s.all(j, gates);
           const int32_t gate = gates[0];
-          s.h_new[j] =
-              a.relu ? static_cast<int8_t>(clamp_to(l.y_zero + gate, l.y_zero, 127))
-                     : requantize_to_s8(static_cast<uint32_t>(tanh_q15(gate) * 32768), l.y_multiplier, l.y_shift, l.y_zero, -128, 127);
+          s.h_new[j] = a.relu ? static_cast<int8_t>(clamp_to(l.y_zero + gate, l.y_zero, 127))
+                              : requantize_to_s8(static_cast<uint32_t>(tanh_q15(gate) * 32768),
+                                                 l.y_multiplier, l.y_shift, l.y_zero, -128, 127);
         }
       },
       nothing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One layer of int8 plain recurrent cells; both directions where there are two. Gates, shapes and limits: kernels/recurrent/kernel.h, one row
-// for each unit.
+// One layer of int8 plain recurrent cells; both directions where there are two. Gates, shapes and
+// limits: kernels/recurrent/kernel.h, one row for each unit.
 //   tanh  y = clamp(y_zero + requantize(tanh(gate) * 2^15, y_multiplier, y_shift), -128, 127)
 //   relu  y = clamp(y_zero + gate, y_zero, 127), the gate in steps of y
 // Scratch  none

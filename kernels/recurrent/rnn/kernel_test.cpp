@@ -27,7 +27,8 @@ void expect_reference(const TestLayer& layer, bool relu, uint32_t seed) {
   a.y = y.data(), a.h_n = h_n.data();
   recurrent_reference(a, layer.units, [&](int64_t j, const GateReference& g, int64_t, int64_t) {
     if (relu) return saturate_reference(a.y_zero + g.both(j), a.y_zero, 127);
-    return result_reference(tanh_reference(g.both(j), 7) * 32768, a.y_zero, a.y_multiplier, a.y_shift);
+    return result_reference(tanh_reference(g.both(j), 7) * 32768, a.y_zero, a.y_multiplier,
+                            a.y_shift);
   });
   if (layer.sequence) { EXPECT_EQ(contents<int8_t>(call.tensor_at(16)), y); }
   EXPECT_EQ(contents<int8_t>(call.tensor_at(17)), h_n);
@@ -65,10 +66,10 @@ TEST(RnnKernel, Refuses) {
 }
 
 TEST(RnnKernel, StaysInsideItsTensorsWhateverTheArguments) {
-  expect_inside(
-      kRnn,
-      "x8:2,3,4 n x8c:1,2,4 x8c:1,2,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 b:0 b:0 b:0 i:-5 i:1500000000 i:-22 b:1 xu:4 "
-      "x8:1,3,2");
+  expect_inside(kRnn,
+                "x8:2,3,4 n x8c:1,2,4 x8c:1,2,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 x32pc:1,1,2 "
+                "x32pc:1,2 b:0 b:0 b:0 i:-5 i:1500000000 i:-22 b:1 xu:4 "
+                "x8:1,3,2");
 }
 
 }  // namespace rnn_test

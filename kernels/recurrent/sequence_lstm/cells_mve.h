@@ -19,21 +19,24 @@ struct MveCells {
   }
 
   // A sum of each gate, with its bias, in Q3.12: multiplier and shift `first` and those behind it.
-  static int32x4_t part(const SequenceLstmArgs& a, const int32_t* bias, const int32_t (&sums)[kLstmGates], int32_t first) {
+  static int32x4_t part(const SequenceLstmArgs& a, const int32_t* bias,
+                        const int32_t (&sums)[kLstmGates], int32_t first) {
     const uint32x4_t rows = vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<uint32_t>(a.units));
     const int32x4_t v = vaddq_s32(vldrwq_gather_shifted_offset_s32(bias, rows), vld1q_s32(sums));
     const int32x4_t shift = vld1q_s32(a.shift + first), none = vdupq_n_s32(0);
-    return requantize_mve(vshlq_s32(v, vmaxq_s32(shift, none)), vld1q_s32(a.multiplier + first), vminq_s32(shift, none));
+    return requantize_mve(vshlq_s32(v, vmaxq_s32(shift, none)), vld1q_s32(a.multiplier + first),
+                          vminq_s32(shift, none));
   }
-  static void gates(const SequenceLstmArgs& a, int32_t j, const int32_t (&of_x)[kLstmGates], const int32_t (&of_h)[kLstmGates],
-                    int16_t* gates) {
+  static void gates(const SequenceLstmArgs& a, int32_t j, const int32_t (&of_x)[kLstmGates],
+                    const int32_t (&of_h)[kLstmGates], int16_t* gates) {
     const int32x4_t most = vdupq_n_s32(INT16_MAX), least = vdupq_n_s32(INT16_MIN);
     const int32x4_t of_input = vmaxq_s32(vminq_s32(part(a, a.bias + j, of_x, 0), most), least);
     const int32x4_t both = vqaddq_s32(part(a, a.recurrent_bias + j, of_h, kLstmGates), of_input);
     vstrhq_s32(gates, vmaxq_s32(vminq_s32(both, most), least));
   }
 
-  static void update(const SequenceLstmArgs& a, const int16_t (&gates)[kUnits][kLstmGates], int32_t count, int16_t* c, int8_t* h) {
+  static void update(const SequenceLstmArgs& a, const int16_t (&gates)[kUnits][kLstmGates],
+                     int32_t count, int16_t* c, int8_t* h) {
     const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count));
     const int16x8x4_t all = vld4q_s16(gates[0]);
     const int16x8_t i = logistic_q15_mve(all.val[0]), f = logistic_q15_mve(all.val[1]);
@@ -41,7 +44,8 @@ struct MveCells {
     int16x8_t cell = vqaddq_s16(product(f, before, 15), product(i, g, 30 - a.cell_bits));
     if (a.cell_clip > 0) {
       const auto clip = static_cast<int16_t>(a.cell_clip);
-      cell = vmaxq_s16(vminq_s16(cell, vdupq_n_s16(clip)), vdupq_n_s16(static_cast<int16_t>(-clip)));
+      cell =
+          vmaxq_s16(vminq_s16(cell, vdupq_n_s16(clip)), vdupq_n_s16(static_cast<int16_t>(-clip)));
     }
     vst1q_p_s16(c, cell, here);
     const int16x8_t o = logistic_q15_mve(all.val[3]), t = tanh_q15_mve(cell, 15 - a.cell_bits);
@@ -53,7 +57,8 @@ struct MveCells {
  private:
   static int32x4_t result(const SequenceLstmArgs& a, int32x4_t v) {
     const int32_t left = a.y_shift > 0 ? a.y_shift : 0;
-    v = requantize_mve(vshlq_r_s32(v, left), vdupq_n_s32(a.y_multiplier), vdupq_n_s32(a.y_shift - left));
+    v = requantize_mve(vshlq_r_s32(v, left), vdupq_n_s32(a.y_multiplier),
+                       vdupq_n_s32(a.y_shift - left));
     return vaddq_n_s32(v, a.y_zero);
   }
 };

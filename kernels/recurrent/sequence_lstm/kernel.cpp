@@ -5,6 +5,8 @@
 
 namespace deuteron {
 
-void sequence_lstm_s8(const SequenceLstmArgs& a) { run_sequence_lstm<PortableRows, PortableCells>(a); }
+void sequence_lstm_s8(const SequenceLstmArgs& a) {
+  run_sequence_lstm<PortableRows, PortableCells>(a);
+}
 
 }  // namespace deuteron

@@ -5,6 +5,8 @@
 
 namespace deuteron {
 
-void sequence_lstm_s8_dsp(const SequenceLstmArgs& a) { run_sequence_lstm<DspRows, PortableCells>(a); }
+void sequence_lstm_s8_dsp(const SequenceLstmArgs& a) {
+  run_sequence_lstm<DspRows, PortableCells>(a);
+}
 
 }  // namespace deuteron

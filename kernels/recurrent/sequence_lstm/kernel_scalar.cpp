@@ -6,7 +6,9 @@
 #if defined(DEUTERON_SCALAR)
 namespace deuteron {
 
-void sequence_lstm_s8_scalar(const SequenceLstmArgs& a) { run_sequence_lstm<ScalarRows, PortableCells>(a); }
+void sequence_lstm_s8_scalar(const SequenceLstmArgs& a) {
+  run_sequence_lstm<ScalarRows, PortableCells>(a);
+}
 
 }  // namespace deuteron
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::prod_16x8: its arguments checked once, at load. Both tensors are met in the order in which they lie in memory.
+// deuteron::prod_16x8: its arguments checked once, at load. Both tensors are met in the order in
+// which they lie in memory.
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare_s16.h"
 #include "kernels/reduce/prod_16x8/kernel.h"

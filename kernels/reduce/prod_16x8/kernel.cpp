@@ -10,7 +10,9 @@ void prod_16x8(const Prod16x8Args& args, const int16_t* x, int16_t* y) {
   const int64_t multiplier = a.multiplier < 0x7fff0000 ? (a.multiplier + (1 << 15)) >> 16 : 0x7fff;
   const int right = 15 - a.shift;
   const int64_t half = int64_t{1} << (right - 1);
-  const auto scaled = [&](int64_t v) { return static_cast<int32_t>((v * multiplier + half) >> right); };
+  const auto scaled = [&](int64_t v) {
+    return static_cast<int32_t>((v * multiplier + half) >> right);
+  };
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner)
     for (int32_t i = 0; i < a.inner; ++i) {
       int32_t product = x[i];

@@ -33,8 +33,11 @@ std::vector<int16_t> expected_of(const Sum16x8Args& a, const int16_t* x) {
 
 TEST(Sum16x8Kernel, EqualsTheReference) {
   KernelCases cases;
-  const Sum16x8Args table[] = {
-      {2, 9, 5, 1234567890, -3}, {3, 1, 4, 1 << 30, 1}, {1, 700, 1, 1999999999, -9}, {7, 3, 1, 1500000000, 2}, {1, 2, 11, 0, 0}};
+  const Sum16x8Args table[] = {{2, 9, 5, 1234567890, -3},
+                               {3, 1, 4, 1 << 30, 1},
+                               {1, 700, 1, 1999999999, -9},
+                               {7, 3, 1, 1500000000, 2},
+                               {1, 2, 11, 0, 0}};
   uint32_t seed = 1;
   for (const Sum16x8Args& a : table) {
     Random random(seed++);
@@ -58,18 +61,22 @@ TEST(Sum16x8Kernel, Refuses) {
     Random random(7);
     return call_of({2, 9, 5, 1234567890, -3}, random);
   };
-  expect_refusals(make, {
-                            {0, "must be int16", type(0, ScalarType::s8)},
-                            {4, "must be int16", type(4, ScalarType::s8)},
-                            {1, "must divide the elements of the result", number(1, 3)},
-                            {0, "must have as many elements for each of the result", elements(0, 91)},
-                            {0, "has slices too long for sums within int32", elements(0, 10 * (kMostSummed16x8 + 1))},
-                            {2, "is out of range", number(2, -1)},
-                            {3, "must be -31..30", number(3, 31)},
-                        });
+  expect_refusals(
+      make,
+      {
+          {0, "must be int16", type(0, ScalarType::s8)},
+          {4, "must be int16", type(4, ScalarType::s8)},
+          {1, "must divide the elements of the result", number(1, 3)},
+          {0, "must have as many elements for each of the result", elements(0, 91)},
+          {0, "has slices too long for sums within int32", elements(0, 10 * (kMostSummed16x8 + 1))},
+          {2, "is out of range", number(2, -1)},
+          {3, "must be -31..30", number(3, 31)},
+      });
 }
 
-TEST(Sum16x8Kernel, StaysInsideItsTensors) { expect_inside(kSum16x8, "x16:2,9,5 i:5 i:1234567890 i:-3 x16:2,5"); }
+TEST(Sum16x8Kernel, StaysInsideItsTensors) {
+  expect_inside(kSum16x8, "x16:2,9,5 i:5 i:1234567890 i:-3 x16:2,5");
+}
 
 }  // namespace sum_16x8_test
 }  // namespace deuteron

@@ -10,8 +10,10 @@ template <class X, class Y>
 void rescale(const Rescale16x8Args& args, const X* x, Y* y) {
   const Rescale16x8Args a = args;  // for all the compiler knows, y might lie over the arguments
   for (int32_t i = 0; i < a.count; ++i) {
-    const int32_t v = x[i] - a.x_zero, multiplier = v < 0 ? a.below_multiplier : a.multiplier, shift = v < 0 ? a.below_shift : a.shift;
-    const int32_t scaled = multiplier < 0 ? subtract_wrapping(0, requantize(v, -multiplier, shift)) : requantize(v, multiplier, shift);
+    const int32_t v = x[i] - a.x_zero, multiplier = v < 0 ? a.below_multiplier : a.multiplier,
+                  shift = v < 0 ? a.below_shift : a.shift;
+    const int32_t scaled = multiplier < 0 ? subtract_wrapping(0, requantize(v, -multiplier, shift))
+                                          : requantize(v, multiplier, shift);
     y[i] = static_cast<Y>(clamp_to(add_wrapping(scaled, a.y_zero), a.y_min, a.y_max));
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other steps for int16 or int8, with TFLite's arithmetic (16x8): QUANTIZE of steps, RELU and its like, LEAKY_RELU, ABS.
-//   y[i] = clamp(y_zero + s * requantize(v, |multiplier|, shift), y_min, y_max)   v = x[i] - x_zero, s the sign of the multiplier
+// Other steps for int16 or int8, with TFLite's arithmetic (16x8): QUANTIZE of steps, RELU and its
+// like, LEAKY_RELU, ABS.
+//   y[i] = clamp(y_zero + s * requantize(v, |multiplier|, shift), y_min, y_max)   v = x[i] -
+//   x_zero, s the sign of the multiplier
 //     with multiplier and shift for v >= 0, below_multiplier and below_shift for v < 0
 // Shapes   x, y [count]
-// Units    x, y int16 or int8, not both int8; x_zero, y_zero in steps, y_zero 0 of int16; multipliers and shifts:
+// Units    x, y int16 or int8, not both int8; x_zero, y_zero in steps, y_zero 0 of int16;
+// multipliers and shifts:
 //          kernels/integer/requantize.h, rounded twice; y_min, y_max within y's type
 // Limits   none   Scratch  none   Errors  none   Aliasing  y may be x where it is no wider
 // Source   TFLite's reference kernels Requantize, ReluX and QuantizeLeakyRelu

@@ -2,8 +2,9 @@
 // TFLite's QUANTIZE from or to int32 steps.
 //   y[i] = clamp(y_zero + requantize(x[i] - x_zero, multiplier, shift), the type of y)
 // Shapes   x, y [count]
-// Units    x and y in steps; y_zero is 0 of int16 and int32, x_zero of int32; multiplier and shift: kernels/integer/requantize.h, rounded twice
-// Limits   none: sums are taken modulo 2^32   Scratch  none   Errors  none   Aliasing  none   Source  TFLite's reference kernel Requantize
+// Units    x and y in steps; y_zero is 0 of int16 and int32, x_zero of int32; multiplier and shift:
+// kernels/integer/requantize.h, rounded twice Limits   none: sums are taken modulo 2^32   Scratch
+// none   Errors  none   Aliasing  none   Source  TFLite's reference kernel Requantize
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rescale_s32 of each pair of types and its binding against the reference, bit for bit; and refusals.
+// rescale_s32 of each pair of types and its binding against the reference, bit for bit; and
+// refusals.
 #include "kernels/requantize/s32/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -33,7 +34,8 @@ void check(const char* name, const RescaleS32Args& a) {
   TestCall call = call_of<X, Y>(a, random);
   std::vector<Y> wanted;
   for (int32_t i = 0; i < a.count; ++i)
-    wanted.push_back(static_cast<Y>(rescale_s32_reference(a, data_of<X>(call.tensor_at(0))[i], 8 * sizeof(Y))));
+    wanted.push_back(
+        static_cast<Y>(rescale_s32_reference(a, data_of<X>(call.tensor_at(0))[i], 8 * sizeof(Y))));
   cases.run(name, call);
   cases.expect(5, wanted);
 }
@@ -56,7 +58,8 @@ TEST(RescaleS32Kernel, Refuses) {
   };
   expect_refusals(make, {
                             {0, "must be int8, int16 or int32", type(0, ScalarType::f32)},
-                            {5, "must be int32 where the operand is not, and only there", type(0, ScalarType::s16)},
+                            {5, "must be int32 where the operand is not, and only there",
+                             type(0, ScalarType::s16)},
                             {5, "must have the sizes and the order of the operand", size(5, 0, 8)},
                             {1, "must be a step of the operand, and 0 of int32", number(1, 1)},
                             {4, "must be int8, and 0 of wider steps", number(4, 128)},
@@ -65,7 +68,9 @@ TEST(RescaleS32Kernel, Refuses) {
                         });
 }
 
-TEST(RescaleS32Kernel, StaysInsideItsTensors) { expect_inside(kRescaleS32, "x32:3,5 i:0 i:1500000000 i:-24 i:11 x8:3,5"); }
+TEST(RescaleS32Kernel, StaysInsideItsTensors) {
+  expect_inside(kRescaleS32, "x32:3,5 i:0 i:1500000000 i:-24 i:11 x8:3,5");
+}
 
 }  // namespace rescale_s32_test
 }  // namespace deuteron

@@ -10,7 +10,9 @@ namespace deuteron {
 
 inline int64_t rescale_s32_reference(const RescaleS32Args& a, int64_t x, int bits) {
   const int64_t most = (int64_t{1} << (bits - 1)) - 1;
-  return std::clamp(wrap32_reference(requantize_reference(x - a.x_zero, a.multiplier, a.shift) + a.y_zero), -most - 1, most);
+  return std::clamp(
+      wrap32_reference(requantize_reference(x - a.x_zero, a.multiplier, a.shift) + a.y_zero),
+      -most - 1, most);
 }
 
 }  // namespace deuteron

@@ -19,7 +19,8 @@ const char* why_not_place(int32_t first, int32_t bits, int32_t in) {
 
 }  // namespace
 
-const Kernel kResize2dBytes = {"deuteron::resize2d_bytes.out", "TTTO",
-                               prepare_resize2d<int8_t, why_not_image, why_not_place, resize2d_bytes>};
+const Kernel kResize2dBytes = {
+    "deuteron::resize2d_bytes.out", "TTTO",
+    prepare_resize2d<int8_t, why_not_image, why_not_place, resize2d_bytes>};
 
 }  // namespace deuteron

@@ -24,7 +24,8 @@ float byte_of(int8_t x) { return static_cast<float>(x + 128); }
 
 }  // namespace
 
-void resize2d_bytes(const Resize2dArgs& a, const int8_t* x, const int32_t* rows, const int32_t* columns, int8_t* y) {
+void resize2d_bytes(const Resize2dArgs& a, const int8_t* x, const int32_t* rows,
+                    const int32_t* columns, int8_t* y) {
   const int32_t row_elements = a.in_w * a.channels;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * row_elements)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {

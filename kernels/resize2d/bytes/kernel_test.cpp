@@ -42,7 +42,8 @@ TestCall call_of(const Resize2dArgs& a, Random& random) {
   return call;
 }
 
-std::vector<int8_t> expected_of(const Resize2dArgs& a, const int8_t* x, const int32_t* rows, const int32_t* columns) {
+std::vector<int8_t> expected_of(const Resize2dArgs& a, const int8_t* x, const int32_t* rows,
+                                const int32_t* columns) {
   std::vector<int8_t> y;
   for (int64_t n = 0; n < a.n; ++n)
     for (int64_t oh = 0; oh < a.out_h; ++oh)
@@ -50,17 +51,24 @@ std::vector<int8_t> expected_of(const Resize2dArgs& a, const int8_t* x, const in
         for (int64_t c = 0; c < a.channels; ++c) {
           const int64_t r = rows[2 * oh], s = columns[2 * ow];
           const float h = number_of(rows[2 * oh + 1]), w = number_of(columns[2 * ow + 1]);
-          const int64_t below = r == a.in_h - 1 || h < 0 ? r : r + 1, right = s == a.in_w - 1 || w < 0 ? s : s + 1;
+          const int64_t below = r == a.in_h - 1 || h < 0 ? r : r + 1,
+                        right = s == a.in_w - 1 || w < 0 ? s : s + 1;
           const auto p = [&](int64_t row, int64_t column) {
-            return static_cast<float>(x[((n * a.in_h + row) * a.in_w + column) * a.channels + c] + 128);
+            return static_cast<float>(x[((n * a.in_h + row) * a.in_w + column) * a.channels + c] +
+                                      128);
           };
-          const float sum = p(r, s) * (1 - h) * (1 - w) + p(below, s) * h * (1 - w) + p(r, right) * (1 - h) * w + p(below, right) * h * w;
+          const float sum = p(r, s) * (1 - h) * (1 - w) + p(below, s) * h * (1 - w) +
+                            p(r, right) * (1 - h) * w + p(below, right) * h * w;
           y.push_back(static_cast<int8_t>(std::trunc(sum + 0.5f) - 128));
         }
   return y;
 }
 
-const Resize2dArgs kTable[] = {{1, 5, 3, 7, 10, 6}, {2, 3, 4, 1, 7, 9}, {1, 1, 1, 5, 4, 3}, {3, 2, 5, 3, 3, 11}, {1, 11, 13, 33, 9, 12}};
+const Resize2dArgs kTable[] = {{1, 5, 3, 7, 10, 6},
+                               {2, 3, 4, 1, 7, 9},
+                               {1, 1, 1, 5, 4, 3},
+                               {3, 2, 5, 3, 3, 11},
+                               {1, 11, 13, 33, 9, 12}};
 
 TEST(Resize2dBytesKernel, EqualsItsContract) {
   KernelCases cases;
@@ -69,7 +77,8 @@ TEST(Resize2dBytesKernel, EqualsItsContract) {
     Random random(seed++);
     TestCall call = call_of(a, random);
     const std::vector<int8_t> expected =
-        expected_of(a, data_of<int8_t>(call.tensor_at(0)), data_of<int32_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)));
+        expected_of(a, data_of<int8_t>(call.tensor_at(0)), data_of<int32_t>(call.tensor_at(1)),
+                    data_of<int32_t>(call.tensor_at(2)));
     cases.run(std::to_string(a.in_h) + " to " + std::to_string(a.out_h), call);
     cases.expect(3, expected);
   }
@@ -78,7 +87,8 @@ TEST(Resize2dBytesKernel, EqualsItsContract) {
 // Bytes of -1 and 0 are 127 and 128: 127.5 goes up, as no int8 of -0.5 does.
 TEST(Resize2dBytesKernel, RoundsHalvesOfBytesUp) {
   const int8_t x[] = {-1, 0};
-  const int32_t row[] = {0, 0}, columns[] = {0, bits_of(0.5f), 1, bits_of(0.25f), 0, bits_of(-0.25f)};
+  const int32_t row[] = {0, 0},
+                columns[] = {0, bits_of(0.5f), 1, bits_of(0.25f), 0, bits_of(-0.25f)};
   int8_t y[3];
   resize2d_bytes({1, 1, 2, 1, 1, 3}, x, row, columns, y);
   EXPECT_EQ(y[0], 0);
@@ -94,16 +104,18 @@ TEST(Resize2dBytesKernel, Refuses) {
   const auto entry = [](int table, int32_t k, int32_t value) {
     return [=](TestCall& c) { static_cast<int32_t*>(c.tensor_at(table).data)[k] = value; };
   };
-  expect_refusals(make, {
-                            {0, "must be int8", type(0, ScalarType::s16)},
-                            {3, "must be stored channels-last", order(3, {0, 1, 2, 3})},
-                            {1, "must have a position and a weight for each element along the axis", size(1, 0, 9)},
-                            {1, "has a position outside the axis", entry(1, 0, 5)},
-                            {2, "has a position outside the axis", entry(2, 2, -1)},
-                            {1, "has a weight out of range", entry(1, 1, bits_of(1.5f))},
-                            {2, "has a weight out of range", entry(2, 1, bits_of(NAN))},
-                            {2, "must be a constant", [](TestCall& c) { c.tensor_at(2).constant = false; }},
-                        });
+  expect_refusals(
+      make,
+      {
+          {0, "must be int8", type(0, ScalarType::s16)},
+          {3, "must be stored channels-last", order(3, {0, 1, 2, 3})},
+          {1, "must have a position and a weight for each element along the axis", size(1, 0, 9)},
+          {1, "has a position outside the axis", entry(1, 0, 5)},
+          {2, "has a position outside the axis", entry(2, 2, -1)},
+          {1, "has a weight out of range", entry(1, 1, bits_of(1.5f))},
+          {2, "has a weight out of range", entry(2, 1, bits_of(NAN))},
+          {2, "must be a constant", [](TestCall& c) { c.tensor_at(2).constant = false; }},
+      });
 }
 
 TEST(Resize2dBytesKernel, StaysInsideItsTensors) {

@@ -6,7 +6,8 @@
 #include "kernels/resize2d/s16/kernel.h"
 
 namespace deuteron {
-const Kernel kResize2dS16 = {"deuteron::resize2d_s16.out", "TTTO",
-                             prepare_resize2d<int16_t, why_not_image_s16, why_not_position, resize2d_s16>};
+const Kernel kResize2dS16 = {
+    "deuteron::resize2d_s16.out", "TTTO",
+    prepare_resize2d<int16_t, why_not_image_s16, why_not_position, resize2d_s16>};
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deuteron::softmax_16x8: its arguments checked once, at load. Rows are those of the last dimension.
+// deuteron::softmax_16x8: its arguments checked once, at load. Rows are those of the last
+// dimension.
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare_s16.h"
 #include "kernels/softmax/16x8/kernel.h"
@@ -24,12 +25,16 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = why_not_rows_s16(call, kX, kOut, &columns); !s.ok()) return s;
   for (const int table : {int{kExp}, int{kReciprocal}})
     if (const char* why = why_not_table(call.tensor(table))) return bad_argument(table, why);
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
+  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX))
+    return bad_argument(kMultiplier, "is out of range");
   if (!lies_in(call.integer(kShift), -31, 15)) return bad_argument(kShift, "must be -31..15");
-  const Softmax16x8Args a{x.numel / columns, columns, static_cast<int32_t>(call.integer(kMultiplier)),
+  const Softmax16x8Args a{x.numel / columns, columns,
+                          static_cast<int32_t>(call.integer(kMultiplier)),
                           static_cast<int32_t>(call.integer(kShift))};
-  return keep<softmax_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<const int16_t*>(call.tensor(kExp).data),
-                            static_cast<const int16_t*>(call.tensor(kReciprocal).data), static_cast<int16_t*>(y.data));
+  return keep<softmax_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data),
+                            static_cast<const int16_t*>(call.tensor(kExp).data),
+                            static_cast<const int16_t*>(call.tensor(kReciprocal).data),
+                            static_cast<int16_t*>(y.data));
 }
 
 }  // namespace

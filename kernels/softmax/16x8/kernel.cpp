@@ -10,7 +10,8 @@ static int16_t line(const int16_t* table, int32_t v) {
   return static_cast<int16_t>(entry[0] + (((entry[1] - entry[0]) * (v & 127) + 64) >> 7));
 }
 
-void softmax_16x8(const Softmax16x8Args& args, const int16_t* x, const int16_t* exp_table, const int16_t* reciprocal_table, int16_t* y) {
+void softmax_16x8(const Softmax16x8Args& args, const int16_t* x, const int16_t* exp_table,
+                  const int16_t* reciprocal_table, int16_t* y) {
   const Softmax16x8Args a = args;  // for all the compiler knows, y might lie over the arguments
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
     int32_t most = x[0];
@@ -23,10 +24,13 @@ void softmax_16x8(const Softmax16x8Args& args, const int16_t* x, const int16_t* 
     }
     if (sum < 2) sum = 2;
     const int32_t zeros = __builtin_clz(static_cast<uint32_t>(sum));
-    const auto shifted = static_cast<int32_t>(((static_cast<int64_t>(sum) << (zeros - 1)) + (1 << 13)) >> 14);
-    const int32_t reciprocal = line(reciprocal_table, clamp_to(shifted - 3 * (1 << 15), -32768, 32767));
+    const auto shifted =
+        static_cast<int32_t>(((static_cast<int64_t>(sum) << (zeros - 1)) + (1 << 13)) >> 14);
+    const int32_t reciprocal =
+        line(reciprocal_table, clamp_to(shifted - 3 * (1 << 15), -32768, 32767));
     const int32_t right = 31 - zeros, half = 1 << (right - 1);
-    for (int32_t i = 0; i < a.columns; ++i) y[i] = static_cast<int16_t>(clamp_to((y[i] * reciprocal + half) >> right, 0, 32767));
+    for (int32_t i = 0; i < a.columns; ++i)
+      y[i] = static_cast<int16_t>(clamp_to((y[i] * reciprocal + half) >> right, 0, 32767));
   }
 }
 

@@ -8,8 +8,8 @@ namespace deuteron {
 
 static uint32_t exponential_s16(const SoftmaxArgs& a, int32_t d) {
   if (d < a.diff_min) return 0;
-  return static_cast<uint32_t>(
-      q31::exp_of_negative(multiply_high(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier)));
+  return static_cast<uint32_t>(q31::exp_of_negative(
+      multiply_high(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier)));
 }
 
 void softmax_s16(const SoftmaxArgs& args, const int16_t* x, int16_t* y) {
@@ -22,7 +22,8 @@ void softmax_s16(const SoftmaxArgs& args, const int16_t* x, int16_t* y) {
     for (int32_t i = 0; i < a.columns; ++i) sum += exponential_s16(a, x[i] - most);
     int32_t k = 0;
     while (sum >> k >= uint64_t{1} << 31) ++k;
-    const uint64_t divisor = sum >> k, reciprocal = (kOne + divisor / 2) / divisor, half = uint64_t{1} << (45 + k);
+    const uint64_t divisor = sum >> k, reciprocal = (kOne + divisor / 2) / divisor,
+                   half = uint64_t{1} << (45 + k);
     for (int32_t i = 0; i < a.columns; ++i) {
       const uint64_t v = (exponential_s16(a, x[i] - most) * reciprocal + half) >> (46 + k);
       y[i] = static_cast<int16_t>(v < 32767 ? v : 32767);

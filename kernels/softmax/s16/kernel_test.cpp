@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_s16 and its binding against its formula, bit for bit, and against the real softmax within a derived bound; and refusals.
+// softmax_s16 and its binding against its formula, bit for bit, and against the real softmax within
+// a derived bound; and refusals.
 #include "kernels/softmax/s16/kernel.h"
 
 #include "kernels/common/kernel_test.h"
@@ -45,9 +46,10 @@ TEST(SoftmaxS16Kernel, EqualsTheReference) {
     }
 }
 
-// e is within 2^-22 of exp(d * scale) in parts of it: d in Q5.26 is rounded by 2^-27 and by the multiplier's 2^-31 of at most 32, each of
-// the eight factors by 2^-31 of a result of 2^-15 or more that still counts, and the series ends behind x^4 / 4!: (1/8)^5 / 5! = 2^-21.9 of
-// it. Twice that is e / S; of it 32768 steps are made, rounded once, and 1 is 32767.
+// e is within 2^-22 of exp(d * scale) in parts of it: d in Q5.26 is rounded by 2^-27 and by the
+// multiplier's 2^-31 of at most 32, each of the eight factors by 2^-31 of a result of 2^-15 or more
+// that still counts, and the series ends behind x^4 / 4!: (1/8)^5 / 5! = 2^-21.9 of it. Twice that
+// is e / S; of it 32768 steps are made, rounded once, and 1 is 32767.
 TEST(SoftmaxS16Kernel, IsWithinAStepOfTheRealOne) {
   constexpr double kBound = 0.5 + 32768 * 2 * 0x1p-21;
   for (const double scale : {0x1p-14, 0.0003, 0.001, 0.004})
@@ -59,7 +61,10 @@ TEST(SoftmaxS16Kernel, IsWithinAStepOfTheRealOne) {
       const auto* x = data_of<int16_t>(call.tensor_at(0));
       const std::vector<double> real = softmax_s16_exact({x, x + 37}, scale);
       for (size_t i = 0; i < 37; ++i)
-        EXPECT_LE(std::abs(data_of<int16_t>(call.tensor_at(4))[i] - std::min(real[i] * 32768, 32767.0)), kBound) << scale;
+        EXPECT_LE(
+            std::abs(data_of<int16_t>(call.tensor_at(4))[i] - std::min(real[i] * 32768, 32767.0)),
+            kBound)
+            << scale;
     }
 }
 
@@ -80,19 +85,23 @@ TEST(SoftmaxS16Kernel, Refuses) {
     Random random(7);
     return call_of(args_of(3, 5, 0.001), random, 32768);
   };
-  expect_refusals(make, {
-                            {0, "must be int16", type(0, ScalarType::s8)},
-                            {4, "must be int16", type(4, ScalarType::s8)},
-                            {0, "must have a dimension, and be stored in the order of its dimensions", order(0, {1, 0})},
-                            {4, "must have the sizes and the order of the input", size(4, 1, 4)},
-                            {1, "is out of range", number(1, -1)},
-                            {2, "must be 0..31", number(2, 32)},
-                            {3, "must not be positive", number(3, 1)},
-                            {3, "must keep differences within int32", number(2, 31)},
-                        });
+  expect_refusals(make,
+                  {
+                      {0, "must be int16", type(0, ScalarType::s8)},
+                      {4, "must be int16", type(4, ScalarType::s8)},
+                      {0, "must have a dimension, and be stored in the order of its dimensions",
+                       order(0, {1, 0})},
+                      {4, "must have the sizes and the order of the input", size(4, 1, 4)},
+                      {1, "is out of range", number(1, -1)},
+                      {2, "must be 0..31", number(2, 32)},
+                      {3, "must not be positive", number(3, 1)},
+                      {3, "must keep differences within int32", number(2, 31)},
+                  });
 }
 
-TEST(SoftmaxS16Kernel, StaysInsideItsTensors) { expect_inside(kSoftmaxS16, "x16:3,5 i:1099511628 i:17 i:-15872 x16:3,5"); }
+TEST(SoftmaxS16Kernel, StaysInsideItsTensors) {
+  expect_inside(kSoftmaxS16, "x16:3,5 i:1099511628 i:17 i:-15872 x16:3,5");
+}
 
 }  // namespace softmax_s16_test
 }  // namespace deuteron

@@ -14,9 +14,10 @@ Status prepare(Call& call, Prepared* prepared) {
   for (const int i : {int{kX}, int{kTable}, int{kOut}})
     if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
   if (table.numel != kLookupS16Entries) return bad_argument(kTable, "must have 513 entries");
-  if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  return keep<lookup_s16>(call, prepared, x.numel, static_cast<const int16_t*>(table.data), static_cast<const int16_t*>(x.data),
-                          static_cast<int16_t*>(y.data));
+  if (!same_layout(x, y))
+    return bad_argument(kOut, "must have the sizes and the order of the input");
+  return keep<lookup_s16>(call, prepared, x.numel, static_cast<const int16_t*>(table.data),
+                          static_cast<const int16_t*>(x.data), static_cast<int16_t*>(y.data));
 }
 
 }  // namespace

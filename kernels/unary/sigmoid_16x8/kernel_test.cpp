@@ -16,7 +16,8 @@ namespace sigmoid_16x8_test {
 std::vector<int16_t> table() {
   std::vector<int16_t> t;
   for (int32_t i = 0; i < kSigmoid16x8Entries; ++i)
-    t.push_back(static_cast<int16_t>(static_cast<uint16_t>(std::lround(65535 / (1 + std::exp(-i / 24.0))))));
+    t.push_back(static_cast<int16_t>(
+        static_cast<uint16_t>(std::lround(65535 / (1 + std::exp(-i / 24.0))))));
   return t;
 }
 
@@ -43,7 +44,9 @@ TEST(Sigmoid16x8Kernel, EqualsTheReference) {
       cases.run(std::to_string(a.multiplier) + " of shift " + std::to_string(a.shift), call);
       std::vector<int16_t> expected;
       for (int32_t i = 0; i < a.count; ++i)
-        expected.push_back(sigmoid_16x8_reference(a, is_tanh, data_of<int16_t>(call.tensor_at(0))[i], data_of<int16_t>(call.tensor_at(1))));
+        expected.push_back(sigmoid_16x8_reference(a, is_tanh,
+                                                  data_of<int16_t>(call.tensor_at(0))[i],
+                                                  data_of<int16_t>(call.tensor_at(1))));
       cases.expect(5, expected);
     }
 }
@@ -64,7 +67,9 @@ TEST(Sigmoid16x8Kernel, Refuses) {
                         });
 }
 
-TEST(Sigmoid16x8Kernel, StaysInsideItsTensors) { expect_inside(kSigmoid16x8, "x16:3,5 x16c:256 i:25400 i:12 b:1 x16:3,5"); }
+TEST(Sigmoid16x8Kernel, StaysInsideItsTensors) {
+  expect_inside(kSigmoid16x8, "x16:3,5 x16c:256 i:25400 i:12 b:1 x16:3,5");
+}
 
 }  // namespace sigmoid_16x8_test
 }  // namespace deuteron

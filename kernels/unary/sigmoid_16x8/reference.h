@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of kernel.h as their contract has them, in 64 bits with divisions. Host only, for tests.
+// The functions of kernel.h as their contract has them, in 64 bits with divisions. Host only, for
+// tests.
 #pragma once
 #include <cstdint>
 
@@ -9,9 +10,11 @@ namespace deuteron {
 
 inline int64_t floor_divide(int64_t v, int64_t by) { return v / by - (v % by < 0 ? 1 : 0); }
 
-inline int16_t sigmoid_16x8_reference(const Sigmoid16x8Args& a, bool is_tanh, int16_t x, const int16_t* table) {
+inline int16_t sigmoid_16x8_reference(const Sigmoid16x8Args& a, bool is_tanh, int16_t x,
+                                      const int16_t* table) {
   const int64_t part = is_tanh ? 256 : 512, one = int64_t{1} << a.shift;
-  const int64_t d = floor_divide(int64_t{x} * a.multiplier + one / 2, one), size = d < 0 ? -d : d, u = size / part;
+  const int64_t d = floor_divide(int64_t{x} * a.multiplier + one / 2, one), size = d < 0 ? -d : d,
+                u = size / part;
   const auto entry = [&](int64_t i) { return int64_t{static_cast<uint16_t>(table[i])}; };
   const int64_t line = u >= 255 ? 0 : entry(u) * part + size % part * (entry(u + 1) - entry(u));
   if (is_tanh) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sqrt_16x8 of every step against its definition, each float32 operation forced to round on its own; its binding, and refusals.
+// sqrt_16x8 of every step against its definition, each float32 operation forced to round on its
+// own; its binding, and refusals.
 #include "kernels/unary/sqrt_16x8/kernel.h"
 
 #include <cmath>
@@ -30,8 +31,10 @@ int16_t expected_of(const Sqrt16x8Args& a, int16_t x) {
 
 TEST(Sqrt16x8Kernel, EqualsTheDefinitionInEveryStep) {
   KernelCases cases;
-  for (const Sqrt16x8Args& a : {Sqrt16x8Args{65536, 3e-4f, 1e-4f}, Sqrt16x8Args{65536, 1, 1}, Sqrt16x8Args{65536, 0.0625f, 3e-6f},
-                                Sqrt16x8Args{65536, 1e-38f, 3e38f}, Sqrt16x8Args{65536, 3e38f, 1e-38f}}) {
+  for (const Sqrt16x8Args& a :
+       {Sqrt16x8Args{65536, 3e-4f, 1e-4f}, Sqrt16x8Args{65536, 1, 1},
+        Sqrt16x8Args{65536, 0.0625f, 3e-6f}, Sqrt16x8Args{65536, 1e-38f, 3e38f},
+        Sqrt16x8Args{65536, 3e38f, 1e-38f}}) {
     Random random(1);
     TestCall call = call_of(a, random);
     std::vector<int16_t> expected;
@@ -59,7 +62,9 @@ TEST(Sqrt16x8Kernel, Refuses) {
                         });
 }
 
-TEST(Sqrt16x8Kernel, StaysInsideItsTensors) { expect_inside(kSqrt16x8, "x16:3,5 f:0.001 f:0.002 x16:3,5"); }
+TEST(Sqrt16x8Kernel, StaysInsideItsTensors) {
+  expect_inside(kSqrt16x8, "x16:3,5 f:0.001 f:0.002 x16:3,5");
+}
 
 }  // namespace sqrt_16x8_test
 }  // namespace deuteron

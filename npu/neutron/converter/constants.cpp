@@ -13,7 +13,9 @@
 namespace deuteron::neutron {
 namespace {
 
-i64 aligned(i64 bytes) { return (bytes + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment; }
+i64 aligned(i64 bytes) {
+  return (bytes + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+}
 
 // A run of the weights section.
 struct Run {
@@ -26,13 +28,15 @@ void point(EncodedCall& call, const ConstantUse& use, Region region, i64 offset)
   std::memcpy(&call.words[use.word], &o, sizeof o);
 }
 
-std::vector<Run> runs_of(const EncodedCall& call, const std::vector<i64>& offset, const CallList& list) {
+std::vector<Run> runs_of(const EncodedCall& call, const std::vector<i64>& offset,
+                         const CallList& list) {
   std::set<i32> blobs;
   for (const ConstantUse& u : call.constants) blobs.insert(u.blob);
   std::vector<Run> runs;  // blobs lie in the order of their numbers
   for (const i32 b : blobs) {
     const Run r{offset[b], aligned(static_cast<i64>(list.blobs[b].size()))};
-    if (!runs.empty() && runs.back().from + runs.back().bytes == r.from) runs.back().bytes += r.bytes;
+    if (!runs.empty() && runs.back().from + runs.back().bytes == r.from)
+      runs.back().bytes += r.bytes;
     else runs.push_back(r);
   }
   return runs;
@@ -56,7 +60,8 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
   if (!fetch) {
     plan.calls = list.calls;
     for (EncodedCall& c : plan.calls)
-      for (const ConstantUse& u : c.constants) point(c, u, Region::kWeights, offset[u.blob] + u.offset);
+      for (const ConstantUse& u : c.constants)
+        point(c, u, Region::kWeights, offset[u.blob] + u.offset);
     return plan;
   }
 
@@ -64,15 +69,17 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
   std::vector<std::vector<size_t>> of_call(list.calls.size());
   for (size_t c = 0; c < list.calls.size(); ++c)
     for (const Run& run : runs_of(list.calls[c], offset, list)) {
-      auto known = std::find_if(fetches.begin(), fetches.end(), [&](const Fetch& f) { return f.run == run && f.last_call + 1 >= c; });
+      auto known = std::find_if(fetches.begin(), fetches.end(), [&](const Fetch& f) {
+        return f.run == run && f.last_call + 1 >= c;
+      });
       if (known == fetches.end()) known = fetches.insert(known, {run, c, c});
       known->last_call = c;
       of_call[c].push_back(static_cast<size_t>(known - fetches.begin()));
     }
   std::vector<PackItem> items;
   for (const Fetch& f : fetches)
-    items.push_back(
-        {f.run.bytes, static_cast<i32>(f.first_call > 0 ? f.first_call - 1 : 0), static_cast<i32>(f.last_call), kSectionAlignment});
+    items.push_back({f.run.bytes, static_cast<i32>(f.first_call > 0 ? f.first_call - 1 : 0),
+                     static_cast<i32>(f.last_call), kSectionAlignment});
   const PackResult packing = pack(items);
   plan.sram_bytes = aligned(packing.bytes);
 
@@ -97,10 +104,12 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
     EncodedCall call = list.calls[c];
     for (const ConstantUse& u : call.constants) {
       const i64 at = offset[u.blob];
-      const auto f = std::find_if(of_call[c].begin(), of_call[c].end(),
-                                  [&](size_t i) { return at >= fetches[i].run.from && at < fetches[i].run.from + fetches[i].run.bytes; });
+      const auto f = std::find_if(of_call[c].begin(), of_call[c].end(), [&](size_t i) {
+        return at >= fetches[i].run.from && at < fetches[i].run.from + fetches[i].run.bytes;
+      });
       DEUTERON_CHECK(f != of_call[c].end());
-      point(call, u, Region::kSramWeights, packing.offset[*f] + at - fetches[*f].run.from + u.offset);
+      point(call, u, Region::kSramWeights,
+            packing.offset[*f] + at - fetches[*f].run.from + u.offset);
     }
     plan.calls.push_back(std::move(call));
   }

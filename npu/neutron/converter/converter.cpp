@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See converter.h: the steps of the conversion, then the two files inside each other, microcode and TFLite.
+// See converter.h: the steps of the conversion, then the two files inside each other, microcode and
+// TFLite.
 #include "npu/neutron/converter/converter.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ struct Sizes {
   std::vector<i64> inputs, outputs;  // bytes
 };
 
-std::vector<u8> write_microcode(const ConstantPlan& plan, const Sizes& sizes, const ConvertOptions& options) {
+std::vector<u8> write_microcode(const ConstantPlan& plan, const Sizes& sizes,
+                                const ConvertOptions& options) {
   std::vector<i32> words(kHeaderWords, 0);
   const auto offset = [&] { return static_cast<i32>(words.size() * 4); };
   const auto append = [&](const auto& structure) {
@@ -37,7 +39,8 @@ std::vector<u8> write_microcode(const ConstantPlan& plan, const Sizes& sizes, co
     for (const i64 bytes : *list) words.push_back(static_cast<i32>(bytes));
   words[kCallsOffsetWord] = offset();
   for (const EncodedCall& c : plan.calls) {
-    append(CallHead{static_cast<i32>(c.kind), static_cast<i32>(c.words.size() + sizeof(CallHead) / 4)});
+    append(CallHead{static_cast<i32>(c.kind),
+                    static_cast<i32>(c.words.size() + sizeof(CallHead) / 4)});
     words.insert(words.end(), c.words.begin(), c.words.end());
   }
   words[kMagicWord] = static_cast<i32>(kMagic);
@@ -48,12 +51,16 @@ std::vector<u8> write_microcode(const ConstantPlan& plan, const Sizes& sizes, co
   words[kWeightsBytesWord] = static_cast<i32>(plan.weights.size());
   words[kKernelsBytesWord] = 0;
   words[kScratchBytesWord] = static_cast<i32>(sizes.scratch);
-  const auto inputs = static_cast<i32>(sizes.inputs.size()), outputs = static_cast<i32>(sizes.outputs.size());
+  const auto inputs = static_cast<i32>(sizes.inputs.size()),
+             outputs = static_cast<i32>(sizes.outputs.size());
   if (options.profile) {
-    words[kProfileBytesWordV1] = static_cast<i32>(sizes.profile), words[kDebugBytesWordV1] = static_cast<i32>(sizes.debug);
-    words[kSramBytesWordV1] = static_cast<i32>(sizes.sram), words[kInputsWordV1] = inputs, words[kOutputsWordV1] = outputs;
+    words[kProfileBytesWordV1] = static_cast<i32>(sizes.profile),
+    words[kDebugBytesWordV1] = static_cast<i32>(sizes.debug);
+    words[kSramBytesWordV1] = static_cast<i32>(sizes.sram), words[kInputsWordV1] = inputs,
+    words[kOutputsWordV1] = outputs;
   } else {
-    words[kSramBytesWordV0] = static_cast<i32>(sizes.sram), words[kInputsWordV0] = inputs, words[kOutputsWordV0] = outputs;
+    words[kSramBytesWordV0] = static_cast<i32>(sizes.sram), words[kInputsWordV0] = inputs,
+    words[kOutputsWordV0] = outputs;
   }
   std::vector<u8> bytes(words.size() * 4);
   std::memcpy(bytes.data(), words.data(), bytes.size());
@@ -65,7 +72,8 @@ class GraphWriter {
  public:
   GraphWriter() { buffers_.push_back(tflite::CreateBuffer(b_)); }
 
-  i32 tensor(const std::string& name, const Shape& shape, tflite::TensorType type, const Quant* quant, const std::vector<u8>* data) {
+  i32 tensor(const std::string& name, const Shape& shape, tflite::TensorType type,
+             const Quant* quant, const std::vector<u8>* data) {
     uint32_t buffer = 0;
     if (data) {
       buffer = static_cast<uint32_t>(buffers_.size());
@@ -82,14 +90,15 @@ class GraphWriter {
     return static_cast<i32>(tensors_.size()) - 1;
   }
 
-  std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs, const std::vector<i32>& operands,
-                         const std::vector<i32>& results) {
+  std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs,
+                         const std::vector<i32>& operands, const std::vector<i32>& results) {
     const auto op = tflite::CreateOperatorDirect(b_, 0, &operands, &results);
     const std::vector<flatbuffers::Offset<tflite::Operator>> ops{op};
     const auto graph = tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops, "main");
     const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{graph};
-    const std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes{tflite::CreateOperatorCodeDirect(
-        b_, static_cast<int8_t>(tflite::BuiltinOperator::CUSTOM), kNeutronGraph, 1, tflite::BuiltinOperator::CUSTOM)};
+    const std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes{
+        tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(tflite::BuiltinOperator::CUSTOM),
+                                         kNeutronGraph, 1, tflite::BuiltinOperator::CUSTOM)};
     tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }
@@ -100,13 +109,15 @@ class GraphWriter {
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
 };
 
-std::vector<u8> write_graph(const Model& model, const std::vector<bool>& used, const Sizes& sizes, const std::vector<u8>& microcode,
-                            const std::vector<u8>& weights, bool profile) {
+std::vector<u8> write_graph(const Model& model, const std::vector<bool>& used, const Sizes& sizes,
+                            const std::vector<u8>& microcode, const std::vector<u8>& weights,
+                            bool profile) {
   using T = tflite::TensorType;
   GraphWriter w;
   std::vector<i32> inputs, outputs, operands, results;
   const auto port = [&](TensorId t) {
-    return w.tensor(model.tensors[t].name, model.type(t).shape, T::INT8, &model.type(t).quant, nullptr);
+    return w.tensor(model.tensors[t].name, model.type(t).shape, T::INT8, &model.type(t).quant,
+                    nullptr);
   };
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     inputs.push_back(port(model.inputs[i]));
@@ -120,7 +131,9 @@ std::vector<u8> write_graph(const Model& model, const std::vector<bool>& used, c
   section("kernels", {});
   for (const TensorId t : model.outputs) outputs.push_back(port(t));
   results = outputs;
-  const auto block = [&](const char* name, i64 bytes) { results.push_back(w.tensor(name, {bytes}, T::UINT8, nullptr, nullptr)); };
+  const auto block = [&](const char* name, i64 bytes) {
+    results.push_back(w.tensor(name, {bytes}, T::UINT8, nullptr, nullptr));
+  };
   block("scratch", sizes.scratch);
   if (profile) {
     block("profile", sizes.profile);
@@ -131,7 +144,8 @@ std::vector<u8> write_graph(const Model& model, const std::vector<bool>& used, c
 
 }  // namespace
 
-std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOptions& options, Diagnostics& diagnostics) {
+std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOptions& options,
+                                 Diagnostics& diagnostics) {
   auto model = read_tflite(neutron_ir, diagnostics);
   if (!model) return std::nullopt;
 
@@ -162,17 +176,23 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
   const auto microcode = write_microcode(plan, sizes, options);
 
   Converted r;
-  for (const EncodedCall& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data()), c.apart_cycles});
+  for (const EncodedCall& c : plan.calls)
+    r.kernels.push_back(
+        {c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data()), c.apart_cycles});
   for (size_t i = 0; i < model->operations.size(); ++i)
     if (placement.free[i])
       for (const i32 op : model->operations[i].origins)
-        model->vanished.push_back({op, std::string(model->operations[i].def->placing.without_kernel)});
-  std::stable_sort(model->vanished.begin(), model->vanished.end(), [](const Vanished& a, const Vanished& b) { return a.op < b.op; });
+        model->vanished.push_back(
+            {op, std::string(model->operations[i].def->placing.without_kernel)});
+  std::stable_sort(model->vanished.begin(), model->vanished.end(),
+                   [](const Vanished& a, const Vanished& b) { return a.op < b.op; });
   const auto same_op = [](const Vanished& a, const Vanished& b) { return a.op == b.op; };
-  model->vanished.erase(std::unique(model->vanished.begin(), model->vanished.end(), same_op), model->vanished.end());
+  model->vanished.erase(std::unique(model->vanished.begin(), model->vanished.end(), same_op),
+                        model->vanished.end());
   r.vanished = model->vanished;
   r.op_names = model->op_names;
-  r.microcode_bytes = static_cast<i64>(microcode.size()), r.weights_bytes = static_cast<i64>(plan.weights.size());
+  r.microcode_bytes = static_cast<i64>(microcode.size()),
+  r.weights_bytes = static_cast<i64>(plan.weights.size());
   r.scratch_bytes = sizes.scratch, r.sram_bytes = sizes.sram;
   model->inputs = all_inputs;
   r.model = write_graph(*model, used, sizes, microcode, plan.weights, options.profile);

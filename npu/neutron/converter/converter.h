@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The converter of the open machine: Neutron IR (an int8 TFLite model) to a TFLite model with the one custom operator `NeutronGraph`, which
-// carries microcode, weights and kernels. The vendor's converter has the same border; external_converter.h runs that one.
+// The converter of the open machine: Neutron IR (an int8 TFLite model) to a TFLite model with the
+// one custom operator `NeutronGraph`, which carries microcode, weights and kernels. The vendor's
+// converter has the same border; external_converter.h runs that one.
 #pragma once
 #include <optional>
 #include <span>
@@ -18,18 +19,22 @@ struct ConvertOptions {
   Machine machine;
   bool fetch_constants_to_sram = false;
   bool profile = false;  // payload version 1
-  bool fuse = true;      // false: every operator a call of its own, nothing shares memory; for comparison
+  bool fuse =
+      true;  // false: every operator a call of its own, nothing shares memory; for comparison
 };
 
-// Kernels that the open machine is assumed to have, and of which the vendor's public texts do not speak: docs/neutron-machine.md.
+// Kernels that the open machine is assumed to have, and of which the vendor's public texts do not
+// speak: docs/neutron-machine.md.
 constexpr bool is_assumed(Kind kind) {
-  return kind == Kind::kConv2DStandardV1Pool || kind == Kind::kConv2DStandardV2Pool || kind == Kind::kConv2DPointwisePool || kind == Kind::kConv2DAdd;
+  return kind == Kind::kConv2DStandardV1Pool || kind == Kind::kConv2DStandardV2Pool ||
+         kind == Kind::kConv2DPointwisePool || kind == Kind::kConv2DAdd;
 }
 
 struct KernelUse {
   Kind kind{};
-  std::vector<i32> ops;  // TFLite operators that it computes, or (MemCpy) whose constants it fetches
-  Cost cost;             // cost.macs: its multiply-adds
+  std::vector<i32>
+      ops;    // TFLite operators that it computes, or (MemCpy) whose constants it fetches
+  Cost cost;  // cost.macs: its multiply-adds
   i64 apart_cycles = 0;  // EncodedCall::apart_cycles
 };
 
@@ -42,7 +47,8 @@ struct Converted {
 };
 
 // `neutron_ir` must be aligned to 8 bytes.
-std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOptions& options, Diagnostics& diagnostics);
+std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOptions& options,
+                                 Diagnostics& diagnostics);
 
 inline constexpr const char* kNeutronGraph = "NeutronGraph";  // the custom code
 

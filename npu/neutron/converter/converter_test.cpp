@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The converter over the machine model. Results against the TFLite interpreter: tests/stock/neutron_models.py.
+// The converter over the machine model. Results against the TFLite interpreter:
+// tests/stock/neutron_models.py.
 #include "npu/neutron/converter/converter.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +44,9 @@ ConvertOptions usual() {
   return options;
 }
 
-std::vector<std::vector<u8>> run(const std::vector<u8>& ir, const std::vector<std::vector<u8>>& inputs, ConvertOptions options = usual()) {
+std::vector<std::vector<u8>> run(const std::vector<u8>& ir,
+                                 const std::vector<std::vector<u8>>& inputs,
+                                 ConvertOptions options = usual()) {
   Diagnostics d;
   const auto c = convert(ir, options, d);
   EXPECT_TRUE(c) << (d.list().empty() ? "" : format_diagnostic(d.list()[0]));
@@ -57,7 +60,8 @@ std::vector<std::vector<u8>> run(const std::vector<u8>& ir, const std::vector<st
 }
 
 // The same bits fused, unfused and with constants fetched.
-void expect_same_in_every_mode(const std::vector<u8>& ir, const std::vector<std::vector<u8>>& inputs) {
+void expect_same_in_every_mode(const std::vector<u8>& ir,
+                               const std::vector<std::vector<u8>>& inputs) {
   const auto fused = run(ir, inputs);
   ConvertOptions o = usual();
   o.fuse = false;
@@ -79,20 +83,23 @@ Converted converted(const std::vector<u8>& ir, ConvertOptions options = usual())
 struct Net : tflite::Writer {
   i32 conv(i32 x, i64 c, Shape y, i64 k, i32 stride = 1, float y_scale = 0.3f, i32 y_zero = -9) {
     const i64 oc = y.back();
-    const i32 w = constant({oc, k, k, c}, noise(oc * k * k * c, 5), std::vector<float>(static_cast<size_t>(oc), 0.01f));
+    const i32 w = constant({oc, k, k, c}, noise(oc * k * k * c, 5),
+                           std::vector<float>(static_cast<size_t>(oc), 0.01f));
     return op(B::CONV_2D, {x, w}, tensor(y, y_scale, y_zero), O::Conv2DOptions,
               tflite::CreateConv2DOptions(builder(), tflite::Padding::VALID, stride, stride));
   }
   i32 pad(i32 x, const std::vector<i32>& pads, Shape y, float scale, i32 zero) {
     const i32 p = constant(pads, {static_cast<i64>(y.size()), 2});
-    return op(B::PAD, {x, p}, tensor(y, scale, zero), O::PadOptions, tflite::CreatePadOptions(builder()));
+    return op(B::PAD, {x, p}, tensor(y, scale, zero), O::PadOptions,
+              tflite::CreatePadOptions(builder()));
   }
   i32 concat(const std::vector<i32>& parts, i32 axis, Shape y, float scale, i32 zero) {
     return op(B::CONCATENATION, parts, tensor(y, scale, zero), O::ConcatenationOptions,
               tflite::CreateConcatenationOptions(builder(), axis));
   }
   i32 reshape(i32 x, Shape y, float scale, i32 zero) {
-    return op(B::RESHAPE, {x}, tensor(y, scale, zero), O::ReshapeOptions, tflite::CreateReshapeOptions(builder()));
+    return op(B::RESHAPE, {x}, tensor(y, scale, zero), O::ReshapeOptions,
+              tflite::CreateReshapeOptions(builder()));
   }
 };
 
@@ -107,7 +114,8 @@ TEST(NeutronConverter, PadConvolutionAndReluAreOneKernel) {
   ASSERT_EQ(r.kernels.size(), 1u);
   EXPECT_THAT(r.kernels[0].ops, ElementsAre(0, 1, 2));
   EXPECT_EQ(r.kernels[0].cost.macs, 2 * 8 * 4 * 9 * 3 * 3 * 3);
-  EXPECT_THAT(r.vanished, ElementsAre(Vanished{0, "folded into CONV_2D (operator 1)"}, Vanished{2, "a bound of CONV_2D (operator 1)"}));
+  EXPECT_THAT(r.vanished, ElementsAre(Vanished{0, "folded into CONV_2D (operator 1)"},
+                                      Vanished{2, "a bound of CONV_2D (operator 1)"}));
   EXPECT_EQ(r.scratch_bytes, 0);
   expect_same_in_every_mode(ir, {input_noise(2 * 7 * 5 * 3, 1)});
 }
@@ -118,8 +126,10 @@ TEST(NeutronConverter, ConvolutionReluAndPoolAreOneKernel) {
     const i32 x = n.tensor({2, 7, 6, 3}, 0.05f, 4);
     const i32 c = n.conv(x, 3, {2, 5, 4, 9}, 3);
     const i32 r = n.op(B::RELU, {c}, n.tensor({2, 5, 4, 9}, 0.3f, -9));
-    const i32 y = n.op(average ? B::AVERAGE_POOL_2D : B::MAX_POOL_2D, {r}, n.tensor({2, 2, 2, 9}, 0.3f, -9), O::Pool2DOptions,
-                       tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, 2, 2, 2, 2));
+    const i32 y =
+        n.op(average ? B::AVERAGE_POOL_2D : B::MAX_POOL_2D, {r}, n.tensor({2, 2, 2, 9}, 0.3f, -9),
+             O::Pool2DOptions,
+             tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, 2, 2, 2, 2));
     const auto ir = n.finish({x}, {y});
     const Converted result = converted(ir);
     ASSERT_EQ(result.kernels.size(), 1u);
@@ -135,7 +145,8 @@ TEST(NeutronConverter, OverlappingPoolsAndSharedResultsAreNotFused) {
   const i32 x = n.tensor({1, 7, 6, 3}, 0.05f, 4);
   const auto pool = [&](i32 of, Shape y, i32 kernel, i32 stride) {
     return n.op(B::MAX_POOL_2D, {of}, n.tensor(std::move(y), 0.3f, -9), O::Pool2DOptions,
-                tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, stride, stride, kernel, kernel));
+                tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, stride, stride,
+                                            kernel, kernel));
   };
   const i32 a = n.conv(x, 3, {1, 5, 4, 9}, 3), b = n.conv(x, 3, {1, 5, 4, 6}, 3);
   const auto ir = n.finish({x}, {pool(a, {1, 3, 2, 9}, 3, 1), pool(b, {1, 2, 2, 6}, 2, 2), b});
@@ -149,7 +160,9 @@ TEST(NeutronConverter, APadThatSomebodyElseReadsStaysForHim) {
   const i32 p = n.pad(x, {0, 0, 1, 1, 1, 1, 0, 0}, {1, 9, 7, 3}, 0.05f, 4);
   const i32 c = n.conv(p, 3, {1, 7, 5, 9}, 3);
   const auto ir = n.finish({x}, {c, p});
-  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kPad, testing::AnyOf(Kind::kConv2DStandardV1, Kind::kConv2DStandardV2)));
+  EXPECT_THAT(
+      kinds(converted(ir)),
+      ElementsAre(Kind::kPad, testing::AnyOf(Kind::kConv2DStandardV1, Kind::kConv2DStandardV2)));
   expect_same_in_every_mode(ir, {input_noise(105, 1)});
 }
 
@@ -181,8 +194,10 @@ TEST(NeutronConverter, ChannelConcatenationIsMadeInPlace) {
   const i32 y = n.concat({a, b}, 3, {2, 5, 4, 9}, 0.3f, -9);
   const i32 z = n.conv(y, 9, {2, 5, 4, 4}, 1);
   const auto ir = n.finish({x}, {z});
-  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kConv2DPointwise, Kind::kConv2DPointwise, Kind::kConv2DPointwise));
-  EXPECT_EQ(converted(ir).scratch_bytes, 368);  // 360, rounded up to 16: the parts have no memory of their own
+  EXPECT_THAT(kinds(converted(ir)),
+              ElementsAre(Kind::kConv2DPointwise, Kind::kConv2DPointwise, Kind::kConv2DPointwise));
+  EXPECT_EQ(converted(ir).scratch_bytes,
+            368);  // 360, rounded up to 16: the parts have no memory of their own
   expect_same_in_every_mode(ir, {input_noise(120, 1)});
 }
 
@@ -193,7 +208,8 @@ TEST(NeutronConverter, PartsThatCannotBeMadeInPlaceAreCopied) {
   const i32 y = n.concat({a, w, a}, 3, {2, 5, 4, 16}, 0.3f, -9);
   const auto ir = n.finish({x, w}, {y, a});
   EXPECT_THAT(kinds(converted(ir)),
-              ElementsAre(Kind::kConv2DPointwise, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
+              ElementsAre(Kind::kConv2DPointwise, Kind::kStridedSliceConcat,
+                          Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
   expect_same_in_every_mode(ir, {input_noise(120, 1), input_noise(80, 2)});
 }
 
@@ -225,27 +241,34 @@ TEST(NeutronConverter, MirrorPadsRepeatTheEdgeOrDoNot) {
   const std::vector<u8> in{1, 2, 3, 4};
   const auto padded = [&](tflite::MirrorPadMode mode) {
     Net n;
-    const i32 x = n.tensor({1, 4}, 0.05f, 4), pads = n.constant(std::vector<i32>{0, 0, 2, 1}, {2, 2});
+    const i32 x = n.tensor({1, 4}, 0.05f, 4),
+              pads = n.constant(std::vector<i32>{0, 0, 2, 1}, {2, 2});
     const i32 y = n.op(B::MIRROR_PAD, {x, pads}, n.tensor({1, 7}, 0.05f, 4), O::MirrorPadOptions,
                        tflite::CreateMirrorPadOptions(n.builder(), mode));
     return run(n.finish({x}, {y}), {in});
   };
-  EXPECT_THAT(padded(tflite::MirrorPadMode::REFLECT), ElementsAre(ElementsAre(3, 2, 1, 2, 3, 4, 3)));
-  EXPECT_THAT(padded(tflite::MirrorPadMode::SYMMETRIC), ElementsAre(ElementsAre(2, 1, 1, 2, 3, 4, 4)));
+  EXPECT_THAT(padded(tflite::MirrorPadMode::REFLECT),
+              ElementsAre(ElementsAre(3, 2, 1, 2, 3, 4, 3)));
+  EXPECT_THAT(padded(tflite::MirrorPadMode::SYMMETRIC),
+              ElementsAre(ElementsAre(2, 1, 1, 2, 3, 4, 4)));
 }
 
-// As reflection padding of an image comes, an axis at a time: a copy of the inside, and one of the planes that lie as far beyond both ends.
+// As reflection padding of an image comes, an axis at a time: a copy of the inside, and one of the
+// planes that lie as far beyond both ends.
 TEST(NeutronConverter, MirrorPadsOfTwoAxesAreOne) {
-  const auto position = [](i32 k, i32 extent, i32 edge) { return k < 0 ? -k - 1 + edge : k >= extent ? 2 * extent - 1 - edge - k : k; };
+  const auto position = [](i32 k, i32 extent, i32 edge) {
+    return k < 0 ? -k - 1 + edge : k >= extent ? 2 * extent - 1 - edge - k : k;
+  };
   for (const i32 edge : {0, 1})
     for (const auto& [rows, columns, top, bottom, left, right, kernels] :
-         {std::array{9, 11, 1, 1, 1, 1, 3}, std::array{3, 4, 2, 0, 1, 2, 5}, std::array{2, 7, 1, 1, 0, 3, 6}}) {
+         {std::array{9, 11, 1, 1, 1, 1, 3}, std::array{3, 4, 2, 0, 1, 2, 5},
+          std::array{2, 7, 1, 1, 0, 3, 6}}) {
       Net n;
       const i32 x = n.tensor({1, rows, columns, 4}, 0.05f, 4);
       const auto pad = [&](i32 t, const std::vector<i32>& by, const Shape& shape) {
         const auto mode = edge ? tflite::MirrorPadMode::REFLECT : tflite::MirrorPadMode::SYMMETRIC;
-        return n.op(B::MIRROR_PAD, {t, n.constant(by, {4, 2})}, n.tensor(shape, 0.05f, 4), O::MirrorPadOptions,
-                    tflite::CreateMirrorPadOptions(n.builder(), mode));
+        return n.op(B::MIRROR_PAD, {t, n.constant(by, {4, 2})}, n.tensor(shape, 0.05f, 4),
+                    O::MirrorPadOptions, tflite::CreateMirrorPadOptions(n.builder(), mode));
       };
       const i32 tall = rows + top + bottom, wide = columns + left + right;
       const i32 a = pad(x, {0, 0, top, bottom, 0, 0, 0, 0}, {1, tall, columns, 4});
@@ -256,7 +279,8 @@ TEST(NeutronConverter, MirrorPadsOfTwoAxesAreOne) {
       for (i32 r = -top; r < rows + bottom; ++r)
         for (i32 c = -left; c < columns + right; ++c)
           for (i32 k = 0; k < 4; ++k)
-            want.push_back(in[static_cast<size_t>((position(r, rows, edge) * columns + position(c, columns, edge)) * 4 + k)]);
+            want.push_back(in[static_cast<size_t>(
+                (position(r, rows, edge) * columns + position(c, columns, edge)) * 4 + k)]);
       EXPECT_EQ(run(ir, {in})[0], want) << rows << " " << edge;
       if (edge == 1) {
         EXPECT_EQ(kinds(converted(ir)).size(), static_cast<size_t>(kernels)) << rows;
@@ -269,7 +293,8 @@ TEST(NeutronConverter, TransposesMergeAndVanish) {
   Net n;
   const i32 x = n.tensor({2, 3, 4, 5}, 0.05f, 4);
   const auto turn = [&](i32 t, const std::vector<i32>& p, Shape s) {
-    return n.op(B::TRANSPOSE, {t, n.constant(p)}, n.tensor(s, 0.05f, 4), O::TransposeOptions, tflite::CreateTransposeOptions(n.builder()));
+    return n.op(B::TRANSPOSE, {t, n.constant(p)}, n.tensor(s, 0.05f, 4), O::TransposeOptions,
+                tflite::CreateTransposeOptions(n.builder()));
   };
   const i32 a = turn(x, {0, 3, 1, 2}, {2, 5, 3, 4}), b = turn(a, {0, 2, 3, 1}, {2, 3, 4, 5});
   const i32 y = n.op(B::RELU, {b}, n.tensor({2, 3, 4, 5}, 0.05f, 4));
@@ -293,7 +318,8 @@ TEST(NeutronConverter, EqualConstantsAreStoredOnce) {
   Net n;
   const i32 x = n.tensor({1, 5, 4, 3}, 0.05f, 4);
   const auto ir = n.finish({x}, {n.conv(x, 3, {1, 5, 4, 7}, 1), n.conv(x, 3, {1, 5, 4, 7}, 1)});
-  EXPECT_EQ(converted(ir).weights_bytes, 64 + 64);  // one block of weights, 7 * 9 bytes of parameters
+  EXPECT_EQ(converted(ir).weights_bytes,
+            64 + 64);  // one block of weights, 7 * 9 bytes of parameters
 }
 
 TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
@@ -301,7 +327,8 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   i32 x = n.tensor({1, 5, 4, 64}, 0.05f, 4);
   const i32 first = x;
   for (int i = 0; i < 5; ++i) {
-    const i32 w = n.constant({64, 1, 1, 64}, noise(64 * 64, 20 + i), {0.01f + 0.001f * static_cast<float>(i)});
+    const i32 w = n.constant({64, 1, 1, 64}, noise(64 * 64, 20 + i),
+                             {0.01f + 0.001f * static_cast<float>(i)});
     x = n.op(B::CONV_2D, {x, w}, n.tensor({1, 5, 4, 64}, 0.3f, 0), O::Conv2DOptions,
              tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
   }
@@ -312,8 +339,9 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   constexpr i64 kLayer = 64 * 64 + 64 * kParamBytes;  // a multiple of 16
   EXPECT_EQ(c.sram_bytes, 2 * kLayer);
   using enum Kind;
-  EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2DPointwise, kMemCpy, kConv2DPointwise, kMemCpy, kConv2DPointwise, kMemCpy,
-                                    kConv2DPointwise, kConv2DPointwise));
+  EXPECT_THAT(kinds(c),
+              ElementsAre(kMemCpy, kMemCpy, kConv2DPointwise, kMemCpy, kConv2DPointwise, kMemCpy,
+                          kConv2DPointwise, kMemCpy, kConv2DPointwise, kConv2DPointwise));
   EXPECT_GT(c.kernels[0].cost.fetch, 0);
   expect_same_in_every_mode(ir, {input_noise(1280, 3)});
 }
@@ -342,7 +370,8 @@ TEST(NeutronConverter, ElementWiseKernelsWriteOverTheirOperands) {
 TEST(NeutronConverter, ProfileHasARecordForEachKernel) {
   Net n;
   const i32 x = n.tensor({2, 5, 4, 3}, 0.05f, 4);
-  const i32 y = n.op(B::TANH, {n.conv(x, 3, {2, 5, 4, 7}, 1)}, n.tensor({2, 5, 4, 7}, 1.0f / 128, 0));
+  const i32 y =
+      n.op(B::TANH, {n.conv(x, 3, {2, 5, 4, 7}, 1)}, n.tensor({2, 5, 4, 7}, 1.0f / 128, 0));
   ConvertOptions o = usual();
   o.profile = true;
   Diagnostics d;
@@ -381,7 +410,8 @@ TEST(NeutronConverter, WhatItCannotDoIsSaid) {
   const i32 c = n.reshape(b, {63}, 0.06f, 4);
   Diagnostics d;
   EXPECT_FALSE(convert(n.finish({x}, {c}), usual(), d));
-  EXPECT_THAT(rules_of(d), ElementsAre("neutron.ir.operator", "neutron.ir.maximum", "neutron.ir.reshape"));
+  EXPECT_THAT(rules_of(d),
+              ElementsAre("neutron.ir.operator", "neutron.ir.maximum", "neutron.ir.reshape"));
   EXPECT_THAT(d.list()[0].where, HasSubstr("GELU"));
 }
 
@@ -390,8 +420,8 @@ TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
     Net n;
     const i32 x = n.tensor({2, 4}, 0.05f, 4), w = n.constant({3, 4}, noise(12, 1), {0.01f});
     const std::vector<i32> operands = bias ? std::vector<i32>{x, w, -1} : std::vector<i32>{x, -1};
-    const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4), O::FullyConnectedOptions,
-                       tflite::CreateFullyConnectedOptions(n.builder()));
+    const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4),
+                       O::FullyConnectedOptions, tflite::CreateFullyConnectedOptions(n.builder()));
     Diagnostics d;
     EXPECT_EQ(convert(n.finish({x}, {y}), usual(), d).has_value(), bias);
   }
@@ -400,8 +430,8 @@ TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
 TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
   Net n;
   const i32 x = n.tensor({2, 4}, 1e-20f, 4);
-  const i32 y =
-      n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
+  const i32 y = n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions,
+                     tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
   Diagnostics d;
   EXPECT_FALSE(convert(n.finish({x}, {y}), usual(), d));
   EXPECT_THAT(rules_of(d), ElementsAre("neutron.softmax"));
@@ -410,7 +440,8 @@ TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
 TEST(NeutronConverter, PortsAndOrderOfItsModelAreChecked) {
   const auto refused_as = [](auto make) {
     Net n;
-    const i32 x = n.tensor({2, 4}, 0.05f, 4), f = n.add({2, 4}, tflite::TensorType::FLOAT32, {}, 0, 0, 0, "f");
+    const i32 x = n.tensor({2, 4}, 0.05f, 4),
+              f = n.add({2, 4}, tflite::TensorType::FLOAT32, {}, 0, 0, 0, "f");
     const i32 y = n.tensor({2, 4}, 1.0f / 128, 0), z = n.tensor({2, 4}, 1.0f / 128, 0);
     const std::vector<u8> ir = make(n, x, f, y, z);
     Diagnostics d;
@@ -425,11 +456,17 @@ TEST(NeutronConverter, PortsAndOrderOfItsModelAreChecked) {
                 return n.op(B::TANH, {x}, y), n.finish({x, f}, {y});
               }),
               ElementsAre("neutron.ir.input"));
-  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {z}, y), n.op(B::TANH, {x}, z), n.finish({x}, {y}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) {
+                return n.op(B::TANH, {z}, y), n.op(B::TANH, {x}, z), n.finish({x}, {y});
+              }),
               ElementsAre("neutron.ir.order"));
-  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32) { return n.op(B::TANH, {x}, y), n.op(B::TANH, {x}, y), n.finish({x}, {y}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32) {
+                return n.op(B::TANH, {x}, y), n.op(B::TANH, {x}, y), n.finish({x}, {y});
+              }),
               ElementsAre("neutron.ir.order"));
-  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {x}, y), n.finish({x}, {z}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) {
+                return n.op(B::TANH, {x}, y), n.finish({x}, {z});
+              }),
               ElementsAre("neutron.ir.output"));
 }
 
@@ -451,13 +488,14 @@ TEST(NeutronConverter, DamagedModelsAreRefused) {
     if (!r) return;
     const auto e = extract(r->model, "test", d);
     ASSERT_TRUE(e);
-    AlignedBytes microcode(e->sections.microcode), weights(e->sections.weights), kernels(e->sections.kernels),
-        context(static_cast<i64>(neutronGetModelContextSize()));
+    AlignedBytes microcode(e->sections.microcode), weights(e->sections.weights),
+        kernels(e->sections.kernels), context(static_cast<i64>(neutronGetModelContextSize()));
     const NeutronModelConfig config{microcode.data(), weights.data(), kernels.data(), 60};
     NeutronModelHandle handle = context.data();
     EXPECT_EQ(neutronModelPrepare(&config, &handle), kNeutronOk);
   };
-  for (size_t i = 0; i < ir.size(); i += 4) attempt({ir.begin(), ir.begin() + static_cast<std::ptrdiff_t>(i)});
+  for (size_t i = 0; i < ir.size(); i += 4)
+    attempt({ir.begin(), ir.begin() + static_cast<std::ptrdiff_t>(i)});
   for (size_t i = 0; i < ir.size(); ++i)
     for (const u8 bit : {u8{0x01}, u8{0x10}, u8{0xFF}}) {
       auto bytes = ir;

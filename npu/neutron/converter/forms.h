@@ -8,9 +8,9 @@
 
 namespace deuteron::neutron {
 
-// Afterwards: no padding but in Pad, no groups but depthwise, no bounds but those that a builtin has (activation_of), no factor in a matrix
-// product, no zero point of its operands, no per-channel linear layer, no padded or cut transposed convolution. Every number is as before,
-// bit for bit.
+// Afterwards: no padding but in Pad, no groups but depthwise, no bounds but those that a builtin
+// has (activation_of), no factor in a matrix product, no zero point of its operands, no per-channel
+// linear layer, no padded or cut transposed convolution. Every number is as before, bit for bit.
 void to_neutron_forms(Graph& body, i64* budget);
 
 // How Neutron IR names bounds.

@@ -10,7 +10,8 @@
 
 namespace deuteron::neutron {
 
-TensorUses::TensorUses(const Model& m) : producer(m.tensors.size(), -1), readers(m.tensors.size()), output_uses(m.tensors.size(), 0) {
+TensorUses::TensorUses(const Model& m)
+    : producer(m.tensors.size(), -1), readers(m.tensors.size()), output_uses(m.tensors.size(), 0) {
   for (size_t i = 0; i < m.operations.size(); ++i) {
     if (m.operations[i].output == kNoTensor) continue;
     producer[m.operations[i].output] = static_cast<i32>(i);
@@ -38,7 +39,8 @@ std::string name_in_reports(const Model& m, const Operation& s) {
 
 void vanish(Model& m, const std::vector<i32>& ops, const std::string& reason) {
   for (const i32 op : ops) {
-    const bool known = std::any_of(m.vanished.begin(), m.vanished.end(), [&](const Vanished& v) { return v.op == op; });
+    const bool known = std::any_of(m.vanished.begin(), m.vanished.end(),
+                                   [&](const Vanished& v) { return v.op == op; });
     if (!known) m.vanished.push_back({op, reason});
   }
 }
@@ -46,7 +48,8 @@ void vanish(Model& m, const std::vector<i32>& ops, const std::string& reason) {
 std::optional<int8_t> uniform_value(const Model& m, TensorId t) {
   if (!m.is_constant(t)) return std::nullopt;
   const auto values = m.tensors[t].constant->as<int8_t>();
-  if (!std::all_of(values.begin(), values.end(), [&](int8_t v) { return v == values[0]; })) return std::nullopt;
+  if (!std::all_of(values.begin(), values.end(), [&](int8_t v) { return v == values[0]; }))
+    return std::nullopt;
   return values[0];
 }
 
@@ -62,7 +65,8 @@ void become_table(const Model& m, Operation& s) {
 }
 
 bool become_view(Model& m, Operation& s) {
-  if (s.low != -128 || s.high != 127 || s.inputs.empty() || !s.def->fusing.is_identity(m, s)) return false;
+  if (s.low != -128 || s.high != 127 || s.inputs.empty() || !s.def->fusing.is_identity(m, s))
+    return false;
   s.def = &view_operation;
   s.attributes.reset();
   s.inputs.resize(1);

@@ -14,9 +14,10 @@ struct TensorUses {
   bool read_once(TensorId t) const { return readers[t].size() == 1 && output_uses[t] == 0; }
 };
 
-// Operations of one int8 with constants become tables, and what copies all of its operand a view. Then, until nothing changes, each
-// definition's `fold`; at last their `fuse`. Operations that nobody reads are dropped. `fold`: false leaves every operator an operation of
-// its own (for comparison).
+// Operations of one int8 with constants become tables, and what copies all of its operand a view.
+// Then, until nothing changes, each definition's `fold`; at last their `fuse`. Operations that
+// nobody reads are dropped. `fold`: false leaves every operator an operation of its own (for
+// comparison).
 void fuse(Model& model, bool fold);
 
 // For rewrites.
@@ -28,6 +29,8 @@ void vanish(Model& model, const std::vector<i32>& ops, const std::string& reason
 std::string name_in_reports(const Model& model, const Operation& s);
 // The value of all elements of a constant, if it is one.
 std::optional<int8_t> uniform_value(const Model& model, TensorId t);
-inline bool same_shape(const Model& m, const Operation& s) { return m.type(s.inputs[0]).shape == m.type(s.output).shape; }
+inline bool same_shape(const Model& m, const Operation& s) {
+  return m.type(s.inputs[0]).shape == m.type(s.output).shape;
+}
 
 }  // namespace deuteron::neutron

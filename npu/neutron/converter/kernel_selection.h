@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NPU kernels that models need, as a C file: linked into a firmware it takes the place of the driver's table of all kernels
-// (npu/neutron/machine/kernel_table.h), and the linker leaves the others out. Files of several models merge into one.
+// The NPU kernels that models need, as a C file: linked into a firmware it takes the place of the
+// driver's table of all kernels (npu/neutron/machine/kernel_table.h), and the linker leaves the
+// others out. Files of several models merge into one.
 #pragma once
 #include <optional>
 #include <set>
@@ -15,16 +16,19 @@
 namespace deuteron::neutron {
 
 struct KernelSelection {
-  uint32_t version = kFormatTag;  // of the machine and its microcode; files of different versions do not mix
+  uint32_t version =
+      kFormatTag;  // of the machine and its microcode; files of different versions do not mix
   std::set<Kind> kinds;
   bool operator==(const KernelSelection&) const = default;
 };
 
 std::string write_kernel_selection(const KernelSelection& selection);
-std::optional<KernelSelection> read_kernel_selection(std::string_view text, const std::string& file, Diagnostics& diagnostics);
+std::optional<KernelSelection> read_kernel_selection(std::string_view text, const std::string& file,
+                                                     Diagnostics& diagnostics);
 
 // `files`: their names, for messages; as many as selections.
-std::optional<KernelSelection> merge_kernel_selections(std::span<const KernelSelection> selections, std::span<const std::string> files,
+std::optional<KernelSelection> merge_kernel_selections(std::span<const KernelSelection> selections,
+                                                       std::span<const std::string> files,
                                                        Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

@@ -36,7 +36,8 @@ TEST(NeutronKernelSelection, Merges) {
   Diagnostics d;
   const auto r = merge_kernel_selections(std::vector{a, b}, files, d);
   ASSERT_TRUE(r);
-  EXPECT_EQ(r->kinds, (std::set{Kind::kConv2DPointwise, Kind::kAdd, Kind::kMemCpy, Kind::kSoftmax}));
+  EXPECT_EQ(r->kinds,
+            (std::set{Kind::kConv2DPointwise, Kind::kAdd, Kind::kMemCpy, Kind::kSoftmax}));
   KernelSelection other = b;
   other.version += 1 << 24;
   EXPECT_FALSE(merge_kernel_selections(std::vector{a, other}, files, d));
@@ -60,9 +61,12 @@ TEST(NeutronKernelSelection, WhatIsDamagedIsRefused) {
   EXPECT_EQ(rule_of("int main() {}"), "neutron.selection.file");
   EXPECT_EQ(rule_of(good.substr(0, good.size() - 4)), "neutron.selection.file");
   EXPECT_EQ(rule_of(with("version 0", "version x")), "neutron.selection.version");
-  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "[19] = neutron_kernel_Add")), "neutron.selection.entry");
-  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "[99] = neutron_kernel_Add")), "neutron.selection.entry");
-  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "something else")), "neutron.selection.entry");
+  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "[19] = neutron_kernel_Add")),
+            "neutron.selection.entry");
+  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "[99] = neutron_kernel_Add")),
+            "neutron.selection.entry");
+  EXPECT_EQ(rule_of(with("[18] = neutron_kernel_Add", "something else")),
+            "neutron.selection.entry");
   for (size_t n = 0; n < good.size(); ++n) {
     Diagnostics d;
     const auto r = read_kernel_selection(std::string_view(good).substr(0, n), "k.c", d);
@@ -71,11 +75,15 @@ TEST(NeutronKernelSelection, WhatIsDamagedIsRefused) {
 }
 
 TEST(NeutronKernelSelection, Compiles) {
-  if (std::system("command -v cc >/dev/null 2>&1") != 0) GTEST_SKIP() << "no C compiler: the file is not compiled";
-  const auto file = std::filesystem::temp_directory_path() / ("deuteron_selection_" + std::to_string(getpid()) + ".c");
+  if (std::system("command -v cc >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no C compiler: the file is not compiled";
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("deuteron_selection_" + std::to_string(getpid()) + ".c");
   for (const KernelSelection& s : {some(), KernelSelection{}}) {
     std::ofstream(file) << write_kernel_selection(s);
-    EXPECT_EQ(std::system(("cc -std=c99 -Wall -Wextra -Werror -fsyntax-only " + file.string()).c_str()), 0);
+    EXPECT_EQ(
+        std::system(("cc -std=c99 -Wall -Wextra -Werror -fsyntax-only " + file.string()).c_str()),
+        0);
   }
   std::filesystem::remove(file);
 }

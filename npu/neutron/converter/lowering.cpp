@@ -9,12 +9,14 @@ namespace deuteron::neutron {
 
 void StridedAxes::fill(i32 (&e)[kMaxRank]) const {
   std::fill(std::begin(e), std::end(e), 1);
-  for (size_t i = 0; i < extent.size(); ++i) e[kMaxRank - extent.size() + i] = static_cast<i32>(extent[i]);
+  for (size_t i = 0; i < extent.size(); ++i)
+    e[kMaxRank - extent.size() + i] = static_cast<i32>(extent[i]);
 }
 
 void StridedAxes::fill(size_t operand, i32 (&s)[kMaxRank]) const {
   std::fill(std::begin(s), std::end(s), 0);
-  for (size_t i = 0; i < extent.size(); ++i) s[kMaxRank - extent.size() + i] = static_cast<i32>(stride[operand][i]);
+  for (size_t i = 0; i < extent.size(); ++i)
+    s[kMaxRank - extent.size() + i] = static_cast<i32>(stride[operand][i]);
 }
 
 void StridedAxes::simplify() {
@@ -23,7 +25,8 @@ void StridedAxes::simplify() {
   for (size_t i = 0; i < extent.size(); ++i) {
     if (extent[i] == 1) continue;
     bool merge = !r.extent.empty();
-    for (size_t k = 0; k < stride.size() && merge; ++k) merge = r.stride[k].back() == extent[i] * stride[k][i];
+    for (size_t k = 0; k < stride.size() && merge; ++k)
+      merge = r.stride[k].back() == extent[i] * stride[k][i];
     if (merge) r.extent.back() *= extent[i];
     else r.extent.push_back(extent[i]);
     for (size_t k = 0; k < stride.size(); ++k) {
@@ -44,7 +47,9 @@ i32 Lowering::blob_of(std::vector<u8> bytes) {
   return at->second;
 }
 
-void Lowering::constant(Operand& o, std::vector<u8> bytes) { given_.push_back({&o, blob_of(std::move(bytes)), 0}); }
+void Lowering::constant(Operand& o, std::vector<u8> bytes) {
+  given_.push_back({&o, blob_of(std::move(bytes)), 0});
+}
 
 void Lowering::locate(Operand& o, TensorId t, i64 more) {
   const Place& place = p_.place[t];
@@ -103,9 +108,10 @@ Fault Lowering::window_limits(const Window& w, const char* rule, i64 most_kernel
     const char* what;
     i64 measured, limit;
   };
-  const Row rows[] = {{"kernel height", w.kernel_h, most_kernel},   {"kernel width", w.kernel_w, most_kernel},
-                      {"stride down", w.stride_h, kMostWindow},     {"stride across", w.stride_w, kMostWindow},
-                      {"dilation down", w.dilation_h, kMostWindow}, {"dilation across", w.dilation_w, kMostWindow}};
+  const Row rows[] = {
+      {"kernel height", w.kernel_h, most_kernel},   {"kernel width", w.kernel_w, most_kernel},
+      {"stride down", w.stride_h, kMostWindow},     {"stride across", w.stride_w, kMostWindow},
+      {"dilation down", w.dilation_h, kMostWindow}, {"dilation across", w.dilation_w, kMostWindow}};
   for (const auto& [what, measured, limit] : rows)
     if (measured > limit) return wrong(what, measured, limit, rule);
   return std::nullopt;
@@ -118,11 +124,13 @@ Fault Lowering::products_limit(const Window& w, i64 channels, const char* rule) 
 }
 
 Fault Lowering::wrong(std::string what, i64 measured, i64 limit, const char* rule) const {
-  return Refusal{std::move(what), fmt::format("{}", measured), fmt::format("{}", limit), fmt::format("neutron.{}", rule)};
+  return Refusal{std::move(what), fmt::format("{}", measured), fmt::format("{}", limit),
+                 fmt::format("neutron.{}", rule)};
 }
 
 Fault Lowering::bad_scale(const char* rule) const {
-  return Refusal{"the ratio of the scales does not fit a multiplier", "2^30 or more", "below 2^30", fmt::format("neutron.{}", rule)};
+  return Refusal{"the ratio of the scales does not fit a multiplier", "2^30 or more", "below 2^30",
+                 fmt::format("neutron.{}", rule)};
 }
 
 void Lowering::push_words(Kind kind, const char* call, size_t bytes) {
@@ -147,7 +155,8 @@ Fault Lowering::lower(size_t operation) {
   return s.def->lower(*this, s);
 }
 
-std::optional<CallList> lower_operations(const Model& model, const Placement& placement, const Machine& machine, Diagnostics& diagnostics) {
+std::optional<CallList> lower_operations(const Model& model, const Placement& placement,
+                                         const Machine& machine, Diagnostics& diagnostics) {
   Lowering lowering(model, placement, machine);
   bool good = true;
   for (size_t i = 0; i < model.operations.size(); ++i) {
@@ -155,7 +164,9 @@ std::optional<CallList> lower_operations(const Model& model, const Placement& pl
     if (!fault) continue;
     const Operation& s = model.operations[i];
     const std::string op =
-        s.origins.empty() ? "copy" : fmt::format("{} (operator {})", model.op_names[s.origins.front()], s.origins.front());
+        s.origins.empty()
+            ? "copy"
+            : fmt::format("{} (operator {})", model.op_names[s.origins.front()], s.origins.front());
     diagnostics.add({Severity::error,
                      fmt::format("Neutron IR: {} `{}`", op, model.tensors[s.output].name),
                      fault->what,

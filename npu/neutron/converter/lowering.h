@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations as calls of the open machine's kernels: their packed constants and their operands' places. How a kind of operation is lowered
-// says its definition, with what is offered here.
+// Operations as calls of the open machine's kernels: their packed constants and their operands'
+// places. How a kind of operation is lowered says its definition, with what is offered here.
 #pragma once
 #include <cstring>
 #include <limits>
@@ -15,7 +15,8 @@
 
 namespace deuteron::neutron {
 
-// An operand of a call that is constant: what its two words must become once constants have a place.
+// An operand of a call that is constant: what its two words must become once constants have a
+// place.
 struct ConstantUse {
   size_t word = 0;  // of Operand::place, from the start of the call's structure
   i32 blob = 0;
@@ -27,7 +28,8 @@ struct EncodedCall {
   std::vector<i32> words;  // of the structure, without its head
   std::vector<i32> ops;    // TFLite operators that it computes
   std::vector<ConstantUse> constants;
-  i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: those of the two that would take its place; else 0
+  i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: those of the two
+                         // that would take its place; else 0
 };
 
 struct CallList {
@@ -36,7 +38,8 @@ struct CallList {
 };
 
 // Empty: diagnostics say what no kernel can do.
-std::optional<CallList> lower_operations(const Model& model, const Placement& placement, const Machine& machine, Diagnostics& diagnostics);
+std::optional<CallList> lower_operations(const Model& model, const Placement& placement,
+                                         const Machine& machine, Diagnostics& diagnostics);
 
 // Axes with the strides of the operands along them.
 struct StridedAxes {
@@ -51,7 +54,8 @@ struct StridedAxes {
 
 class Lowering {
  public:
-  Lowering(const Model& m, const Placement& p, const Machine& machine) : m_(m), p_(p), machine_(machine) {}
+  Lowering(const Model& m, const Placement& p, const Machine& machine)
+      : m_(m), p_(p), machine_(machine) {}
 
   const Machine& machine() const { return machine_; }
   const Type& type(TensorId t) const { return m_.type(t); }
@@ -62,7 +66,9 @@ class Lowering {
   i64 pitch(TensorId t) const { return p_.place[t].pitch; }
   Shape strides(TensorId t) const;
   Shape strides_over(TensorId t, const Shape& y) const;  // 0 along axes that repeat
-  bool lies_there(size_t operand) const { return !p_.part_free[operation_].empty() && p_.part_free[operation_][operand]; }
+  bool lies_there(size_t operand) const {
+    return !p_.part_free[operation_].empty() && p_.part_free[operation_][operand];
+  }
 
   static i32 word(i64 v) {
     DEUTERON_CHECK(v >= std::numeric_limits<i32>::min() && v <= std::numeric_limits<i32>::max());
@@ -125,8 +131,10 @@ void fill_image(Call& c, const Lowering& l, const Operation& s, const Window& w)
   const auto word = [](i64 v) { return Lowering::word(v); };
   c.n = word(x[0]), c.h = word(x[1]), c.w = word(x[2]), c.c = word(x[3]);
   c.x_pitch = word(l.pitch(s.inputs[0]));
-  c.kernel_h = word(w.kernel_h), c.kernel_w = word(w.kernel_w), c.stride_h = word(w.stride_h), c.stride_w = word(w.stride_w);
-  c.dilation_h = word(w.dilation_h), c.dilation_w = word(w.dilation_w), c.pad_top = word(w.top), c.pad_left = word(w.left);
+  c.kernel_h = word(w.kernel_h), c.kernel_w = word(w.kernel_w), c.stride_h = word(w.stride_h),
+  c.stride_w = word(w.stride_w);
+  c.dilation_h = word(w.dilation_h), c.dilation_w = word(w.dilation_w), c.pad_top = word(w.top),
+  c.pad_left = word(w.left);
   c.out_h = word(y[1]), c.out_w = word(y[2]);
   c.y_pitch = word(l.pitch(s.output));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Neutron IR model computes, as the converter sees it: tensors, and operations in execution order. An operation becomes calls of
-// kernels, or disappears. What there is to know of a kind of operation says its definition (operation_def.h).
+// What a Neutron IR model computes, as the converter sees it: tensors, and operations in execution
+// order. An operation becomes calls of kernels, or disappears. What there is to know of a kind of
+// operation says its definition (operation_def.h).
 #pragma once
 #include <any>
 #include <optional>
@@ -36,7 +37,8 @@ struct Operation {
   std::any attributes;           // only the folder of the definition looks inside
   std::vector<TensorId> inputs;  // kNoTensor: an optional operand that is left out
   TensorId output = kNoTensor;
-  Quant y;                     // what the result is computed in; its scale may differ from the tensor's where a fusion has kept the bits
+  Quant y;  // what the result is computed in; its scale may differ from the tensor's where a fusion
+            // has kept the bits
   i32 low = -128, high = 127;  // bounds of the result, for operations that requantize or compare
   std::vector<i32> origins;    // TFLite operators, sorted
 
@@ -64,7 +66,8 @@ struct Model {
   std::vector<std::string> op_names;  // by TFLite operator: "CONV_2D", for reports
   std::vector<Vanished> vanished;
 
-  TensorId add_tensor(std::string name, Type type, std::optional<Constant> constant = std::nullopt) {
+  TensorId add_tensor(std::string name, Type type,
+                      std::optional<Constant> constant = std::nullopt) {
     tensors.push_back({std::move(name), std::move(type), std::move(constant)});
     return static_cast<TensorId>(tensors.size()) - 1;
   }

@@ -6,7 +6,8 @@
 
 namespace deuteron::neutron {
 
-Fault OperatorReader::push(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs, Operation s) {
+Fault OperatorReader::push(const OperationDef& def, std::any attributes,
+                           std::vector<TensorId> inputs, Operation s) {
   s.def = &def;
   s.attributes = std::move(attributes);
   s.inputs = std::move(inputs);
@@ -17,8 +18,8 @@ Fault OperatorReader::push(const OperationDef& def, std::any attributes, std::ve
   return std::nullopt;
 }
 
-TensorId OperatorReader::push_before(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs, std::string name,
-                                     Type type) {
+TensorId OperatorReader::push_before(const OperationDef& def, std::any attributes,
+                                     std::vector<TensorId> inputs, std::string name, Type type) {
   const TensorId result = out_;
   out_ = model_.add_tensor(model_.tensors[result].name + std::move(name), std::move(type));
   const TensorId middle = out_;
@@ -43,11 +44,13 @@ Fault OperatorReader::op(const tflite::Operator& o, i32 index, i32 builtin) {
   if (!row) return wrong("the NPU has no kernel for this operator");
   rule_ = row->rule;
   if (in_.size() < row->fewest || in_.size() > row->most)
-    return wrong("operands", fmt::format("{}", in_.size()), fmt::format("{}..{}", row->fewest, row->most));
+    return wrong("operands", fmt::format("{}", in_.size()),
+                 fmt::format("{}..{}", row->fewest, row->most));
   if (outs.size() != 1) return wrong("results", fmt::format("{}", outs.size()), "1");
   out_ = outs[0];
   for (size_t i = 0; i < in_.size(); ++i)
-    if (in_[i] == kNoTensor && !(row->optional_last && i + 1 == row->most)) return wrong(fmt::format("operand {} is left out", i));
+    if (in_[i] == kNoTensor && !(row->optional_last && i + 1 == row->most))
+      return wrong(fmt::format("operand {} is left out", i));
   return row->read(*this, o);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the operators of a TFLite model over into operations, each checked against its operands. What a builtin demands is said beside its
-// operation (kernels/*/operation.cpp), with what is offered here.
+// Takes the operators of a TFLite model over into operations, each checked against its operands.
+// What a builtin demands is said beside its operation (kernels/*/operation.cpp), with what is
+// offered here.
 #pragma once
 #include <fmt/format.h>
 
@@ -23,7 +24,8 @@ class OperatorReader {
 
   // Of the operator that is being read.
   Fault wrong(std::string what, std::string measured = {}, std::string limit = {}) const {
-    return Refusal{std::move(what), std::move(measured), std::move(limit), fmt::format("neutron.ir.{}", rule_)};
+    return Refusal{std::move(what), std::move(measured), std::move(limit),
+                   fmt::format("neutron.ir.{}", rule_)};
   }
   size_t operands() const { return in_.size(); }
   bool has(size_t i) const { return i < in_.size() && in_[i] != kNoTensor; }
@@ -32,7 +34,9 @@ class OperatorReader {
   const Shape& shape(size_t i) const { return type(i).shape; }
   const Type& y() const { return model_.type(out_); }
   bool is_constant(size_t i) const { return model_.is_constant(in_[i]); }
-  std::span<const int8_t> int8_data(size_t i) const { return model_.tensors[in_[i]].constant->as<int8_t>(); }
+  std::span<const int8_t> int8_data(size_t i) const {
+    return model_.tensors[in_[i]].constant->as<int8_t>();
+  }
 
   Fault int8(size_t i) const;
   Fault int8_result() const;
@@ -45,25 +49,31 @@ class OperatorReader {
   // A fused activation: bounds of the result in its own steps.
   Fault activation(tflite::ActivationFunctionType a, Operation* s) const;
   Fault axes(size_t i, std::vector<bool>* flags) const;
-  // Image, weights and bias of a convolution; `axis` of the weights counts the channels of the result.
+  // Image, weights and bias of a convolution; `axis` of the weights counts the channels of the
+  // result.
   Fault convolved(size_t image, i32 axis, size_t bias_at) const;
   Fault image_result(i64 images, i64 channels) const;
   // Padding and activation of what slides a window over the image `from` to make `to`.
   template <class Options>
-  Fault sliding(const Options& p, const Shape& from, const Shape& to, Window* v, Operation* s) const {
-    DEUTERON_TRY(window(p.padding(), from[1], to[1], v->kernel_h, v->stride_h, v->dilation_h, "height", &v->top, &v->bottom));
-    DEUTERON_TRY(window(p.padding(), from[2], to[2], v->kernel_w, v->stride_w, v->dilation_w, "width", &v->left, &v->right));
+  Fault sliding(const Options& p, const Shape& from, const Shape& to, Window* v,
+                Operation* s) const {
+    DEUTERON_TRY(window(p.padding(), from[1], to[1], v->kernel_h, v->stride_h, v->dilation_h,
+                        "height", &v->top, &v->bottom));
+    DEUTERON_TRY(window(p.padding(), from[2], to[2], v->kernel_w, v->stride_w, v->dilation_w,
+                        "width", &v->left, &v->right));
     return activation(p.fused_activation_function(), s);
   }
 
   // The operation of the operator. `s`: its bounds.
-  Fault push(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs, Operation s = {});
+  Fault push(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs,
+             Operation s = {});
   // Those that follow make the result, and this tensor holds what the first of them makes.
-  TensorId push_before(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs, std::string name, Type type);
+  TensorId push_before(const OperationDef& def, std::any attributes, std::vector<TensorId> inputs,
+                       std::string name, Type type);
 
  private:
-  Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side, i64* before,
-               i64* after) const;
+  Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation,
+               const char* side, i64* before, i64* after) const;
 
   const tflite::Model& file_;
   Model& model_;

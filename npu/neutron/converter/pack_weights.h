@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in the order in which the machine streams them: blocks for 8 output channels and 8 input channels, filled up with zeros.
+// Weights in the order in which the machine streams them: blocks for 8 output channels and 8 input
+// channels, filled up with zeros.
 #pragma once
 #include <span>
 #include <vector>

@@ -21,7 +21,9 @@ using B = tflite::BuiltinOperator;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-void set_word(std::vector<u8>& microcode, size_t i, uint32_t v) { std::memcpy(microcode.data() + i * 4, &v, 4); }
+void set_word(std::vector<u8>& microcode, size_t i, uint32_t v) {
+  std::memcpy(microcode.data() + i * 4, &v, 4);
+}
 
 // Sections as a converter makes them: 20 words of microcode, 40 bytes of weights.
 Sections sections(u8 version, uint32_t inputs, uint32_t outputs) {
@@ -33,12 +35,15 @@ Sections sections(u8 version, uint32_t inputs, uint32_t outputs) {
   set_word(s.microcode, 7, 40);
   set_word(s.microcode, 9, 96);
   if (version == 0) set_word(s.microcode, 11, inputs), set_word(s.microcode, 12, outputs);
-  else set_word(s.microcode, 10, 0x80000000u | 32), set_word(s.microcode, 13, inputs), set_word(s.microcode, 14, outputs);
+  else
+    set_word(s.microcode, 10, 0x80000000u | 32), set_word(s.microcode, 13, inputs),
+        set_word(s.microcode, 14, outputs);
   return s;
 }
 PayloadHeader header(u8 version) {
   PayloadHeader h;
-  h.input_flags = {0, 1}, h.output_flags = {1}, h.input_map = {2, 0}, h.output_map = {0}, h.arguments = 3, h.version = version;
+  h.input_flags = {0, 1}, h.output_flags = {1}, h.input_map = {2, 0}, h.output_map = {0},
+  h.arguments = 3, h.version = version;
   return h;
 }
 
@@ -47,7 +52,8 @@ TEST(NeutronPayload, BytesAreThoseOfTheStockRuntime) {
   const auto bytes = make_payload(header(0), sections(0, 2, 1), "p", d);
   ASSERT_TRUE(bytes);
   // Counts, flags, maps, version; then zeros up to 16.
-  EXPECT_THAT(std::vector<u8>(bytes->begin(), bytes->begin() + 16), ElementsAre(2, 1, 3, 0, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(std::vector<u8>(bytes->begin(), bytes->begin() + 16),
+              ElementsAre(2, 1, 3, 0, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(bytes->size(), 16u + 80 + 48);
   EXPECT_EQ((*bytes)[16], 0x6E);
   EXPECT_EQ((*bytes)[16 + 80], 7);
@@ -57,7 +63,9 @@ TEST(NeutronPayload, BytesAreThoseOfTheStockRuntime) {
 struct Read {
   NeutronPayload p;
   Status status;
-  explicit Read(const std::vector<u8>& bytes) { status = read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &p); }
+  explicit Read(const std::vector<u8>& bytes) {
+    status = read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &p);
+  }
 };
 
 TEST(NeutronPayload, IsReadAsItWasWritten) {
@@ -75,7 +83,8 @@ TEST(NeutronPayload, IsReadAsItWasWritten) {
     EXPECT_EQ(list(p.output_map, p.outputs), h.output_map);
     EXPECT_EQ(p.arguments, h.arguments);
     EXPECT_EQ(p.version, version);
-    EXPECT_EQ(list(p.microcode, static_cast<i32>(p.microcode_bytes)), sections(version, 2, 1).microcode);
+    EXPECT_EQ(list(p.microcode, static_cast<i32>(p.microcode_bytes)),
+              sections(version, 2, 1).microcode);
     EXPECT_EQ(list(p.weights, static_cast<i32>(p.weights_bytes)), std::vector<u8>(40, 7));
     EXPECT_EQ(p.kernels_bytes, 0u);
     EXPECT_EQ(p.scratch_bytes, 96u);
@@ -87,7 +96,9 @@ TEST(NeutronPayload, EveryCutIsRefusedAndNoChangedByteLeadsOutside) {
   Diagnostics d;
   const auto bytes = *make_payload(header(1), sections(1, 2, 1), "p", d);
   const size_t end = bytes.size() - 8;  // 40 bytes of weights are padded
-  for (size_t n = 0; n < end; ++n) EXPECT_FALSE(Read({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)}).status.ok()) << n;
+  for (size_t n = 0; n < end; ++n)
+    EXPECT_FALSE(Read({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)}).status.ok())
+        << n;
   for (size_t i = 0; i < bytes.size(); ++i)
     for (const u8 v : {u8{1}, u8{0x80}, u8{0xFF}}) {
       auto changed = bytes;
@@ -178,19 +189,23 @@ struct Faults {
 std::vector<u8> converted_model(const Faults& f) {
   tflite::Writer w;
   w.name_custom(f.custom);
-  const i32 x = w.tensor({1, 2, 3, 4}, 0.1f, 0), unused = w.tensor({3}, 0.1f, 0), other = w.tensor({2, 2}, 0.1f, 0),
-            y = w.tensor({5}, 0.1f, 0);
+  const i32 x = w.tensor({1, 2, 3, 4}, 0.1f, 0), unused = w.tensor({3}, 0.1f, 0),
+            other = w.tensor({2, 2}, 0.1f, 0), y = w.tensor({5}, 0.1f, 0);
   Sections s = sections(f.version, 2, 1);
   if (f.wrong_magic) s.microcode[0] = 0;
   const auto section = [&](const std::vector<u8>& bytes, tflite::TensorType type) {
-    return w.add({static_cast<i64>(bytes.size())}, type, {}, 0, 0, bytes.empty() ? 0 : w.buffer(bytes.data(), bytes.size()), "section");
+    return w.add({static_cast<i64>(bytes.size())}, type, {}, 0, 0,
+                 bytes.empty() ? 0 : w.buffer(bytes.data(), bytes.size()), "section");
   };
-  const i32 m = section(s.microcode, tflite::TensorType::UINT8), g = section(s.weights, tflite::TensorType::UINT8);
+  const i32 m = section(s.microcode, tflite::TensorType::UINT8),
+            g = section(s.weights, tflite::TensorType::UINT8);
   const i32 k = section({}, f.kernels_type ? tflite::TensorType::INT8 : tflite::TensorType::UINT8);
   const i32 scratch = w.add({f.scratch}, tflite::TensorType::UINT8, {}, 0, 0, 0, "scratch");
   std::vector<i32> results{y, scratch};
-  for (int i = 1; i < f.results; ++i) results.push_back(w.add({16}, tflite::TensorType::UINT8, {}, 0, 0, 0, "more"));
-  for (int i = 0; i < f.graphs; ++i) w.op(f.code, {f.input_from_elsewhere ? y : other, x, m, g, k}, results);
+  for (int i = 1; i < f.results; ++i)
+    results.push_back(w.add({16}, tflite::TensorType::UINT8, {}, 0, 0, 0, "more"));
+  for (int i = 0; i < f.graphs; ++i)
+    w.op(f.code, {f.input_from_elsewhere ? y : other, x, m, g, k}, results);
   if (f.leftover) w.op(B::TANH, {x}, w.tensor({1, 2, 3, 4}, 0.1f, 0));
   return w.finish({x, unused, other}, {y});
 }
@@ -230,7 +245,8 @@ TEST(NeutronExtract, NamesTheFault) {
   EXPECT_EQ(rule_of([](Faults& f) { f.kernels_type = 1; }), "neutron.extract.section");
   EXPECT_EQ(rule_of([](Faults& f) { f.input_from_elsewhere = true; }), "neutron.extract.map");
   EXPECT_EQ(rule_of([](Faults& f) { f.scratch = 32; }), "neutron.extract.scratch");
-  EXPECT_EQ(rule_of([](Faults& f) { f.version = 1; }), "neutron.microcode.inputs");  // read as version 0: two results
+  EXPECT_EQ(rule_of([](Faults& f) { f.version = 1; }),
+            "neutron.microcode.inputs");  // read as version 0: two results
 }
 
 TEST(NeutronExtract, DamagedModelsAreRefusedOrRead) {

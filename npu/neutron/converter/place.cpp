@@ -10,7 +10,8 @@
 namespace deuteron::neutron {
 namespace {
 
-// The first and last operation that touches each root: the life of a root is that of all that lies in it.
+// The first and last operation that touches each root: the life of a root is that of all that lies
+// in it.
 struct Lives {
   std::vector<i32> first, last;
 };

@@ -17,7 +17,13 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   OperatorReader reader(*file, model);
   bool good = true;
   const auto report = [&](const std::string& where, const Refusal& r) {
-    diagnostics.add({Severity::error, fmt::format("{}: {}", kWhere, where), r.what, r.measured, r.limit, r.rule, {}});
+    diagnostics.add({Severity::error,
+                     fmt::format("{}: {}", kWhere, where),
+                     r.what,
+                     r.measured,
+                     r.limit,
+                     r.rule,
+                     {}});
     good = false;
   };
   for (const tflite::Tensor* t : *g.tensors())
@@ -33,10 +39,12 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   for (size_t i = 0; i < made.size(); ++i) made[i] = model.tensors[i].constant.has_value();
   for (const TensorId t : model.inputs) {
     if (made[t])
-      report(fmt::format("input `{}`", model.tensors[t].name), {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
+      report(fmt::format("input `{}`", model.tensors[t].name),
+             {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
     if (model.type(t).dtype != DType::s8)
       report(fmt::format("input `{}`", model.tensors[t].name),
-             {"type of an input", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.input"});
+             {"type of an input", std::string(name_of(model.type(t).dtype)), "s8",
+              "neutron.ir.input"});
     made[t] = true;
   }
   i32 index = 0;
@@ -44,14 +52,21 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
     const tflite::OperatorKind code = *tflite::code_of(*file, *o);
     model.op_names.push_back(tflite::name_of_builtin(code.builtin));
     const auto outs = tflite::ints_of(o->outputs());
-    const std::string where =
-        fmt::format("{} `{}` (operator {})", model.op_names.back(), outs.empty() ? "" : model.tensors[outs[0]].name, index);
+    const std::string where = fmt::format("{} `{}` (operator {})", model.op_names.back(),
+                                          outs.empty() ? "" : model.tensors[outs[0]].name, index);
     std::optional<Refusal> fault;
     for (const i32 t : tflite::ints_of(o->inputs()))
       if (t >= 0 && !made[t])
-        fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name), {}, {}, "neutron.ir.order"};
+        fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name),
+                        {},
+                        {},
+                        "neutron.ir.order"};
     for (const i32 t : outs) {
-      if (made[t]) fault = Refusal{fmt::format("makes `{}`, which is there already", model.tensors[t].name), {}, {}, "neutron.ir.order"};
+      if (made[t])
+        fault = Refusal{fmt::format("makes `{}`, which is there already", model.tensors[t].name),
+                        {},
+                        {},
+                        "neutron.ir.order"};
       made[t] = true;
     }
     if (!fault) fault = reader.op(*o, index, code.builtin);
@@ -61,10 +76,12 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   }
   for (const TensorId t : model.outputs) {
     if (!made[t])
-      report(fmt::format("output `{}`", model.tensors[t].name), {"an output that no operator makes", {}, {}, "neutron.ir.output"});
+      report(fmt::format("output `{}`", model.tensors[t].name),
+             {"an output that no operator makes", {}, {}, "neutron.ir.output"});
     if (model.type(t).dtype != DType::s8)
       report(fmt::format("output `{}`", model.tensors[t].name),
-             {"type of an output", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.output"});
+             {"type of an output", std::string(name_of(model.type(t).dtype)), "s8",
+              "neutron.ir.output"});
   }
   if (!good) return std::nullopt;
   return model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Neutron IR: a TFLite model of one subgraph with int8 operators becomes steps. Total: whatever the bytes are, the answer is a model
-// or diagnostics. Constants of the model refer to `bytes`.
+// Reads Neutron IR: a TFLite model of one subgraph with int8 operators becomes steps. Total:
+// whatever the bytes are, the answer is a model or diagnostics. Constants of the model refer to
+// `bytes`.
 #pragma once
 #include <span>
 

@@ -15,10 +15,12 @@ namespace deuteron::neutron {
 // Bytes at an address that is a multiple of 16.
 class AlignedBytes {
  public:
-  explicit AlignedBytes(i64 bytes, u8 fill = 0) : blocks_(static_cast<size_t>(bytes + 15) / 16 + 1) {
+  explicit AlignedBytes(i64 bytes, u8 fill = 0)
+      : blocks_(static_cast<size_t>(bytes + 15) / 16 + 1) {
     std::memset(data(), fill, blocks_.size() * 16);
   }
-  explicit AlignedBytes(const std::vector<u8>& bytes) : AlignedBytes(static_cast<i64>(bytes.size())) {
+  explicit AlignedBytes(const std::vector<u8>& bytes)
+      : AlignedBytes(static_cast<i64>(bytes.size())) {
     std::copy(bytes.begin(), bytes.end(), data());
   }
   u8* data() { return blocks_[0].bytes; }
@@ -41,7 +43,8 @@ struct RunResult {
 inline RunResult run_extracted(const Extracted& e, const std::vector<std::vector<u8>>& inputs) {
   RunResult r;
   constexpr u8 kUnwritten = 0xA5;
-  AlignedBytes microcode(e.sections.microcode), weights(e.sections.weights), kernels(e.sections.kernels);
+  AlignedBytes microcode(e.sections.microcode), weights(e.sections.weights),
+      kernels(e.sections.kernels);
   const NeutronModelConfig config{microcode.data(), weights.data(), kernels.data(), 60};
   AlignedBytes context(static_cast<i64>(neutronGetModelContextSize()));
   NeutronModelHandle handle = context.data();
@@ -64,7 +67,8 @@ inline RunResult run_extracted(const Extracted& e, const std::vector<std::vector
     std::copy_n(given.begin(), std::min(size, given.size()), in.back().data());
   }
   for (const i64 b : bytes) out.emplace_back(b, kUnwritten);
-  for (const i64 b : {e.facts.scratch_bytes, e.facts.profile_bytes, e.facts.debug_bytes}) out.emplace_back(b, kUnwritten);
+  for (const i64 b : {e.facts.scratch_bytes, e.facts.profile_bytes, e.facts.debug_bytes})
+    out.emplace_back(b, kUnwritten);
   std::vector<const void*> ins;
   std::vector<void*> outs;
   for (AlignedBytes& m : in) ins.push_back(m.data());
@@ -75,7 +79,8 @@ inline RunResult run_extracted(const Extracted& e, const std::vector<std::vector
   neutronModelUnprepare(handle);
   if (r.error != kNeutronOk) return r;
   r.outputs.resize(bytes.size());
-  for (size_t i = 0; i < bytes.size(); ++i) r.outputs[e.output_map[i]].assign(out[i].data(), out[i].data() + bytes[i]);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    r.outputs[e.output_map[i]].assign(out[i].data(), out[i].data() + bytes[i]);
   AlignedBytes& profile = out[bytes.size() + 1];
   r.profile.assign(profile.data(), profile.data() + e.facts.profile_bytes);
   return r;

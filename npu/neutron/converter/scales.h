@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers that several calls of the NPU have: those of kernels/integer/ with TFLite's rounding.
+// The integers that several calls of the NPU have: those of kernels/integer/ with TFLite's
+// rounding.
 #pragma once
 #include "ops/common/pair.h"
 

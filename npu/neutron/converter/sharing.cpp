@@ -7,7 +7,8 @@ namespace deuteron::neutron {
 
 static i64 pixel_bytes(const Shape& s) { return s.empty() ? 1 : s.back(); }
 
-Sharing::Sharing(Model& m) : m_(m), uses_(m), link_(m.tensors.size()), output_(m.tensors.size(), -1) {
+Sharing::Sharing(Model& m)
+    : m_(m), uses_(m), link_(m.tensors.size()), output_(m.tensors.size(), -1) {
   for (size_t i = 0; i < m_.outputs.size(); ++i) output_[m_.outputs[i]] = static_cast<i64>(i);
 }
 
@@ -80,7 +81,8 @@ bool Sharing::as_slice(const Operation& s, const Axes& begin, const Axes& stride
     if (stride[i] != 1) return false;
   }
   if (axes > 1) return false;
-  const i64 outer = numel(std::span(from).first(cut)), inner = numel(std::span(from).subspan(cut + 1));
+  const i64 outer = numel(std::span(from).first(cut)),
+            inner = numel(std::span(from).subspan(cut + 1));
   if (outer == 1 && is_dense(x)) {
     link(y, x, begin[cut] * inner, false);
     return true;
@@ -90,7 +92,8 @@ bool Sharing::as_slice(const Operation& s, const Axes& begin, const Axes& stride
   return true;
 }
 
-// Refused for what lies somewhere already, and where gaps would be needed that its maker or one of its other readers cannot leave.
+// Refused for what lies somewhere already, and where gaps would be needed that its maker or one of
+// its other readers cannot leave.
 bool Sharing::as_part(size_t operation, i64 axis, size_t part) {
   const Operation& s = m_.operations[operation];
   const TensorId p = s.inputs[part], y = s.output;
@@ -107,24 +110,33 @@ bool Sharing::as_part(size_t operation, i64 axis, size_t part) {
     return true;
   }
   if (axis + 1 != m_.type(y).rank()) return false;
-  if (is_fixed(p) || output_[p] >= 0 || link_[p].parent != kNoTensor || link_[p].must_be_dense || uses_.producer[p] < 0) return false;
+  if (is_fixed(p) || output_[p] >= 0 || link_[p].parent != kNoTensor || link_[p].must_be_dense ||
+      uses_.producer[p] < 0)
+    return false;
   const Operation& maker = m_.operations[uses_.producer[p]];
-  if (!maker.def->placing.writes_gaps(m_, maker) || !all_readers_follow_gaps(p, static_cast<i32>(operation))) return false;
+  if (!maker.def->placing.writes_gaps(m_, maker) ||
+      !all_readers_follow_gaps(p, static_cast<i32>(operation)))
+    return false;
   link(p, y, before, true);
   return true;
 }
 
 // Refused for what is read afterwards, and what lies elsewhere already.
-bool Sharing::may_overwrite(const Operation& s, size_t operand, const std::vector<size_t>& last_use, size_t operation) const {
+bool Sharing::may_overwrite(const Operation& s, size_t operand, const std::vector<size_t>& last_use,
+                            size_t operation) const {
   const TensorId x = s.inputs[operand], y = s.output, root = root_of(x);
-  const bool alone = std::all_of(s.inputs.begin(), s.inputs.end(), [&](TensorId t) { return t == x || root_of(t) != root; });
-  if (!alone || is_fixed(root) || output_[root] >= 0 || last_use[root] != operation || root == root_of(y)) return false;
+  const bool alone = std::all_of(s.inputs.begin(), s.inputs.end(),
+                                 [&](TensorId t) { return t == x || root_of(t) != root; });
+  if (!alone || is_fixed(root) || output_[root] >= 0 || last_use[root] != operation ||
+      root == root_of(y))
+    return false;
   return m_.type(x).shape == m_.type(y).shape && covers_root(x) && covers_root(y);
 }
 
 // The operand then lies where the result does.
 void Sharing::overwrite_operands() {
-  std::vector<size_t> last_use(m_.tensors.size(), 0);  // by root: the last operation that touches it
+  std::vector<size_t> last_use(m_.tensors.size(),
+                               0);  // by root: the last operation that touches it
   for (size_t i = 0; i < m_.operations.size(); ++i) {
     for (const TensorId t : m_.operations[i].inputs)
       if (t != kNoTensor) last_use[root_of(t)] = i;

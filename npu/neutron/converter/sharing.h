@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors share memory. Sharing is a forest: a tensor may lie inside one other. Decided in the order of the operations, refused where a
-// kernel could not follow.
+// Which tensors share memory. Sharing is a forest: a tensor may lie inside one other. Decided in
+// the order of the operations, refused where a kernel could not follow.
 #pragma once
 #include "npu/neutron/converter/fuse.h"
 
@@ -16,7 +16,8 @@ class Sharing {
   // What a definition's `share` may ask for; each answers whether it could be had.
   // The result is the bytes of operand 0.
   bool as_view(const Operation& s);
-  // The result is every stride-th element of operand 0 from `begin` on: a run of it, or a run of the channels of every pixel.
+  // The result is every stride-th element of operand 0 from `begin` on: a run of it, or a run of
+  // the channels of every pixel.
   bool as_slice(const Operation& s, const Axes& begin, const Axes& stride);
   // Operand `part` is made where the concatenation along `axis` wants it.
   bool as_part(size_t operation, i64 axis, size_t part);
@@ -44,7 +45,8 @@ class Sharing {
   bool covers_root(TensorId t) const;
   void link(TensorId child, TensorId parent, i64 offset, bool pitched);
   bool all_readers_follow_gaps(TensorId t, i32 except) const;
-  bool may_overwrite(const Operation& s, size_t operand, const std::vector<size_t>& last_use, size_t operation) const;
+  bool may_overwrite(const Operation& s, size_t operand, const std::vector<size_t>& last_use,
+                     size_t operation) const;
 
   Model& m_;
   TensorUses uses_;

@@ -20,7 +20,8 @@ bool NeutronCalls::next(NeutronKernelCall* call) {
   CallHead head;
   if (left_ == 0 || static_cast<size_t>(end_ - at_) < sizeof head) return false;
   __builtin_memcpy(&head, at_, sizeof head);
-  if (head.words < static_cast<int32_t>(sizeof head / 4) || head.words > (end_ - at_) / 4) return false;
+  if (head.words < static_cast<int32_t>(sizeof head / 4) || head.words > (end_ - at_) / 4)
+    return false;
   const KernelDef* def = def_of(static_cast<Kind>(head.kind));
   if (def == nullptr) return false;
   if (head.words < static_cast<int32_t>(sizeof head / 4) + def->call_words) return false;
@@ -30,11 +31,13 @@ bool NeutronCalls::next(NeutronKernelCall* call) {
   return true;
 }
 
-// Round numbers near those of the N3-64. A payload's own might make little work look long, or much work short.
+// Round numbers near those of the N3-64. A payload's own might make little work look long, or much
+// work short.
 static Machine nominal_machine() {
   Machine m;
   m.units = m.lanes = 8, m.accumulators = 16, m.depthwise_lanes = 1, m.tile_cycles = 8;
-  m.sram_bytes_q8 = 1 << 12, m.fetch_bytes_q8 = 1 << 8, m.vector_elements_q8 = m.softmax_cycles_q8 = 1 << 11;
+  m.sram_bytes_q8 = 1 << 12, m.fetch_bytes_q8 = 1 << 8,
+  m.vector_elements_q8 = m.softmax_cycles_q8 = 1 << 11;
   m.setup_cycles = 1 << 11, m.fetch_setup_cycles = 1 << 8;
   return m;
 }

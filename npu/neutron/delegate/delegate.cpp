@@ -72,7 +72,9 @@ bool needs_transposition(const Tensor& t, bool channels_last) {
   return !is_same_order(t, t.dim_order, order);
 }
 
-uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
+uint32_t bytes_of(const Tensor& t) {
+  return static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+}
 
 // Bytes of the copies that the CPU transposes, and the number of inputs and outputs among them.
 struct Copies {
@@ -106,7 +108,8 @@ Status check_ports(const DelegateCall& call, const NeutronPayload& p) {
 
 Status check_scratch(const DelegateCall& call, int32_t argument, uint64_t needed) {
   const Tensor t = call.tensor(argument);
-  if (t.type != ScalarType::s8 && t.type != ScalarType::u8) return bad_argument(argument, "the scratch argument must be of bytes");
+  if (t.type != ScalarType::s8 && t.type != ScalarType::u8)
+    return bad_argument(argument, "the scratch argument must be of bytes");
   if (bytes_of(t) >= needed) return Status{};
   Status s = bad_argument(argument, "the scratch argument is smaller than what the payload needs");
   s.bytes_needed = static_cast<uint32_t>(needed);
@@ -123,7 +126,9 @@ struct Cutter {
   }
 };
 
-void copy_by_memmove(void* to, void* from, uint32_t bytes, uint32_t) { __builtin_memmove(to, from, bytes); }
+void copy_by_memmove(void* to, void* from, uint32_t bytes, uint32_t) {
+  __builtin_memmove(to, from, bytes);
+}
 void wait_for_nothing(uint32_t) {}
 
 }  // namespace
@@ -131,22 +136,27 @@ void wait_for_nothing(uint32_t) {}
 NeutronConfig kNeutronFetchByMemcpy = {copy_by_memmove, wait_for_nothing};
 
 const char* explain_neutron_error(int32_t error) {
-  static const char* const kDriver[] = {"the driver: a generic error",
-                                        "the driver: not supported",
-                                        "the driver: the microcode has another magic word or version",
-                                        "the driver: an invalid argument",
-                                        "the driver: a bad handle",
-                                        "the driver: no memory",
-                                        "the driver: an internal fault",
-                                        "the driver: an unknown architecture",
-                                        "the driver: the trace was not run",
-                                        "the driver: timeout"};
-  static const char* const kFirmware[] = {"the firmware: a generic error", "the firmware: the microcode", "the firmware: a buffer overflow",
-                                          "the firmware: a null pointer",  "the firmware: an interrupt",  "the firmware: the data mover"};
+  static const char* const kDriver[] = {
+      "the driver: a generic error",
+      "the driver: not supported",
+      "the driver: the microcode has another magic word or version",
+      "the driver: an invalid argument",
+      "the driver: a bad handle",
+      "the driver: no memory",
+      "the driver: an internal fault",
+      "the driver: an unknown architecture",
+      "the driver: the trace was not run",
+      "the driver: timeout"};
+  static const char* const kFirmware[] = {
+      "the firmware: a generic error",   "the firmware: the microcode",
+      "the firmware: a buffer overflow", "the firmware: a null pointer",
+      "the firmware: an interrupt",      "the firmware: the data mover"};
   const NeutronFault f = fault_of(error);
   if (f.component == 1) return "the driver's library";
-  if (f.component == 2) return f.category < 6 ? kFirmware[f.category] : "the firmware: an error that is not known";
-  if (f.component == 3) return f.category < 10 ? kDriver[f.category] : "the driver: an error that is not known";
+  if (f.component == 2)
+    return f.category < 6 ? kFirmware[f.category] : "the firmware: an error that is not known";
+  if (f.component == 3)
+    return f.category < 10 ? kDriver[f.category] : "the driver: an error that is not known";
   return "an error that is not the driver's";
 }
 
@@ -180,13 +190,16 @@ Status neutron_check(const DelegateCall& call, uint32_t* workspace) {
   if (scratch == -1) return Status{};
   Status s;
   s.code = Code::corrupt;
-  s.detail = "the compile option deuteron_scratch is not the index of an argument that the payload leaves alone";
+  s.detail =
+      "the compile option deuteron_scratch is not the index of an argument that the payload leaves "
+      "alone";
   return s;
 }
 
 Use neutron_use(const DelegateCall& call, int32_t argument) {
   NeutronPayload p;
-  if (!read_payload(call.payload, call.payload_bytes, &p).ok()) return Use::none;  // never: check() has passed
+  if (!read_payload(call.payload, call.payload_bytes, &p).ok())
+    return Use::none;  // never: check() has passed
   if (argument >= p.arguments) return Use::write;
   if (is_in_map(p.input_map, p.inputs, argument)) return Use::read;
   return argument == scratch_argument(call, p) ? Use::scratch : Use::none;
@@ -198,7 +211,8 @@ Status neutron_prepare(DelegateCall& call, void** state) {
   const NeutronDriver& driver = *static_cast<const NeutronDriver*>(call.context);
   const Copies copies = copies_of(call, p);
   const int32_t scratch = scratch_argument(call, p);
-  uint8_t* workspace = static_cast<uint8_t*>(scratch >= 0 ? call.tensor(scratch).data : call.workspace);
+  uint8_t* workspace =
+      static_cast<uint8_t*>(scratch >= 0 ? call.tensor(scratch).data : call.workspace);
   if (reinterpret_cast<uintptr_t>(workspace) % 16 != 0)
     return bad_argument(scratch, "the scratch argument does not lie at a multiple of 16");
 
@@ -232,7 +246,8 @@ Status neutron_prepare(DelegateCall& call, void** state) {
     void* machine = t.data;
     if (needs_transposition(t, channels_last)) {
       machine = cutter.take(bytes_of(t));
-      (input ? s->before[s->before_count++] : s->after[s->after_count++]) = {t, machine, channels_last};
+      (input ? s->before[s->before_count++] : s->after[s->after_count++]) = {t, machine,
+                                                                             channels_last};
     }
     if (input) inputs[port] = machine;
     else outputs[port - p.inputs] = machine;
@@ -267,7 +282,8 @@ Status neutron_run(void* state) {
     copy_reordered(t.tensor, t.tensor.dim_order, order, t.tensor.data, t.machine);
   }
   if (driver.resume)
-    if (const NeutronError error = driver.resume(); error != kNeutronOk) return failed("resume", error);
+    if (const NeutronError error = driver.resume(); error != kNeutronOk)
+      return failed("resume", error);
   const NeutronError error = driver.run(s.handle, &s.data);
   if (driver.suspend) driver.suspend();  // a clock that goes on costs power, not results
   if (error != kNeutronOk) return failed("run", error);
@@ -296,8 +312,8 @@ NeutronBuffers neutron_buffers(const PreparedDelegate& delegate) {
   const NeutronPayload p = neutron_payload(delegate);
   if (p.outputs == 0) return {};
   void** outputs = static_cast<const State*>(delegate.state)->data.outputs;
-  return {static_cast<const uint8_t*>(outputs[p.outputs + 1]), static_cast<const uint8_t*>(outputs[p.outputs + 2]), p.profile_bytes,
-          p.debug_bytes};
+  return {static_cast<const uint8_t*>(outputs[p.outputs + 1]),
+          static_cast<const uint8_t*>(outputs[p.outputs + 2]), p.profile_bytes, p.debug_bytes};
 }
 
 }  // namespace deuteron

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend `NeutronBackend`: runs the payloads of Neutron delegates through the driver interface of npu/neutron/machine/driver.h,
-// whoever implements it. No heap: handle and pointers lie in the program's tables; scratch, profile, debug, fetched weights and transposed
-// copies in the delegate's scratch argument, or in planned memory behind the file's buffers (payload.h).
+// The backend `NeutronBackend`: runs the payloads of Neutron delegates through the driver interface
+// of npu/neutron/machine/driver.h, whoever implements it. No heap: handle and pointers lie in the
+// program's tables; scratch, profile, debug, fetched weights and transposed copies in the
+// delegate's scratch argument, or in planned memory behind the file's buffers (payload.h).
 #pragma once
 #include "npu/neutron/delegate/payload.h"
 #include "npu/neutron/machine/driver.h"
@@ -18,26 +19,29 @@ struct NeutronDriver {
   NeutronError (*unprepare)(NeutronModelHandle);
   NeutronError (*run)(NeutronModelHandle, const NeutronDataConfig*);
   NeutronError (*set_config)(NeutronConfig*);
-  NeutronError (*resume)(
-      void);  // around every run; null: the clock is left alone, which is what the stock runtime does unless told otherwise
+  NeutronError (*resume)(void);  // around every run; null: the clock is left alone, which is what
+                                 // the stock runtime does unless told otherwise
   NeutronError (*suspend)(void);
   NeutronConfig* fetching;  // how constants come from flash, for models that fetch
   uint32_t timeout_seconds;
 };
 
-// Over the driver that the program is linked with (linked_driver.cpp). With DEUTERON_NEUTRON_POWER_GATING its clock runs during runs only.
+// Over the driver that the program is linked with (linked_driver.cpp). With
+// DEUTERON_NEUTRON_POWER_GATING its clock runs during runs only.
 extern const Backend kNeutronBackend;
 
 // Copies with memcpy, waits for nothing.
 extern NeutronConfig kNeutronFetchByMemcpy;
 
-// What a delegate's state has left after a run: valid until the next call that writes to the workspace.
+// What a delegate's state has left after a run: valid until the next call that writes to the
+// workspace.
 struct NeutronBuffers {
   const uint8_t *profile = nullptr, *debug = nullptr;
   uint32_t profile_bytes = 0, debug_bytes = 0;
 };
 NeutronBuffers neutron_buffers(const PreparedDelegate& delegate);
-// The payload of a call in a loaded program; one without inputs and outputs for a delegate that is not ours.
+// The payload of a call in a loaded program; one without inputs and outputs for a delegate that is
+// not ours.
 NeutronPayload neutron_payload(const PreparedDelegate& delegate);
 
 // The parts of a driver's error number.
@@ -46,7 +50,8 @@ struct NeutronFault {
 };
 constexpr NeutronFault fault_of(int32_t error) {
   const uint32_t e = static_cast<uint32_t>(error);
-  return {static_cast<int>(e & 7), static_cast<int>(e >> 3 & 31), static_cast<int>(e >> 8 & 0x7FFFFF)};
+  return {static_cast<int>(e & 7), static_cast<int>(e >> 3 & 31),
+          static_cast<int>(e >> 8 & 0x7FFFFF)};
 }
 const char* explain_neutron_error(int32_t error);  // "the driver: timeout"
 

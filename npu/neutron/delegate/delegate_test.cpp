@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates in programs, over a driver that can fail at any step: results in every memory order, where scratch lies, and that nothing is
-// left half-done.
+// Delegates in programs, over a driver that can fail at any step: results in every memory order,
+// where scratch lies, and that nothing is left half-done.
 #include "npu/neutron/delegate/delegate.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ struct Network {
   Network() { fake = {}; }
   // The partition has one of each, in their order.
   void one_in_one_out() {
-    parts.input_flags = {0}, parts.output_flags = {0}, parts.input_map = {0}, parts.output_map = {0};
+    parts.input_flags = {0}, parts.output_flags = {0}, parts.input_map = {0},
+    parts.output_map = {0};
     parts.arguments = 1;
   }
   std::vector<uint8_t> bytes() {
@@ -49,20 +50,24 @@ struct Network {
 struct OneTensor : Network {
   std::vector<int32_t> sizes;
   size_t numel = 1;
-  OneTensor(const std::vector<int32_t>& shape, const std::vector<uint8_t>& x_order, const std::vector<uint8_t>& y_order, uint8_t x_flag,
-            uint8_t y_flag, ScalarType type = ScalarType::s8)
+  OneTensor(const std::vector<int32_t>& shape, const std::vector<uint8_t>& x_order,
+            const std::vector<uint8_t>& y_order, uint8_t x_flag, uint8_t y_flag,
+            ScalarType type = ScalarType::s8)
       : sizes(shape) {
     for (const int32_t s : sizes) numel *= static_cast<size_t>(s);
     const size_t bytes = numel * element_bytes(type);
     const int32_t x = p.planned(type, sizes, 0, x_order),
-                  y = p.planned(type, sizes, static_cast<uint32_t>((bytes + 15) / 16 * 16), y_order);
+                  y = p.planned(type, sizes, static_cast<uint32_t>((bytes + 15) / 16 * 16),
+                                y_order);
     p.inputs = {x};
     p.outputs = {y};
     args = {x, y};
-    parts.input_flags = {x_flag}, parts.output_flags = {y_flag}, parts.input_map = {0}, parts.output_map = {0};
+    parts.input_flags = {x_flag}, parts.output_flags = {y_flag}, parts.input_map = {0},
+    parts.output_map = {0};
     parts.arguments = 1;
     parts.weights = {0};
-    if (element_bytes(type) == 1) parts.port_bytes = {static_cast<uint32_t>(numel), static_cast<uint32_t>(numel)};
+    if (element_bytes(type) == 1)
+      parts.port_bytes = {static_cast<uint32_t>(numel), static_cast<uint32_t>(numel)};
     fake.input_bytes = {bytes};
     fake.output_bytes = {bytes};
   }
@@ -72,17 +77,21 @@ TEST(NeutronDelegate, RunsBetweenKernels) {
   for (const bool in_line : {false, true}) {
     Network n;
     n.in_line = in_line;
-    const int32_t a = n.p.planned(ScalarType::s8, {1, 2, 3, 5}, 0), sum = n.p.planned(ScalarType::s8, {1, 2, 3, 5}, 32);
+    const int32_t a = n.p.planned(ScalarType::s8, {1, 2, 3, 5}, 0),
+                  sum = n.p.planned(ScalarType::s8, {1, 2, 3, 5}, 32);
     const int32_t c = n.p.constant<uint8_t>(ScalarType::s8, {30}, std::vector<uint8_t>(30, 2));
-    const int32_t y = n.p.planned(ScalarType::s8, {30}, 64), z = n.p.planned(ScalarType::s8, {30}, 0);
+    const int32_t y = n.p.planned(ScalarType::s8, {30}, 64),
+                  z = n.p.planned(ScalarType::s8, {30}, 0);
     n.p.inputs = {a};
     n.p.outputs = {z};
     n.p.call("test::add", {a, c, sum});
-    n.parts.input_flags = {0, 0}, n.parts.output_flags = {0}, n.parts.input_map = {0, 1}, n.parts.output_map = {0};
+    n.parts.input_flags = {0, 0}, n.parts.output_flags = {0}, n.parts.input_map = {0, 1},
+    n.parts.output_map = {0};
     n.parts.arguments = 2;
     n.parts.weights = {9};
     n.parts.port_bytes = {30, 30, 30};
-    n.parts.version = 1, n.parts.scratch_bytes = 50, n.parts.profile_bytes = 16, n.parts.debug_bytes = 8, n.parts.sram_bytes = 24;
+    n.parts.version = 1, n.parts.scratch_bytes = 50, n.parts.profile_bytes = 16,
+    n.parts.debug_bytes = 8, n.parts.sram_bytes = 24;
     n.args = {sum, c, y};
     fake.input_bytes = {30, 30};
     fake.output_bytes = {30};
@@ -90,7 +99,8 @@ TEST(NeutronDelegate, RunsBetweenKernels) {
     n.p.call("test::reverse", {y, z});
     Loaded l(n.p.bytes(), kTable);
     ASSERT_TRUE(l.status.ok()) << l.status.detail;
-    EXPECT_EQ(l.needs.planned_bytes, 96u + 64 + 16 + 16 + 32) << "the file's plan, and behind it what the delegate needs";
+    EXPECT_EQ(l.needs.planned_bytes, 96u + 64 + 16 + 16 + 32)
+        << "the file's plan, and behind it what the delegate needs";
     EXPECT_EQ(fake.prepared, 1);
     EXPECT_EQ(fake.configured, 1) << "it fetches";
     for (uint8_t round = 0; round < 3; ++round) {
@@ -98,7 +108,9 @@ TEST(NeutronDelegate, RunsBetweenKernels) {
       for (size_t i = 0; i < 30; ++i) x[i] = static_cast<uint8_t>(5 * i + round);
       ASSERT_TRUE(l.program.set_input(0, x.data(), 30).ok());
       ASSERT_TRUE(l.program.run().ok());
-      for (size_t i = 0; i < 30; ++i) EXPECT_EQ(data_of(l.program.output(0))[29 - i], static_cast<uint8_t>(x[i] + 2 + 2 + 9)) << i;
+      for (size_t i = 0; i < 30; ++i)
+        EXPECT_EQ(data_of(l.program.output(0))[29 - i], static_cast<uint8_t>(x[i] + 2 + 2 + 9))
+            << i;
     }
     EXPECT_EQ(fake.runs, 3);
     EXPECT_EQ(fake.resumed, 3);
@@ -119,7 +131,8 @@ TEST(NeutronDelegate, RunsBetweenKernels) {
   }
 }
 
-// Every rank, order and flag: the machine sees and gives the order of the flag, the program its own.
+// Every rank, order and flag: the machine sees and gives the order of the flag, the program its
+// own.
 TEST(NeutronDelegate, EveryOrderIsHonoured) {
   std::mt19937 random(3);
   int transposed = 0;
@@ -143,7 +156,8 @@ TEST(NeutronDelegate, EveryOrderIsHonoured) {
     for (uint8_t& v : x) v = static_cast<uint8_t>(random());
     ASSERT_TRUE(l.program.set_input(0, x.data(), x.size()).ok());
     ASSERT_TRUE(l.program.run().ok());
-    // The machine copies bytes in order: from x in the order of its flag to y in the order of its flag.
+    // The machine copies bytes in order: from x in the order of its flag to y in the order of its
+    // flag.
     const Tensor t = l.program.input(0);
     uint8_t x_machine[16], y_machine[16];
     payload_order(t.rank, x_flag, x_machine);
@@ -151,15 +165,19 @@ TEST(NeutronDelegate, EveryOrderIsHonoured) {
     std::vector<uint8_t> machine(n.numel), y(n.numel);
     copy_reordered(t, x_order.data(), x_machine, x.data(), machine.data());
     copy_reordered(t, y_machine, y_order.data(), machine.data(), y.data());
-    EXPECT_EQ(std::memcmp(l.program.output(0).data, y.data(), y.size()), 0) << ::testing::PrintToString(sizes);
-    transposed += l.needs.planned_bytes > 2 * round_up_16(n.numel) + round_up_16(n.parts.scratch_bytes);
+    EXPECT_EQ(std::memcmp(l.program.output(0).data, y.data(), y.size()), 0)
+        << ::testing::PrintToString(sizes);
+    transposed +=
+        l.needs.planned_bytes > 2 * round_up_16(n.numel) + round_up_16(n.parts.scratch_bytes);
   }
   EXPECT_GT(transposed, 50);
 }
 
-// Upstream refuses flag 1 with one channel and a channels-last order, and permutes ranks 3 and 5 wrongly.
+// Upstream refuses flag 1 with one channel and a channels-last order, and permutes ranks 3 and 5
+// wrongly.
 TEST(NeutronDelegate, OneChannelInAnyOrderPassesThrough) {
-  for (const std::vector<uint8_t>& order : {std::vector<uint8_t>{0, 1, 2, 3}, std::vector<uint8_t>{0, 2, 3, 1}}) {
+  for (const std::vector<uint8_t>& order :
+       {std::vector<uint8_t>{0, 1, 2, 3}, std::vector<uint8_t>{0, 2, 3, 1}}) {
     OneTensor n({2, 1, 3, 4}, order, order, 1, 1);
     Loaded l(n.bytes(), kTable);
     ASSERT_TRUE(l.status.ok()) << l.status.detail;
@@ -189,7 +207,8 @@ struct WithScratch : Network {
     p.inputs = {x};
     p.outputs = {y};
     args = {scratch, x, y};
-    parts.input_flags = {1}, parts.output_flags = {0}, parts.input_map = {1}, parts.output_map = {0};
+    parts.input_flags = {1}, parts.output_flags = {0}, parts.input_map = {1},
+    parts.output_map = {0};
     parts.arguments = 2;
     parts.weights = {1};
     parts.port_bytes = {24, 24};
@@ -223,7 +242,8 @@ TEST(NeutronDelegate, ScratchThatDoesNotFitIsRefused) {
     }
     return l.status;
   };
-  WithScratch exact(64, 96), small(64, 95), on_input(16), on_output(48), crooked(68), constant(64), none(64);
+  WithScratch exact(64, 96), small(64, 95), on_input(16), on_output(48), crooked(68), constant(64),
+      none(64);
   EXPECT_TRUE(status(exact).ok());
   Status s = status(small);
   EXPECT_EQ(s.code, Code::bad_argument);
@@ -251,7 +271,8 @@ TEST(NeutronDelegate, ScratchThatDoesNotFitIsRefused) {
   EXPECT_TRUE(status(terminated).ok());
 }
 
-// Each delegate is asked for its own options: the first one of a file has none here, and the second one's scratch is a byte too small.
+// Each delegate is asked for its own options: the first one of a file has none here, and the second
+// one's scratch is a byte too small.
 TEST(NeutronDelegate, OptionsAreThoseOfTheDelegateThatIsCalled) {
   for (const int32_t bytes : {96, 95}) {
     WithScratch n(64, bytes);
@@ -269,7 +290,8 @@ TEST(NeutronDelegate, OptionsAreThoseOfTheDelegateThatIsCalled) {
   }
 }
 
-// Without the option an argument that nothing maps to is left alone, as in stock files: it needs no memory and conflicts with nothing.
+// Without the option an argument that nothing maps to is left alone, as in stock files: it needs no
+// memory and conflicts with nothing.
 TEST(NeutronDelegate, UnusedArgumentsAreLeftAlone) {
   WithScratch n(16);
   n.options.clear();
@@ -313,7 +335,8 @@ TEST(NeutronDelegate, AFailingDriverIsNamedWithItsStep) {
     auto l = std::make_unique<Loaded>(n.bytes(), kTable);
     return l;
   };
-  constexpr int32_t kNoMemory = 3 | kNeutronNoMemory << 3 | 77 << 8, kTimeout = 3 | kNeutronTimeout << 3;
+  constexpr int32_t kNoMemory = 3 | kNeutronNoMemory << 3 | 77 << 8,
+                    kTimeout = 3 | kNeutronTimeout << 3;
   auto l = load("prepare", kNoMemory);
   EXPECT_EQ(l->status.code, Code::delegate_failed);
   EXPECT_STREQ(l->status.step, "prepare");
@@ -346,15 +369,18 @@ TEST(NeutronDelegate, AFailingDriverIsNamedWithItsStep) {
     EXPECT_STREQ(s.detail, "the driver: timeout");
     EXPECT_EQ(s.instruction, 0);
     EXPECT_EQ(l->program.run_one(0).step, s.step);
-    EXPECT_EQ(fake.suspended, std::string(step) == "run" ? 2 : 0) << "after every run, also one that fails";
+    EXPECT_EQ(fake.suspended, std::string(step) == "run" ? 2 : 0)
+        << "after every run, also one that fails";
     fake.fails = "suspend";
-    EXPECT_TRUE(l->program.run().ok()) << "a clock that goes on is no failure, and the program can run again";
+    EXPECT_TRUE(l->program.run().ok())
+        << "a clock that goes on is no failure, and the program can run again";
     l.reset();
     EXPECT_EQ(fake.prepared, 0);
   }
 }
 
-// When the second of two delegates cannot be prepared, or a kernel behind them refuses, the first is given back.
+// When the second of two delegates cannot be prepared, or a kernel behind them refuses, the first
+// is given back.
 TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
   static int prepared;
   prepared = 0;
@@ -368,7 +394,8 @@ TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
   const auto load = [&](bool two) {
     fake = {};
     Network n;
-    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32),
+    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0),
+                  a = n.p.planned(ScalarType::s8, {20}, 32),
                   y = n.p.planned(ScalarType::s8, {21}, 64);
     n.p.inputs = {x};
     n.p.outputs = {two ? a : y};
@@ -406,16 +433,19 @@ TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
   EXPECT_EQ(fake.prepared, 0);
 }
 
-// Memory that calls share ends where the tables end: a delegate that does not fit before it is refused as one that does not fit at all.
+// Memory that calls share ends where the tables end: a delegate that does not fit before it is
+// refused as one that does not fit at all.
 TEST(NeutronDelegate, LeavesWhatKernelsShare) {
   static const Kernel shares = {"test::shares.out", "TO", [](Call& c, Prepared* p) {
                                   uint8_t* room = static_cast<uint8_t*>(c.arena->share(512));
                                   const Tensor &x = c.tensor(0), &y = c.tensor(1);
-                                  return keep_bytes(c, p, {data_of(x), nullptr, data_of(y), room, bytes_of(y)}, [](const void* args) {
-                                    const Bytes& k = *static_cast<const Bytes*>(args);
-                                    std::memset(k.scratch, 255, 512);
-                                    std::memcpy(k.y, k.a, static_cast<size_t>(k.count));
-                                  });
+                                  return keep_bytes(
+                                      c, p, {data_of(x), nullptr, data_of(y), room, bytes_of(y)},
+                                      [](const void* args) {
+                                        const Bytes& k = *static_cast<const Bytes*>(args);
+                                        std::memset(k.scratch, 255, 512);
+                                        std::memcpy(k.y, k.a, static_cast<size_t>(k.count));
+                                      });
                                 }};
   static const Kernel* const kernels[] = {&shares};
   const KernelTable table = {kernels, 1, kBackends, 1};
@@ -449,16 +479,20 @@ TEST(NeutronDelegate, LeavesWhatKernelsShare) {
 }
 
 TEST(NeutronDelegate, CallsThatDoNotFitThePayloadAreRefused) {
-  const auto status = [](const std::function<void(OneTensor&)>& change, ScalarType type = ScalarType::s8) {
+  const auto status = [](const std::function<void(OneTensor&)>& change,
+                         ScalarType type = ScalarType::s8) {
     OneTensor n({2, 3, 4}, {0, 1, 2}, {0, 1, 2}, 0, 0, type);
     change(n);
     const Loaded l(n.bytes(), kTable);
-    if (l.status.code == Code::corrupt) { EXPECT_TRUE(!l.status.op || std::string(l.status.op) == "NeutronBackend"); }
+    if (l.status.code == Code::corrupt) {
+      EXPECT_TRUE(!l.status.op || std::string(l.status.op) == "NeutronBackend");
+    }
     EXPECT_EQ(fake.prepared, l.status.ok() ? 1 : 0);
     return l.status;
   };
   EXPECT_TRUE(status([](OneTensor&) {}).ok());
-  EXPECT_EQ(status([](OneTensor& n) { n.args.push_back(n.args[1]); }).code, Code::bad_argument) << "an argument too many";
+  EXPECT_EQ(status([](OneTensor& n) { n.args.push_back(n.args[1]); }).code, Code::bad_argument)
+      << "an argument too many";
   EXPECT_EQ(status([](OneTensor& n) { n.args.pop_back(); }).code, Code::bad_argument);
   EXPECT_EQ(status([](OneTensor& n) { n.parts.arguments = 2; }).code, Code::bad_argument);
   EXPECT_EQ(status([](OneTensor& n) { n.args[0] = n.p.integer(3); }).argument, 0) << "not a tensor";
@@ -470,23 +504,32 @@ TEST(NeutronDelegate, CallsThatDoNotFitThePayloadAreRefused) {
   s = status([](OneTensor& n) { n.parts.port_bytes = {192, 192}; }, ScalarType::s64);
   EXPECT_EQ(s.code, Code::bad_argument) << "the open model computes on bytes";
   EXPECT_EQ(s.argument, 0);
-  EXPECT_EQ(status([](OneTensor& n) { n.args[1] = n.p.constant<uint8_t>(ScalarType::s8, {24}, std::vector<uint8_t>(24)); }).argument, 1);
-  EXPECT_EQ(status([](OneTensor& n) { n.args[1] = n.args[0]; }).code, Code::overlap) << "not in place";
-  EXPECT_EQ(status([](OneTensor& n) { n.parts.scratch_bytes = 0x7FFFFFFF; }).code, Code::unsupported);
-  EXPECT_EQ(status([](OneTensor& n) { n.parts.scratch_bytes = 0x7FFFFFF0; }).code, Code::unsupported);
+  EXPECT_EQ(status([](OneTensor& n) {
+              n.args[1] = n.p.constant<uint8_t>(ScalarType::s8, {24}, std::vector<uint8_t>(24));
+            }).argument,
+            1);
+  EXPECT_EQ(status([](OneTensor& n) { n.args[1] = n.args[0]; }).code, Code::overlap)
+      << "not in place";
+  EXPECT_EQ(status([](OneTensor& n) { n.parts.scratch_bytes = 0x7FFFFFFF; }).code,
+            Code::unsupported);
+  EXPECT_EQ(status([](OneTensor& n) { n.parts.scratch_bytes = 0x7FFFFFF0; }).code,
+            Code::unsupported);
   s = status([](OneTensor& n) { n.damage = [](std::vector<uint8_t>& b) { b[16] ^= 1; }; });
   EXPECT_EQ(s.code, Code::corrupt);
   EXPECT_STREQ(s.detail, "the microcode does not begin with its magic word");
 }
 
-// An input that a later kernel overwrites before the delegate reads it, and a delegate that overwrites what is still needed.
+// An input that a later kernel overwrites before the delegate reads it, and a delegate that
+// overwrites what is still needed.
 TEST(NeutronDelegate, TakesPartInTheOverlapCheck) {
   const auto status = [](uint32_t y_at, bool x_is_output) {
     Network n;
-    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), y = n.p.planned(ScalarType::s8, {20}, y_at);
+    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0),
+                  y = n.p.planned(ScalarType::s8, {20}, y_at);
     n.p.inputs = {x};
     n.p.outputs = x_is_output ? std::vector<int32_t>{y, x} : std::vector<int32_t>{y};
-    n.parts.input_flags = {}, n.parts.output_flags = {0}, n.parts.input_map = {}, n.parts.output_map = {0};
+    n.parts.input_flags = {}, n.parts.output_flags = {0}, n.parts.input_map = {},
+    n.parts.output_map = {0};
     n.args = {y};
     return Loaded(n.bytes(), kTable).status.code;
   };
@@ -494,7 +537,8 @@ TEST(NeutronDelegate, TakesPartInTheOverlapCheck) {
   EXPECT_EQ(status(16, true), Code::overlap);
   EXPECT_EQ(status(32, true), Code::ok);
   Network n;
-  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), never = n.p.planned(ScalarType::s8, {20}, 32),
+  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0),
+                never = n.p.planned(ScalarType::s8, {20}, 32),
                 y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {y};
@@ -523,7 +567,8 @@ TEST(NeutronDelegate, BackendsAreStartedOnceAndTogether) {
 
 TEST(NeutronDelegate, EveryErrorHasAText) {
   for (int component = 0; component < 8; ++component)
-    for (int category = 0; category < 32; ++category) EXPECT_NE(explain_neutron_error(component | category << 3), nullptr);
+    for (int category = 0; category < 32; ++category)
+      EXPECT_NE(explain_neutron_error(component | category << 3), nullptr);
   EXPECT_STREQ(explain_neutron_error(2 | 2 << 3), "the firmware: a buffer overflow");
 }
 
@@ -535,8 +580,8 @@ TEST(NeutronDelegate, DamagedFiles) {
   const std::vector<uint8_t> whole = n.bytes();
   int loaded = 0, tried = 0;
   const auto add = [&](const std::vector<uint8_t>& b) {
-    fake.parts.scratch_bytes = fake.parts.profile_bytes = fake.parts.debug_bytes = fake.parts.sram_bytes =
-        0;  // the driver trusts its microcode
+    fake.parts.scratch_bytes = fake.parts.profile_bytes = fake.parts.debug_bytes =
+        fake.parts.sram_bytes = 0;  // the driver trusts its microcode
     fake.input_bytes.clear();
     fake.output_bytes.clear();
     ++tried;
@@ -553,7 +598,8 @@ TEST(NeutronDelegate, DamagedFiles) {
   for (int k = 0; k < 4000; ++k) {
     std::vector<uint8_t> b = whole;
     for (int c = 0; c < 3; ++c) {
-      const uint32_t word = random() % 3 ? static_cast<uint32_t>(random() % 64) : static_cast<uint32_t>(random());
+      const uint32_t word =
+          random() % 3 ? static_cast<uint32_t>(random() % 64) : static_cast<uint32_t>(random());
       std::memcpy(&b[random() % (b.size() - 3) & ~size_t{3}], &word, 4);
     }
     add(b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a kernel that the driver was linked without, from the number of the call in its answer.
+// The name of a kernel that the driver was linked without, from the number of the call in its
+// answer.
 #include "npu/neutron/delegate/missing_kernel.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ using namespace test;
 using namespace neutron;
 
 const char* named(const Block& payload, int32_t category, Reason reason, int32_t call) {
-  return missing_kernel(payload.data(), static_cast<uint32_t>(payload.size()), error(category, reason, call));
+  return missing_kernel(payload.data(), static_cast<uint32_t>(payload.size()),
+                        error(category, reason, call));
 }
 
 TEST(MissingKernel, IsNamedByItsCall) {
@@ -32,7 +34,9 @@ TEST(MissingKernel, NothingIsSaidOfOtherFaultsAndOtherCalls) {
   EXPECT_EQ(named(payload, kNeutronUnsupported, Reason::kCallKind, 1), nullptr);
   EXPECT_EQ(named(payload, kNeutronUnsupported, Reason::kKernelNotLinked, 0), nullptr);
   EXPECT_EQ(named(payload, kNeutronUnsupported, Reason::kKernelNotLinked, 30000), nullptr);
-  EXPECT_EQ(missing_kernel(payload.data(), 3, error(kNeutronUnsupported, Reason::kKernelNotLinked, 1)), nullptr);
+  EXPECT_EQ(
+      missing_kernel(payload.data(), 3, error(kNeutronUnsupported, Reason::kKernelNotLinked, 1)),
+      nullptr);
 }
 
 }  // namespace

@@ -18,11 +18,13 @@ TEST(NeutronOnTheModel, ComputesInBothVersionsAndPlacesOfScratch) {
     for (const int version : {0, 1}) {
       NeutronNetwork n(argument, version);
       Loaded l(n.p.bytes(), kAllKernels);
-      ASSERT_TRUE(l.status.ok()) << l.status.detail << " argument " << l.status.argument << " step " << (l.status.step ? l.status.step : "")
-                                 << " error " << std::hex << l.status.error;
+      ASSERT_TRUE(l.status.ok()) << l.status.detail << " argument " << l.status.argument << " step "
+                                 << (l.status.step ? l.status.step : "") << " error " << std::hex
+                                 << l.status.error;
       for (int round = 0; round < 3; ++round) {
         std::vector<int8_t> x(24), y, z;
-        for (size_t i = 0; i < 24; ++i) x[i] = static_cast<int8_t>(37 * i + 11 * static_cast<size_t>(round));
+        for (size_t i = 0; i < 24; ++i)
+          x[i] = static_cast<int8_t>(37 * i + 11 * static_cast<size_t>(round));
         NeutronNetwork::expected(x, &y, &z);
         ASSERT_TRUE(l.program.set_input(0, x.data(), 24).ok());
         const Status s = l.program.run();
@@ -33,7 +35,9 @@ TEST(NeutronOnTheModel, ComputesInBothVersionsAndPlacesOfScratch) {
       const PreparedDelegate& d = *l.program.step(0).delegate;
       const NeutronBuffers buffers = neutron_buffers(d);
       EXPECT_EQ(buffers.profile_bytes, version == 1 ? 80u : 0u);
-      if (version == 1) { EXPECT_EQ(buffers.profile[16 * 3 + 2], static_cast<uint8_t>(neutron::Kind::kAdd)); }
+      if (version == 1) {
+        EXPECT_EQ(buffers.profile[16 * 3 + 2], static_cast<uint8_t>(neutron::Kind::kAdd));
+      }
       EXPECT_GT(estimate_cycles(neutron_payload(d)), 256);
       NeutronCalls calls(neutron_payload(d));
       int count = 0;
@@ -66,7 +70,8 @@ TEST(NeutronOnTheModel, DamagedFiles) {
       ++tried;
       ran += load_and_run(Block(b).file(), kAllKernels) == Outcome::ran;
     };
-    for (size_t k = 0; k < whole.size(); k += 7) add({whole.begin(), whole.begin() + static_cast<long>(k)});
+    for (size_t k = 0; k < whole.size(); k += 7)
+      add({whole.begin(), whole.begin() + static_cast<long>(k)});
     for (size_t at = 0; at < whole.size(); ++at)
       for (const int value : {0, 1, 0x7F, 0xFF, whole[at] ^ 4}) {
         std::vector<uint8_t> b = whole;
@@ -77,7 +82,8 @@ TEST(NeutronOnTheModel, DamagedFiles) {
     for (int k = 0; k < 3000; ++k) {
       std::vector<uint8_t> b = whole;
       for (int c = 0; c < 2; ++c) {
-        const uint32_t word = random() % 3 ? static_cast<uint32_t>(random() % 300) : static_cast<uint32_t>(random());
+        const uint32_t word =
+            random() % 3 ? static_cast<uint32_t>(random() % 300) : static_cast<uint32_t>(random());
         std::memcpy(&b[random() % (b.size() - 3) & ~size_t{3}], &word, 4);
       }
       add(b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading payloads: good ones of both versions, each kind of damage, and every byte changed in every way that matters.
+// Reading payloads: good ones of both versions, each kind of damage, and every byte changed in
+// every way that matters.
 #include "npu/neutron/delegate/payload.h"
 
 #include <gtest/gtest.h>
@@ -87,12 +88,17 @@ TEST(NeutronPayload, DamageIsNamed) {
   struct Case {
     const char* detail;
     Code code;
-    std::function<void(std::vector<uint8_t>&, size_t)> damage;  // the bytes, and where the microcode begins
+    std::function<void(std::vector<uint8_t>&, size_t)>
+        damage;  // the bytes, and where the microcode begins
   };
   const auto word = [](int index, uint32_t value) {
-    return [=](std::vector<uint8_t>& b, size_t at) { put_word(b, at + 4 * static_cast<size_t>(index), value); };
+    return [=](std::vector<uint8_t>& b, size_t at) {
+      put_word(b, at + 4 * static_cast<size_t>(index), value);
+    };
   };
-  const auto byte = [](size_t at, uint8_t value) { return [=](std::vector<uint8_t>& b, size_t) { b[at] = value; }; };
+  const auto byte = [](size_t at, uint8_t value) {
+    return [=](std::vector<uint8_t>& b, size_t) { b[at] = value; };
+  };
   const Case cases[] = {
       {"magic word", Code::corrupt, word(kMagicWord, 0x64434D6F)},
       {"version that this runtime does not know", Code::unsupported, byte(13, 2)},
@@ -112,8 +118,10 @@ TEST(NeutronPayload, DamageIsNamed) {
       {"output map", Code::corrupt, byte(11, 2)},
       {"output map", Code::corrupt, byte(11, 0)},
       {"no outputs", Code::corrupt, byte(1, 0)},
-      {"shorter than its header", Code::corrupt, [](std::vector<uint8_t>& b, size_t) { b.resize(15); }},
-      {"ends within the microcode", Code::corrupt, [](std::vector<uint8_t>& b, size_t at) { b.resize(at + 56); }},
+      {"shorter than its header", Code::corrupt,
+       [](std::vector<uint8_t>& b, size_t) { b.resize(15); }},
+      {"ends within the microcode", Code::corrupt,
+       [](std::vector<uint8_t>& b, size_t at) { b.resize(at + 56); }},
       {"shorter than its header", Code::corrupt, byte(0, 255)},
   };
   for (const Case& c : cases) {
@@ -121,13 +129,16 @@ TEST(NeutronPayload, DamageIsNamed) {
     c.damage(b, microcode_at(good()));
     const Read r(b);
     EXPECT_EQ(r.status.code, c.code) << c.detail;
-    EXPECT_NE(std::string(r.status.detail ? r.status.detail : "").find(c.detail), std::string::npos) << c.detail << ": " << r.status.detail;
+    EXPECT_NE(std::string(r.status.detail ? r.status.detail : "").find(c.detail), std::string::npos)
+        << c.detail << ": " << r.status.detail;
   }
   const std::vector<uint8_t> b = make_payload(good());
   const Block shifted(b.size() + 8);
   std::memcpy(shifted.data() + 8, b.data(), b.size());
   NeutronPayload p;
-  EXPECT_EQ(read_payload(shifted.data() + 8, static_cast<uint32_t>(b.size()), &p).code, Code::corrupt) << "alignment";
+  EXPECT_EQ(read_payload(shifted.data() + 8, static_cast<uint32_t>(b.size()), &p).code,
+            Code::corrupt)
+      << "alignment";
 }
 
 // Whatever passes names memory inside the payload only (the sanitizers look on).
@@ -142,11 +153,14 @@ TEST(NeutronPayload, NoByteLeadsOutside) {
     const auto all = [&](const uint8_t* at, uint32_t count) {
       for (uint32_t i = 0; i < count; ++i) sum = static_cast<uint8_t>(sum + at[i]);
     };
-    all(r.p.microcode, r.p.microcode_bytes), all(r.p.weights, r.p.weights_bytes), all(r.p.kernels, r.p.kernels_bytes);
-    for (int i = 0; r.p.is_open_model && i < r.p.inputs + r.p.outputs; ++i) sum = static_cast<uint8_t>(r.p.bytes_of_port(i));
+    all(r.p.microcode, r.p.microcode_bytes), all(r.p.weights, r.p.weights_bytes),
+        all(r.p.kernels, r.p.kernels_bytes);
+    for (int i = 0; r.p.is_open_model && i < r.p.inputs + r.p.outputs; ++i)
+      sum = static_cast<uint8_t>(r.p.bytes_of_port(i));
     for (int i = 0; i < r.p.inputs; ++i) EXPECT_LT(r.p.input_map[i], r.p.arguments);
   };
-  for (size_t n = 0; n <= whole.size(); ++n) touch({whole.begin(), whole.begin() + static_cast<long>(n)});
+  for (size_t n = 0; n <= whole.size(); ++n)
+    touch({whole.begin(), whole.begin() + static_cast<long>(n)});
   for (size_t at = 0; at < whole.size(); ++at)
     for (int value = 0; value < 256; ++value) {
       std::vector<uint8_t> b = whole;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of 16 bytes: the event when a piece of work began and the one when it stopped, each event code, op code, function code, timestamp
-// code (a byte each) and 32 bits of time. Only work whose stop has the op code of a kernel's call is a kernel; what lies between two
-// kernels (prefetches) is charged to the later one, as the stock delegate does. The last record is the dump of the profile itself.
+// Records of 16 bytes: the event when a piece of work began and the one when it stopped, each event
+// code, op code, function code, timestamp code (a byte each) and 32 bits of time. Only work whose
+// stop has the op code of a kernel's call is a kernel; what lies between two kernels (prefetches)
+// is charged to the later one, as the stock delegate does. The last record is the dump of the
+// profile itself.
 #include "npu/neutron/delegate/profile.h"
 
 #include "npu/neutron/machine/microcode.h"
@@ -24,7 +26,8 @@ bool neutron_events(const PreparedDelegate& delegate, uint32_t index, DelegateEv
   const NeutronBuffers b = neutron_buffers(delegate);
   const uint32_t records = b.profile_bytes / kRecordBytes;
   if (!b.profile || records == 0) return false;
-  // Time has 32 bits and may go round within a run: every stamp is widened by its distance from the one before.
+  // Time has 32 bits and may go round within a run: every stamp is widened by its distance from the
+  // one before.
   uint64_t now = time_at(b.profile);
   uint32_t last = static_cast<uint32_t>(now);
   const auto widen = [&](const uint8_t* at) {

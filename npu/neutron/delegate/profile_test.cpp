@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile records of Neutron delegates, of the open model and as the vendor's driver leaves them, as events of a trace.
+// Profile records of Neutron delegates, of the open model and as the vendor's driver leaves them,
+// as events of a trace.
 #include "npu/neutron/delegate/profile.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ void put(const PreparedDelegate& delegate, const std::vector<Record>& records) {
 
 std::vector<DelegateEvent> events_of(const PreparedDelegate& delegate) {
   std::vector<DelegateEvent> events;
-  for (DelegateEvent e; neutron_events(delegate, static_cast<uint32_t>(events.size()), &e);) events.push_back(e);
+  for (DelegateEvent e; neutron_events(delegate, static_cast<uint32_t>(events.size()), &e);)
+    events.push_back(e);
   return events;
 }
 
@@ -71,7 +73,8 @@ TEST(NeutronEvents, OfTheOpenModelAreItsCyclesInOrder) {
     EXPECT_EQ(e.code, codes[k]);
     EXPECT_EQ(e.instruction, 0);
     EXPECT_EQ(e.start, now);
-    now += static_cast<uint64_t>(neutron::cost_of(neutron::n3_64(), call.kind, call.structure).total());
+    now += static_cast<uint64_t>(
+        neutron::cost_of(neutron::n3_64(), call.kind, call.structure).total());
     EXPECT_EQ(e.end, now);
   }
   EXPECT_EQ(t.buffer[5].code, 0);
@@ -107,21 +110,28 @@ TEST(NeutronEvents, WithoutAProfileThereAreNone) {
   stop_backends(kAllKernels);
 }
 
-// Work that is no kernel (a prefetch) is charged to the kernel behind it; time goes round after 32 bits.
+// Work that is no kernel (a prefetch) is charged to the kernel behind it; time goes round after 32
+// bits.
 TEST(NeutronEvents, OtherWorkIsTheNextKernelsAndTimeGoesRound) {
   ASSERT_TRUE(start_backends(kAllKernels).ok());
   NeutronNetwork n(false);
   Loaded l(n.p.bytes(), kAllKernels);
   ASSERT_TRUE(l.status.ok() && l.program.run().ok());
   const PreparedDelegate& d = *l.program.delegate(0);
-  put(d,
-      {{6, 1, 0xffffff00, 0xffffff80}, {3, 9, 0xffffff90, 0xfffffff0}, {6, 2, 0xfffffff8, 0x20}, {6, 3, 0x30, 0x50}, {0, 0, 0x60, 0x99}});
+  put(d, {{6, 1, 0xffffff00, 0xffffff80},
+          {3, 9, 0xffffff90, 0xfffffff0},
+          {6, 2, 0xfffffff8, 0x20},
+          {6, 3, 0x30, 0x50},
+          {0, 0, 0x60, 0x99}});
   const std::vector<DelegateEvent> events = events_of(d);
   ASSERT_EQ(events.size(), 4u);
   const uint64_t round = uint64_t{1} << 32;
-  const std::tuple<uint64_t, uint64_t, uint8_t> expected[] = {
-      {0xffffff00, 0xffffff80, 1}, {0xffffff90, round + 0x20, 2}, {round + 0x30, round + 0x50, 3}, {round + 0x60, round + 0x99, 0}};
-  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(std::tuple(events[k].start, events[k].end, events[k].code), expected[k]) << k;
+  const std::tuple<uint64_t, uint64_t, uint8_t> expected[] = {{0xffffff00, 0xffffff80, 1},
+                                                              {0xffffff90, round + 0x20, 2},
+                                                              {round + 0x30, round + 0x50, 3},
+                                                              {round + 0x60, round + 0x99, 0}};
+  for (size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(std::tuple(events[k].start, events[k].end, events[k].code), expected[k]) << k;
   stop_backends(kAllKernels);
 }
 

@@ -65,7 +65,8 @@ void longest_last(Walk* w) {
 template <class T>
 void copy(const Walk& w, const T* from, T* to) {
   int32_t index[kMaxRank + 1] = {};
-  const int32_t inner = w.rank - 1, run = w.extent[inner], read = w.from[inner], written = w.to[inner];
+  const int32_t inner = w.rank - 1, run = w.extent[inner], read = w.from[inner],
+                written = w.to[inner];
   for (int32_t k = inner; k >= 0;) {
     for (int32_t i = run, r = 0, q = 0; i > 0; --i, r += read, q += written) to[q] = from[r];
     for (k = inner - 1; k >= 0; --k) {
@@ -98,7 +99,8 @@ bool is_same_order(const Tensor& t, const uint8_t* order_a, const uint8_t* order
   }
 }
 
-void copy_reordered(const Tensor& t, const uint8_t* from_order, const uint8_t* to_order, const void* from, void* to) {
+void copy_reordered(const Tensor& t, const uint8_t* from_order, const uint8_t* to_order,
+                    const void* from, void* to) {
   if (t.numel == 0) return;
   Walk w = walk_of(t, from_order, to_order);
   const uint32_t width = element_bytes(t.type);

@@ -12,6 +12,7 @@ void payload_order(int32_t rank, bool channels_last, uint8_t* order);
 bool is_same_order(const Tensor& t, const uint8_t* order_a, const uint8_t* order_b);
 
 // `from` and `to` do not overlap; both hold all elements of `t` without gaps.
-void copy_reordered(const Tensor& t, const uint8_t* from_order, const uint8_t* to_order, const void* from, void* to);
+void copy_reordered(const Tensor& t, const uint8_t* from_order, const uint8_t* to_order,
+                    const void* from, void* to);
 
 }  // namespace deuteron

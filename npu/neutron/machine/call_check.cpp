@@ -44,8 +44,10 @@ int64_t CallCheck::pixels_span(int32_t n, int32_t h, int32_t w, int32_t channels
   return (pixels - 1) * pitch + channels;
 }
 
-void CallCheck::window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad, int32_t most_kernel) {
-  need(in(kernel, 1, most_kernel) && in(stride, 1, kMostWindow) && in(dilation, 1, kMostWindow) && in(pad, -kMostPadding, kMostPadding),
+void CallCheck::window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad,
+                       int32_t most_kernel) {
+  need(in(kernel, 1, most_kernel) && in(stride, 1, kMostWindow) && in(dilation, 1, kMostWindow) &&
+           in(pad, -kMostPadding, kMostPadding),
        Reason::kWindow);
 }
 
@@ -68,7 +70,8 @@ void CallCheck::reads(const Operand& o, int64_t bytes, bool dense) {
 }
 
 void CallCheck::reads_constant(const Operand& o, int64_t bytes) {
-  need(region_of(o) == Region::kWeights || region_of(o) == Region::kSramWeights, Reason::kOperandRegion);
+  need(region_of(o) == Region::kWeights || region_of(o) == Region::kSramWeights,
+       Reason::kOperandRegion);
   reads(o, bytes);
 }
 
@@ -77,14 +80,16 @@ void CallCheck::writes(const Operand& o, int64_t bytes, bool gaps) {
   within(o, bytes, size_of(o));
   for (int i = 0; i < operands_ && !gaps; ++i) {
     const Read& r = operand_[i];
-    if (r.o.place != o.place || r.o.offset >= o.offset + bytes || o.offset >= r.o.offset + r.bytes) continue;
+    if (r.o.place != o.place || r.o.offset >= o.offset + bytes || o.offset >= r.o.offset + r.bytes)
+      continue;
     need(r.dense && r.o.offset == o.offset && r.bytes == bytes, Reason::kOverlap);
   }
 }
 
 void CallCheck::fetches(const Operand& from, const Operand& to, int64_t bytes) {
   need(bytes >= 0, Reason::kExtent);
-  need(region_of(from) == Region::kWeights && region_of(to) == Region::kSramWeights, Reason::kOperandRegion);
+  need(region_of(from) == Region::kWeights && region_of(to) == Region::kSramWeights,
+       Reason::kOperandRegion);
   within(from, bytes, size_of(from));
   within(to, bytes, size_of(to));
 }
@@ -111,7 +116,8 @@ int64_t CallCheck::size_of(const Operand& o) const {
 
 void CallCheck::within(const Operand& o, int64_t bytes, int64_t size) {
   need(size >= 0, Reason::kOperandRegion);
-  need(!right() || (bytes >= 0 && o.offset >= 0 && int64_t{o.offset} + bytes <= size), Reason::kOperandRange);
+  need(!right() || (bytes >= 0 && o.offset >= 0 && int64_t{o.offset} + bytes <= size),
+       Reason::kOperandRange);
 }
 
 }  // namespace deuteron::neutron

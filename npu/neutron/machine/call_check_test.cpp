@@ -28,13 +28,16 @@ TEST(NeutronCallCheck, DenseIsWithoutGapsAndOverlaps) {
 
 TEST(NeutronCallCheck, CountsAndSpansEndAtTheirBounds) {
   const Layout layout{};
-  const auto product = [&](std::initializer_list<int32_t> extents) { return CallCheck(layout).product(extents); };
+  const auto product = [&](std::initializer_list<int32_t> extents) {
+    return CallCheck(layout).product(extents);
+  };
   EXPECT_EQ(product({2, 3, 7}), 42);
   EXPECT_EQ(product({INT32_MAX}), INT32_MAX);
   EXPECT_EQ(product({1 << 16, 1 << 15}), -1);  // one byte too many
   EXPECT_EQ(product({3, 0}), -1);
   EXPECT_EQ(product({3, -1}), -1);
-  const auto span = [&](std::initializer_list<int32_t> extent, std::initializer_list<int32_t> stride) {
+  const auto span = [&](std::initializer_list<int32_t> extent,
+                        std::initializer_list<int32_t> stride) {
     return CallCheck(layout).span(extent.begin(), stride.begin(), static_cast<int>(extent.size()));
   };
   EXPECT_EQ(span({3, 5}, {10, 2}), 29);

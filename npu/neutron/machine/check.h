@@ -8,7 +8,8 @@
 
 namespace deuteron::neutron {
 
-// Why a microcode was refused: bits 8-15 of the error. Bits 16-30 hold the number of the call from 1 on, or 0.
+// Why a microcode was refused: bits 8-15 of the error. Bits 16-30 hold the number of the call from
+// 1 on, or 0.
 enum class Reason : int32_t {
   kNone,
   kMagic,
@@ -37,7 +38,8 @@ enum class Reason : int32_t {
 const char* text_of(Reason reason);
 
 constexpr NeutronError error(int32_t category, Reason reason = Reason::kNone, int32_t call = 0) {
-  return kNeutronComponentDriver | category << 3 | static_cast<int32_t>(reason) << 8 | (call < 0x7FFF ? call : 0x7FFF) << 16;
+  return kNeutronComponentDriver | category << 3 | static_cast<int32_t>(reason) << 8 |
+         (call < 0x7FFF ? call : 0x7FFF) << 16;
 }
 constexpr int32_t category_of(NeutronError e) { return e >> 3 & 0x1F; }
 constexpr Reason reason_of(NeutronError e) { return static_cast<Reason>(e >> 8 & 0xFF); }
@@ -52,7 +54,8 @@ struct Layout {
   int32_t microcode_bytes, weights_bytes, scratch_bytes, sram_bytes, profile_bytes, debug_bytes;
 };
 
-// `microcode` has at least the bytes that its word 6 says: a prepared payload proves that. 0, or why not.
+// `microcode` has at least the bytes that its word 6 says: a prepared payload proves that. 0, or
+// why not.
 NeutronError read_layout(const void* microcode, Layout* layout);
 
 // Every call: kinds, operands within their regions, extents, limits, sums within int32.

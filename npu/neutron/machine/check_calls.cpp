@@ -20,8 +20,10 @@ NeutronError check_calls(const Layout& layout) {
     const int32_t kind = at[0];
     const KernelDef* def = def_of(static_cast<Kind>(kind));
     if (def == nullptr) return error(kNeutronUnsupported, Reason::kCallKind, call);
-    if (at[1] != kHead + def->call_words || left < at[1]) return error(kNeutronBadMicrocode, Reason::kCallWords, call);
-    if (neutron_kernel_table[kind] == nullptr) return error(kNeutronUnsupported, Reason::kKernelNotLinked, call);
+    if (at[1] != kHead + def->call_words || left < at[1])
+      return error(kNeutronBadMicrocode, Reason::kCallWords, call);
+    if (neutron_kernel_table[kind] == nullptr)
+      return error(kNeutronUnsupported, Reason::kKernelNotLinked, call);
     const Reason reason = def->check(layout, static_cast<Kind>(kind), at + kHead);
     if (reason != Reason::kNone) return error(kNeutronBadMicrocode, reason, call);
     left -= at[1];

@@ -17,12 +17,14 @@ namespace {
 // Figures that are easy to count with.
 Machine simple() {
   Machine m = n3_64();
-  m.accumulators = 4, m.sram_bytes_q8 = 16 * 256, m.fetch_bytes_q8 = 128, m.setup_cycles = 100, m.tile_cycles = 10, m.depthwise_lanes = 1;
+  m.accumulators = 4, m.sram_bytes_q8 = 16 * 256, m.fetch_bytes_q8 = 128, m.setup_cycles = 100,
+  m.tile_cycles = 10, m.depthwise_lanes = 1;
   m.vector_elements_q8 = 8 * 256, m.softmax_cycles_q8 = 512, m.fetch_setup_cycles = 7;
   return m;
 }
 
-ConvCall conv(int32_t h, int32_t w, int32_t c, int32_t kernel, int32_t out_h, int32_t out_w, int32_t out_c) {
+ConvCall conv(int32_t h, int32_t w, int32_t c, int32_t kernel, int32_t out_h, int32_t out_w,
+              int32_t out_c) {
   ConvCall a{};
   a.n = 1, a.h = h, a.w = w, a.c = a.x_pitch = c, a.kernel_h = a.kernel_w = kernel,
   a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
@@ -31,7 +33,8 @@ ConvCall conv(int32_t h, int32_t w, int32_t c, int32_t kernel, int32_t out_h, in
 }
 
 TEST(NeutronCycles, ConvolutionByHand) {
-  // 5 rows of 6 results, 2 tiles a row; 9 channels are 2 groups of 8; 3*3 taps of 2 blocks of 8 channels are 18 steps.
+  // 5 rows of 6 results, 2 tiles a row; 9 channels are 2 groups of 8; 3*3 taps of 2 blocks of 8
+  // channels are 18 steps.
   const Cost cost = cost_of(simple(), Kind::kConv2DStandardV1, conv(7, 8, 12, 3, 5, 6, 9));
   EXPECT_EQ(cost.compute, 5 * 6 * 2 * 18 + 5 * 2 * 2 * 10);
   EXPECT_EQ(cost.weights, 5 * 2 * 2 * (18 * 64 + 8 * kParamBytes) / 16);
@@ -39,20 +42,24 @@ TEST(NeutronCycles, ConvolutionByHand) {
   EXPECT_EQ(cost.setup, 100);
   EXPECT_EQ(cost.fetch, 0);
   EXPECT_EQ(cost.macs, 5 * 6 * 9 * 12 * 9);
-  EXPECT_EQ(cost.total(), 100 + cost.weights + cost.activations);  // 4 accumulators reuse the weights too little
+  EXPECT_EQ(cost.total(),
+            100 + cost.weights + cost.activations);  // 4 accumulators reuse the weights too little
   EXPECT_EQ(cost.bound(), Bound::kWeights);
 }
 
 TEST(NeutronCycles, LanesOverTheRowSaveStepsWhereChannelsAreFew) {
   const ConvCall a = conv(9, 9, 3, 3, 7, 7, 8);
   EXPECT_EQ(cost_of(simple(), Kind::kConv2DStandardV1, a).compute, 7 * 7 * 9 + 7 * 2 * 10);
-  EXPECT_EQ(cost_of(simple(), Kind::kConv2DStandardV2, a).compute, 7 * 7 * 3 * 2 + 7 * 2 * 10);  // 3 rows of 9 products are 2 steps each
+  EXPECT_EQ(cost_of(simple(), Kind::kConv2DStandardV2, a).compute,
+            7 * 7 * 3 * 2 + 7 * 2 * 10);  // 3 rows of 9 products are 2 steps each
 }
 
 TEST(NeutronCycles, APoolBehindAConvolutionSavesStoresAndASetUp) {
   const ConvCall a = conv(7, 8, 12, 3, 5, 6, 9);
-  const Cost pooled = cost_of(simple(), Kind::kConv2DStandardV1Pool, ConvPoolCall{a, 2, 2, 0, -128, 127});
-  const Cost alone = cost_of(simple(), Kind::kConv2DStandardV1, conv(7, 8, 12, 3, 4, 6, 9));  // the fifth row fills no window
+  const Cost pooled =
+      cost_of(simple(), Kind::kConv2DStandardV1Pool, ConvPoolCall{a, 2, 2, 0, -128, 127});
+  const Cost alone = cost_of(simple(), Kind::kConv2DStandardV1,
+                             conv(7, 8, 12, 3, 4, 6, 9));  // the fifth row fills no window
   EXPECT_EQ(pooled.compute, alone.compute);
   EXPECT_EQ(pooled.weights, alone.weights);
   EXPECT_EQ(pooled.macs, alone.macs);
@@ -62,9 +69,11 @@ TEST(NeutronCycles, APoolBehindAConvolutionSavesStoresAndASetUp) {
 
 TEST(NeutronCycles, DepthwiseUsesOneLaneOfAUnit) {
   DepthwiseCall a{};
-  a.n = 1, a.h = 4, a.w = 6, a.c = a.x_pitch = 10, a.multiplier = 1, a.kernel_h = a.kernel_w = 3, a.stride_h = a.stride_w = 1;
+  a.n = 1, a.h = 4, a.w = 6, a.c = a.x_pitch = 10, a.multiplier = 1, a.kernel_h = a.kernel_w = 3,
+  a.stride_h = a.stride_w = 1;
   a.dilation_h = a.dilation_w = 1, a.out_h = 4, a.out_w = 6, a.y_pitch = 10;
-  const Cost rows = cost_of(simple(), Kind::kConv2DDepthwiseV1, a), line = cost_of(simple(), Kind::kConv2DDepthwiseDense, a);
+  const Cost rows = cost_of(simple(), Kind::kConv2DDepthwiseV1, a),
+             line = cost_of(simple(), Kind::kConv2DDepthwiseDense, a);
   EXPECT_EQ(rows.compute, 4 * 6 * 2 * 9 + 4 * 2 * 2 * 10);
   EXPECT_EQ(line.compute, 4 * 6 * 2 * 9 + 6 * 2 * 10);
   EXPECT_EQ(rows.activations, 4 * 2 * 8 * (6 * (3 + 1) + 6) / 16);
@@ -92,8 +101,8 @@ TEST(NeutronCycles, EncodedCallsCountTheSame) {
   EXPECT_EQ(cost_of(n3_64(), Kind::kProfileDump, static_cast<const void*>(&a)).total(), 0);
 }
 
-// 53.376 ms at 324 MHz with the weights in external flash. `fetch_bytes_q8` is fitted to this figure, so that it holds by construction: the
-// test keeps a change of the model from losing it.
+// 53.376 ms at 324 MHz with the weights in external flash. `fetch_bytes_q8` is fitted to this
+// figure, so that it holds by construction: the test keeps a change of the model from losing it.
 TEST(NeutronCycles, MobileNetV1AgainstThePublishedMeasurement) {
   const Machine machine = n3_64();
   const MobileNetV1 net = mobilenet_v1_calls(machine);
@@ -108,7 +117,8 @@ TEST(NeutronCycles, MobileNetV1AgainstThePublishedMeasurement) {
   EXPECT_NEAR(static_cast<double>(total) / machine.clock_hz, kMeasured, 0.15 * kMeasured);
   EXPECT_EQ(macs, 568741376);
   EXPECT_EQ(kernels, 30);
-  // What the vendor's converter prints as its minimum of SRAM weight scratch: the packing of weights and parameters is as dense as its.
+  // What the vendor's converter prints as its minimum of SRAM weight scratch: the packing of
+  // weights and parameters is as dense as its.
   EXPECT_EQ(net.sram_bytes, 1082368);
 }
 
@@ -121,7 +131,8 @@ TEST(NeutronCycles, MobileNetV1IsAccepted) {
   model.sram_bytes = 2 * (1048576 + 12288);
   model.weights.resize(static_cast<size_t>(net.weight_bytes));
   for (const NamedCall& call : net.calls) {
-    model.calls.insert(model.calls.end(), {static_cast<int32_t>(call.kind), static_cast<int32_t>(call.words.size() + 2)});
+    model.calls.insert(model.calls.end(), {static_cast<int32_t>(call.kind),
+                                           static_cast<int32_t>(call.words.size() + 2)});
     model.calls.insert(model.calls.end(), call.words.begin(), call.words.end());
     ++model.number_of_calls;
   }

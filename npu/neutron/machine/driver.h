@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The driver's C interface, as NXP's Neutron driver has it (ExecuTorch 1.5, backends/nxp/runtime/NeutronDriver.h; field order and types are
-   the binary interface). Two libraries implement it: the vendor's, and `neutron_model` in this folder, which computes on an open model of
-   the machine. Which one a program gets is decided when it is linked. The functions that only Neutron-S has are left out. */
+/* The driver's C interface, as NXP's Neutron driver has it (ExecuTorch 1.5,
+   backends/nxp/runtime/NeutronDriver.h; field order and types are the binary interface). Two
+   libraries implement it: the vendor's, and `neutron_model` in this folder, which computes on an
+   open model of the machine. Which one a program gets is decided when it is linked. The functions
+   that only Neutron-S has are left out. */
 #ifndef DEUTERON_NEUTRON_DRIVER_H
 #define DEUTERON_NEUTRON_DRIVER_H
 #include <stddef.h>
@@ -11,7 +13,8 @@
 extern "C" {
 #endif
 
-/* 0: done. Otherwise bits 0-2 the component (1 library, 2 firmware, 3 driver), bits 3-7 the category, bits 8-30 a code of the library. */
+/* 0: done. Otherwise bits 0-2 the component (1 library, 2 firmware, 3 driver), bits 3-7 the
+ * category, bits 8-30 a code of the library. */
 typedef int32_t NeutronError;
 enum {
   kNeutronOk = 0,
@@ -34,7 +37,8 @@ enum {
 /* A prepared model. Null is no model. */
 typedef void* NeutronModelHandle;
 
-/* The three sections of a payload, each 16-byte aligned. They stay where they are until the model is unprepared. */
+/* The three sections of a payload, each 16-byte aligned. They stay where they are until the model
+ * is unprepared. */
 typedef struct {
   const void* microcode;
   const void* weights;
@@ -42,9 +46,10 @@ typedef struct {
   uint32_t timeoutSeconds;
 } NeutronModelConfig;
 
-/* The tensors of one run. `outputs` has three entries more than the model has outputs: scratch, profile buffer, debug buffer, of the sizes
-   that the microcode says, 16-byte aligned. `scratch` is not used: the vendor's runtime leaves it unset. `scratchWeights` is where
-   constants are fetched to; only models that fetch read it. */
+/* The tensors of one run. `outputs` has three entries more than the model has outputs: scratch,
+   profile buffer, debug buffer, of the sizes that the microcode says, 16-byte aligned. `scratch` is
+   not used: the vendor's runtime leaves it unset. `scratchWeights` is where constants are fetched
+   to; only models that fetch read it. */
 typedef struct {
   const void** inputs;
   void** outputs;
@@ -58,15 +63,16 @@ typedef struct {
   void (*wait)(uint32_t channel);
 } NeutronConfig;
 
-/* Before the first and after the last use of the driver: the application's business, not the delegate's. */
+/* Before the first and after the last use of the driver: the application's business, not the
+ * delegate's. */
 NeutronError neutronInit(void);
 NeutronError neutronDeinit(void);
 
 /* Bytes that a handle points to. */
 size_t neutronGetModelContextSize(void);
 
-/* `*handle` points to neutronGetModelContextSize() bytes, aligned like a pointer; null asks the driver for memory of its own, which a
-   driver without a heap answers with kNeutronNoMemory. */
+/* `*handle` points to neutronGetModelContextSize() bytes, aligned like a pointer; null asks the
+   driver for memory of its own, which a driver without a heap answers with kNeutronNoMemory. */
 NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelHandle* handle);
 NeutronError neutronModelUnprepare(NeutronModelHandle handle);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver refuses and with which category and reason; handles, profile, debug buffer, timeout, clock gating.
+// What the driver refuses and with which category and reason; handles, profile, debug buffer,
+// timeout, clock gating.
 #include <algorithm>
 
 #include "npu/neutron/kernels/batch_matmul/call.h"
@@ -44,13 +45,19 @@ struct Small {
     const Operand first = operand(Region::kScratch), second = operand(Region::kScratch, 144);
     model.call(Kind::kGlobalBiasScale, RescaleCall{in, first, 140, 0, 0, 1 << 30, 1, 0, 127});
     conv.x = first, conv.y = second, conv.weights = model.constant(Bytes(8 * 9 * 8, 3));
-    conv.params = model.params({1, 1 << 30, -4, 2, 1 << 30, -4, 3, 1 << 30, -4, 4, 1 << 30, -4, 5, 1 << 30, -4, 6, 1 << 30, -4});
-    conv.n = 1, conv.h = 5, conv.w = 7, conv.c = conv.x_pitch = 4, conv.kernel_h = conv.kernel_w = 3;
-    conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1, conv.pad_top = conv.pad_left = 1;
-    conv.out_h = 5, conv.out_w = 7, conv.out_c = conv.y_pitch = 6, conv.y_min = -128, conv.y_max = 127;
+    conv.params = model.params({1, 1 << 30, -4, 2, 1 << 30, -4, 3, 1 << 30, -4, 4, 1 << 30, -4, 5,
+                                1 << 30, -4, 6, 1 << 30, -4});
+    conv.n = 1, conv.h = 5, conv.w = 7, conv.c = conv.x_pitch = 4,
+    conv.kernel_h = conv.kernel_w = 3;
+    conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1,
+    conv.pad_top = conv.pad_left = 1;
+    conv.out_h = 5, conv.out_w = 7, conv.out_c = conv.y_pitch = 6, conv.y_min = -128,
+    conv.y_max = 127;
     model.call(Kind::kConv2DStandardV1, conv);
-    pool.x = second, pool.y = out, pool.n = 1, pool.h = 5, pool.w = 7, pool.c = pool.x_pitch = pool.y_pitch = 6;
-    pool.kernel_h = pool.kernel_w = pool.stride_h = pool.stride_w = 2, pool.dilation_h = pool.dilation_w = 1;
+    pool.x = second, pool.y = out, pool.n = 1, pool.h = 5, pool.w = 7,
+    pool.c = pool.x_pitch = pool.y_pitch = 6;
+    pool.kernel_h = pool.kernel_w = pool.stride_h = pool.stride_w = 2,
+    pool.dilation_h = pool.dilation_w = 1;
     pool.out_h = 2, pool.out_w = 3, pool.y_min = -128, pool.y_max = 127;
     model.call(Kind::kMaxPool, pool);
   }
@@ -138,9 +145,11 @@ TEST(NeutronDriver, RefusesAnotherMachine) {
 TEST(NeutronDriver, RefusesABadIoTableAndBadBuffers) {
   Small small;
   small.model.output_bytes[0] = -4;
-  expect_refused(small.model.prepare(small.model.encode()), kNeutronBadMicrocode, Reason::kIoTable, 0);
+  expect_refused(small.model.prepare(small.model.encode()), kNeutronBadMicrocode, Reason::kIoTable,
+                 0);
   small.model.output_bytes[0] = 35;
-  expect_refused(small.model.prepare(small.model.encode()), kNeutronBadMicrocode, Reason::kOperandRange, 3);
+  expect_refused(small.model.prepare(small.model.encode()), kNeutronBadMicrocode,
+                 Reason::kOperandRange, 3);
   small.model.output_bytes[0] = 36;
   small.model.profiles = small.model.debugs = true;
   std::vector<uint32_t> words = small.model.encode();
@@ -184,18 +193,23 @@ void refuse_conv(Reason reason, Change change) {
 TEST(NeutronDriver, RefusesAConvolutionThatLeavesItsMemoriesOrLimits) {
   refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.x.place = 0; });
   refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.x.place = 77; });
-  refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.x = operand(Region::kInput, 0, 1); });
-  refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.x = operand(Region::kInput, 0, -1); });
+  refuse_conv(Reason::kOperandRegion,
+              [](ConvCall& a, Model&) { a.x = operand(Region::kInput, 0, 1); });
+  refuse_conv(Reason::kOperandRegion,
+              [](ConvCall& a, Model&) { a.x = operand(Region::kInput, 0, -1); });
   refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.y = operand(Region::kInput); });
   refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.y = operand(Region::kWeights); });
-  refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.y = operand(Region::kScratch, 0, 1); });
-  refuse_conv(Reason::kOperandRegion, [](ConvCall& a, Model&) { a.weights = operand(Region::kScratch); });
+  refuse_conv(Reason::kOperandRegion,
+              [](ConvCall& a, Model&) { a.y = operand(Region::kScratch, 0, 1); });
+  refuse_conv(Reason::kOperandRegion,
+              [](ConvCall& a, Model&) { a.weights = operand(Region::kScratch); });
   refuse_conv(Reason::kOperandRegion, [](ConvCall&, Model& m) {
     m.sram_bytes = 16;
     m.calls.clear();
     m.number_of_calls = 0;
     for (int i = 0; i < 3; ++i)
-      m.call(Kind::kGlobalBiasScale, RescaleCall{operand(Region::kInput), operand(Region::kScratch), 1, 0, 0, 0, 0, 0, 0});
+      m.call(Kind::kGlobalBiasScale,
+             RescaleCall{operand(Region::kInput), operand(Region::kScratch), 1, 0, 0, 0, 0, 0, 0});
   });
   refuse_conv(Reason::kOperandRange, [](ConvCall& a, Model&) { a.x.offset = -1; });
   refuse_conv(Reason::kOperandRange, [](ConvCall& a, Model&) { a.x.offset = 512 - 139; });
@@ -223,7 +237,9 @@ TEST(NeutronDriver, RefusesAConvolutionThatLeavesItsMemoriesOrLimits) {
   refuse_conv(Reason::kQuantization, [](ConvCall& a, Model&) { a.y_zero = -129; });
   refuse_conv(Reason::kQuantization, [](ConvCall& a, Model&) { a.y_min = 4, a.y_max = 3; });
   refuse_conv(Reason::kSum, [](ConvCall& a, Model&) { a.kernel_h = a.kernel_w = 4096; });
-  refuse_conv(Reason::kSum, [](ConvCall& a, Model&) { a.kernel_h = 8192 / 4, a.kernel_w = 4; });  // 65536 products
+  refuse_conv(Reason::kSum, [](ConvCall& a, Model&) {
+    a.kernel_h = 8192 / 4, a.kernel_w = 4;
+  });  // 65536 products
 }
 
 template <class Call>
@@ -238,22 +254,38 @@ void refuse(Kind kind, Call a, Reason reason) {
   expect_refused(model.prepare(model.encode()), kNeutronBadMicrocode, reason, 1);
 }
 
-const Operand kIn = operand(Region::kInput), kOut = operand(Region::kOutput), kSram = operand(Region::kSramWeights);
+const Operand kIn = operand(Region::kInput), kOut = operand(Region::kOutput),
+              kSram = operand(Region::kSramWeights);
 
 TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
-  DepthwiseCall depthwise{kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 3, 3, 1, 1, 1, 1, 0, 0, 2, 2, 8, 0,
-                          0,   -128, 127};
+  DepthwiseCall depthwise{kIn, kOut, kSram, operand(Region::kSramWeights, 512),
+                          1,   4,    4,     8,
+                          8,   1,    3,     3,
+                          1,   1,    1,     1,
+                          0,   0,    2,     2,
+                          8,   0,    0,     -128,
+                          127};
   depthwise.multiplier = 1 << 30;
   refuse(Kind::kConv2DDepthwiseV1, depthwise, Reason::kExtent);
   depthwise.multiplier = 1, depthwise.kernel_h = 4096, depthwise.kernel_w = 2;
   refuse(Kind::kConv2DDepthwiseDense, depthwise, Reason::kSum);
-  refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 0, 8, 1, 0, 0, 0, 0}, Reason::kExtent);
-  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 1, 1, 32769, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Reason::kSum);
-  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, 4, -1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
-  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, INT32_MAX, INT32_MAX, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0},
+  refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 0, 8, 1, 0, 0, 0, 0},
          Reason::kExtent);
-  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, 4, 1, 20, 5, 1, 0, 0, 0, 0, 31, 0, 0}, Reason::kQuantization);
-  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 4085, 4, 1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);
+  refuse(Kind::kBatchMatMul,
+         MatMulCall{kIn, kIn, kOut, 1, 1, 32769, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+         Reason::kSum);
+  refuse(Kind::kBatchMatMul,
+         MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, 4, -1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0},
+         Reason::kExtent);
+  refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, INT32_MAX, INT32_MAX,
+                                        20,  5,   1,    0, 0, 0, 0, 0,  0,         0},
+         Reason::kExtent);
+  refuse(Kind::kBatchMatMul,
+         MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 12, 4, 1, 20, 5, 1, 0, 0, 0, 0, 31, 0, 0},
+         Reason::kQuantization);
+  refuse(Kind::kBatchMatMul,
+         MatMulCall{kIn, kIn, kOut, 2, 3, 4, 5, 4085, 4, 1, 20, 5, 1, 0, 0, 0, 0, 0, 0, 0},
+         Reason::kOperandRange);
   PoolCall pool{kIn, kOut, 1, 4, 4, 8, 8, 2, 2, 2, 2, 1, 1, 0, 0, 3, 2, 8, -128, 127};
   refuse(Kind::kMaxPool, pool, Reason::kWindow);  // the third row of windows lies outside
   pool.out_h = 2;
@@ -264,13 +296,18 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
   pool.pad_top = 0, pool.dilation_w = 2;
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
-  ConvPoolCall pooled{
-      {kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 1, 1, 1, 1, 1, 0, 0, 4, 4, 8, 8, 0, 0, -128, 127},
-      2,
-      2,
-      0,
-      -128,
-      127};
+  ConvPoolCall pooled{{kIn, kOut, kSram, operand(Region::kSramWeights, 512),
+                       1,   4,    4,     8,
+                       8,   1,    1,     1,
+                       1,   1,    1,     0,
+                       0,   4,    4,     8,
+                       8,   0,    0,     -128,
+                       127},
+                      2,
+                      2,
+                      0,
+                      -128,
+                      127};
   pooled.pool_h = 0;
   refuse(Kind::kConv2DPointwisePool, pooled, Reason::kWindow);
   pooled.pool_h = 5;
@@ -281,38 +318,78 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kConv2DStandardV2Pool, pooled, Reason::kQuantization);
   pooled.pool_min = -128, pooled.conv.c = 65536, pooled.conv.x_pitch = 65536;
   refuse(Kind::kConv2DPointwisePool, pooled, Reason::kSum);
-  refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 4}, 64, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
-  refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 12}, 48, 0, 0, 0, 0, 0, 0}, Reason::kSum);
-  refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 11}, 48, 0, 0, 0, 0, 0, 0},
+  refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 4}, 64, 0, 0, 0, 0, 0, 0},
+         Reason::kExtent);
+  refuse(Kind::kReduceSum,
+         ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 12}, 48, 0, 0, 0, 0, 0, 0}, Reason::kSum);
+  refuse(Kind::kReduceSum,
+         ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 11}, 48, 0, 0, 0, 0, 0, 0},
          Reason::kOperandRange);  // as many as may be summed
-  refuse(Kind::kReduceMax, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 1025}, 48, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);
+  refuse(Kind::kReduceMax, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 1025}, 48, 0, 0, 0, 0, 0, 0},
+         Reason::kOperandRange);
   refuse(Kind::kSoftmax, SoftmaxCall{kIn, kOut, 2, 8, 1 << 30, 32, -1}, Reason::kQuantization);
   refuse(Kind::kSoftmax, SoftmaxCall{kIn, kOut, 2, 8, 1 << 30, 24, -255}, Reason::kQuantization);
   refuse(Kind::kSoftmax, SoftmaxCall{kIn, kOut, 2, 8, 1 << 30, 22, 1}, Reason::kQuantization);
-  PairCall pair{kIn, kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, {0, 0, 0, 0, 8, 1}, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  PairCall pair{kIn,
+                kIn,
+                kOut,
+                {1, 1, 1, 1, 4, 8},
+                {0, 0, 0, 0, 8, 1},
+                {0, 0, 0, 0, 8, 1},
+                23,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0};
   refuse(Kind::kAdd, pair, Reason::kQuantization);
   pair.left_shift = 20, pair.other_stride[4] = 1365;
   refuse(Kind::kSub, pair, Reason::kOperandRange);
   pair.other_stride[4] = -8;
   refuse(Kind::kMul, pair, Reason::kExtent);
-  pair.other_stride[4] = 8, pair.x = operand(Region::kScratch), pair.y = operand(Region::kScratch, 1);
+  pair.other_stride[4] = 8, pair.x = operand(Region::kScratch),
+  pair.y = operand(Region::kScratch, 1);
   refuse(Kind::kMaximum, pair, Reason::kOverlap);
   pair.y = operand(Region::kScratch), pair.x_stride[4] = 9;
   refuse(Kind::kMinimum, pair, Reason::kOverlap);
-  refuse(Kind::kPrelu, PreluCall{kIn, kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, 0, 0, 0, 0, -32, 0, 0, 0, 0},
+  refuse(Kind::kPrelu,
+         PreluCall{
+             kIn, kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, 0, 0, 0, 0, -32, 0, 0, 0, 0},
          Reason::kQuantization);
   refuse(Kind::kGlobalBiasScale, RescaleCall{kIn, kOut, -1, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
-  refuse(Kind::kTable, TableCall{kIn, kOut, operand(Region::kSramWeights, 769), 4}, Reason::kOperandRange);
+  refuse(Kind::kTable, TableCall{kIn, kOut, operand(Region::kSramWeights, 769), 4},
+         Reason::kOperandRange);
   refuse(Kind::kTable, TableCall{kIn, kOut, kIn, 4}, Reason::kOperandRegion);
-  refuse(Kind::kPad, PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, -1, 0}, {0, 0, 0, 0, 1, 0}, 0}, Reason::kExtent);
-  refuse(Kind::kPad, PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, INT32_MAX, INT32_MAX, INT32_MAX}, {0, 0, 0, 0, 1, 0}, 0},
+  refuse(Kind::kPad,
+         PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, -1, 0}, {0, 0, 0, 0, 1, 0}, 0},
          Reason::kExtent);
-  refuse(Kind::kPad, PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 600, 0}, {}, 0}, Reason::kOperandRange);
-  refuse(Kind::kSlice, CopyCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, {0, 0, 0, 0, 0, 1}}, Reason::kExtent);
-  refuse(Kind::kTransposeCHW, CopyCall{kIn, kOut, {1, 1, 1, 1, 65, 64}, {0, 0, 0, 0, 1, 65}, {0, 0, 0, 0, 64, 1}}, Reason::kOperandRange);
+  refuse(Kind::kPad,
+         PadCall{kIn,
+                 kOut,
+                 {1, 1, 1, 1, 4, 8},
+                 {0, 0, 0, INT32_MAX, INT32_MAX, INT32_MAX},
+                 {0, 0, 0, 0, 1, 0},
+                 0},
+         Reason::kExtent);
+  refuse(Kind::kPad, PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 600, 0}, {}, 0},
+         Reason::kOperandRange);
+  refuse(Kind::kSlice,
+         CopyCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, {0, 0, 0, 0, 0, 1}},
+         Reason::kExtent);
+  refuse(Kind::kTransposeCHW,
+         CopyCall{kIn, kOut, {1, 1, 1, 1, 65, 64}, {0, 0, 0, 0, 1, 65}, {0, 0, 0, 0, 64, 1}},
+         Reason::kOperandRange);
   refuse(Kind::kResizeNearest, ResizeCall{kIn, kOut, 1, 2, 2, 4, 4, 4, 1, 1}, Reason::kWindow);
-  refuse(Kind::kResizeBilinear, ResizeCall{kIn, kOut, 1, 2, 2, 4, 1 << 19, 1, 0, 0}, Reason::kExtent);
-  refuse(Kind::kMemCpy, MemCpyCall{operand(Region::kWeights), kSram, 1, 0}, Reason::kOperandRange);  // there are no weights
+  refuse(Kind::kResizeBilinear, ResizeCall{kIn, kOut, 1, 2, 2, 4, 1 << 19, 1, 0, 0},
+         Reason::kExtent);
+  refuse(Kind::kMemCpy, MemCpyCall{operand(Region::kWeights), kSram, 1, 0},
+         Reason::kOperandRange);  // there are no weights
   refuse(Kind::kMemCpy, MemCpyCall{kIn, kSram, 4, 0}, Reason::kOperandRegion);
   refuse(Kind::kMemCpy, MemCpyCall{operand(Region::kWeights), kOut, 0, 0}, Reason::kOperandRegion);
 }
@@ -323,7 +400,8 @@ TEST(NeutronDriver, ProfileRecordsSumToTheTotal) {
   const Outcome outcome = small.model.run({small.x});
   ASSERT_EQ(outcome.ran, kNeutronOk);
   ASSERT_EQ(outcome.profile.size(), 64u);
-  const Kind kinds[] = {Kind::kGlobalBiasScale, Kind::kConv2DStandardV1, Kind::kMaxPool, Kind::kProfileDump};
+  const Kind kinds[] = {Kind::kGlobalBiasScale, Kind::kConv2DStandardV1, Kind::kMaxPool,
+                        Kind::kProfileDump};
   const int64_t conv = cost_of(small.model.machine, Kind::kConv2DStandardV1, small.conv).total();
   uint32_t now = 0;
   for (int i = 0; i < 4; ++i) {
@@ -363,7 +441,8 @@ class Prepared : public testing::Test {
  protected:
   Small small;
   std::vector<uint32_t> words = small.model.encode();
-  Aligned microcode{words.data(), 4 * words.size()}, weights{small.model.weights.data(), small.model.weights.size()}, scratch{512};
+  Aligned microcode{words.data(), 4 * words.size()},
+      weights{small.model.weights.data(), small.model.weights.size()}, scratch{512};
   Bytes y = Bytes(36);
   NeutronModelConfig config = {microcode.data(), weights.data(), nullptr, 60};
   const void* inputs[1] = {small.x.data()};
@@ -394,7 +473,9 @@ TEST_F(Prepared, BringsMemoryOfItsOwnOnAComputer) {
 }
 
 TEST_F(Prepared, PointersAreChecked) {
-  const auto refused = [](NeutronError e, Reason reason) { return category_of(e) == kNeutronInvalidArgument && reason_of(e) == reason; };
+  const auto refused = [](NeutronError e, Reason reason) {
+    return category_of(e) == kNeutronInvalidArgument && reason_of(e) == reason;
+  };
   EXPECT_TRUE(refused(neutronModelPrepare(nullptr, &handle), Reason::kNullPointer));
   EXPECT_TRUE(refused(neutronModelPrepare(&config, nullptr), Reason::kNullPointer));
   config.microcode = nullptr;
@@ -437,15 +518,19 @@ TEST(NeutronDriver, NoChangedWordIsHarmful) {
   const std::vector<uint32_t> good = small.model.encode();
   int runs = 0;
   for (size_t word = 0; word < good.size(); ++word)
-    for (const uint32_t value : {0u, 1u, 2u, 3u, 5u, 7u, 255u, 4096u, 65535u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
+    for (const uint32_t value :
+         {0u, 1u, 2u, 3u, 5u, 7u, 255u, 4096u, 65535u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
       std::vector<uint32_t> words = good;
       words[word] = value;
-      if (word == kMicrocodeBytesWord && value > 4 * good.size()) continue;  // the caller proves that the payload holds it
-      Aligned microcode(words.data(), 4 * words.size()), weights(small.model.weights.data(), small.model.weights.size()), scratch(512);
+      if (word == kMicrocodeBytesWord && value > 4 * good.size())
+        continue;  // the caller proves that the payload holds it
+      Aligned microcode(words.data(), 4 * words.size()),
+          weights(small.model.weights.data(), small.model.weights.size()), scratch(512);
       std::vector<void*> context(neutronGetModelContextSize() / sizeof(void*) + 1);
       const NeutronModelConfig config = {microcode.data(), weights.data(), nullptr, 60};
       NeutronModelHandle handle = context.data();
-      if (word == kWeightsBytesWord || word == kScratchBytesWord) continue;  // sizes of what the caller brings
+      if (word == kWeightsBytesWord || word == kScratchBytesWord)
+        continue;  // sizes of what the caller brings
       if (neutronModelPrepare(&config, &handle) != kNeutronOk) continue;
       const auto* io = words.data() + words[kIoOffsetWord] / 4;
       if (io[0] > 140 || io[1] > 36) continue;
@@ -453,7 +538,9 @@ TEST(NeutronDriver, NoChangedWordIsHarmful) {
       const void* inputs[] = {small.x.data()};
       void* outputs[] = {y.data(), scratch.data(), profile.data(), debug.data()};
       const NeutronDataConfig data = {inputs, outputs, nullptr, sram.data()};
-      if (words[kInputsWordV0] != 1 || words[kOutputsWordV0] != 1 || words[kPayloadVersionWord] != 0) continue;
+      if (words[kInputsWordV0] != 1 || words[kOutputsWordV0] != 1 ||
+          words[kPayloadVersionWord] != 0)
+        continue;
       neutronRunBlocking(handle, &data);
       ++runs;
     }

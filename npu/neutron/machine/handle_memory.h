@@ -5,8 +5,8 @@
 
 namespace deuteron::neutron {
 
-// Null on a microcontroller: the driver has no heap there. On a computer the stock delegate brings none (unless it is built with
-// NO_HEAP_USAGE).
+// Null on a microcontroller: the driver has no heap there. On a computer the stock delegate brings
+// none (unless it is built with NO_HEAP_USAGE).
 void* allocate_handle(size_t bytes);
 void free_handle(void* handle);
 

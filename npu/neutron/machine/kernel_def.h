@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver, the compiler and the reports must know of a kernel's call, beside the kernel itself (kernel_table.h). Each folder in
-// npu/neutron/kernels defines one; what is missing does not compile or does not link.
+// What the driver, the compiler and the reports must know of a kernel's call, beside the kernel
+// itself (kernel_table.h). Each folder in npu/neutron/kernels defines one; what is missing does not
+// compile or does not link.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -11,7 +12,8 @@
 
 namespace deuteron::neutron {
 
-// Whether the kernel only moves bytes: such a call is no work of the user's that a report would have to name.
+// Whether the kernel only moves bytes: such a call is no work of the user's that a report would
+// have to name.
 enum class Moves : bool { kNo, kYes };
 
 // `call` points to the structure behind the head.
@@ -37,8 +39,8 @@ Call decoded(const void* at) {
 }
 
 // From functions of the structure itself.
-template <class Call, void (*kCheck)(CallCheck&, Kind, const Call&), Cost (*kCost)(const Machine&, Kind, const Call&),
-          int64_t (*kBytes)(Kind, const Call&)>
+template <class Call, void (*kCheck)(CallCheck&, Kind, const Call&),
+          Cost (*kCost)(const Machine&, Kind, const Call&), int64_t (*kBytes)(Kind, const Call&)>
 constexpr KernelDef kernel_def(Moves moves) {
   static_assert(sizeof(Call) % 4 == 0);
   return {static_cast<int32_t>(sizeof(Call) / 4),
@@ -48,7 +50,9 @@ constexpr KernelDef kernel_def(Moves moves) {
             kCheck(check, kind, call);
             return check.reason();
           },
-          [](const Machine& machine, Kind kind, const void* at) { return kCost(machine, kind, decoded<Call>(at)); },
+          [](const Machine& machine, Kind kind, const void* at) {
+            return kCost(machine, kind, decoded<Call>(at));
+          },
           [](Kind kind, const void* at) { return kBytes(kind, decoded<Call>(at)); }, moves};
 }
 

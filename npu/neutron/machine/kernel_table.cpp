@@ -12,8 +12,7 @@ __attribute__((weak)) extern const NeutronKernel neutron_kernel_table[kNeutronKe
 #include "npu/neutron/machine/kinds.inc"
 };
 
-__attribute__((weak)) extern const char neutron_kernel_list[] =
-    "\0"
+__attribute__((weak)) extern const char neutron_kernel_list[] = "\0"
 #define NEUTRON_KIND(value, name, call, folder) "neutron::" #name "\0"
 #include "npu/neutron/machine/kinds.inc"
     ;
@@ -21,7 +20,8 @@ __attribute__((weak)) extern const char neutron_kernel_list[] =
 namespace {
 
 // A row's place in the table is its value.
-constexpr int kValues[] = {0,
+constexpr int kValues[] = {
+    0,
 #define NEUTRON_KIND(value, name, call, folder) value,
 #include "npu/neutron/machine/kinds.inc"
 };

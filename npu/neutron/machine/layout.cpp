@@ -30,20 +30,27 @@ NeutronError read_layout(const void* microcode, Layout* layout) {
   const uint32_t version = words[kPayloadVersionWord];
   if (version > 1) return bad(Reason::kPayloadVersion);
   const uint32_t bytes = words[kMicrocodeBytesWord];
-  if (bytes > INT32_MAX || bytes % 4 != 0 || bytes < 4 * kHeaderWords) return bad(Reason::kMicrocodeBytes);
+  if (bytes > INT32_MAX || bytes % 4 != 0 || bytes < 4 * kHeaderWords)
+    return bad(Reason::kMicrocodeBytes);
   if (words[kKernelsBytesWord] != 0) return error(kNeutronUnsupported, Reason::kKernelsBytes);
 
   const bool profiles = version == 1;
-  const uint32_t sram = words[profiles ? static_cast<int>(kSramBytesWordV1) : static_cast<int>(kSramBytesWordV0)];
-  const uint32_t profile = profiles ? words[kProfileBytesWordV1] & kProfileBytesMask : 0, debug = profiles ? words[kDebugBytesWordV1] : 0;
+  const uint32_t sram =
+      words[profiles ? static_cast<int>(kSramBytesWordV1) : static_cast<int>(kSramBytesWordV0)];
+  const uint32_t profile = profiles ? words[kProfileBytesWordV1] & kProfileBytesMask : 0,
+                 debug = profiles ? words[kDebugBytesWordV1] : 0;
   for (const uint32_t size : {words[kWeightsBytesWord], words[kScratchBytesWord], sram, debug})
     if (size > INT32_MAX) return bad(Reason::kSectionBytes);
 
-  const uint32_t inputs = words[profiles ? static_cast<int>(kInputsWordV1) : static_cast<int>(kInputsWordV0)];
-  const uint32_t outputs = words[profiles ? static_cast<int>(kOutputsWordV1) : static_cast<int>(kOutputsWordV0)];
-  constexpr uint32_t kMostTensors = 1 << 16;  // the payload's header counts them in bytes; indices of operands fit their place
+  const uint32_t inputs =
+      words[profiles ? static_cast<int>(kInputsWordV1) : static_cast<int>(kInputsWordV0)];
+  const uint32_t outputs =
+      words[profiles ? static_cast<int>(kOutputsWordV1) : static_cast<int>(kOutputsWordV0)];
+  constexpr uint32_t kMostTensors =
+      1 << 16;  // the payload's header counts them in bytes; indices of operands fit their place
   if (inputs > kMostTensors || outputs > kMostTensors) return bad(Reason::kIoTable);
-  if (!lies_within(words[kIoOffsetWord], int64_t{4} * (inputs + outputs), bytes)) return bad(Reason::kIoTable);
+  if (!lies_within(words[kIoOffsetWord], int64_t{4} * (inputs + outputs), bytes))
+    return bad(Reason::kIoTable);
   const auto* base = static_cast<const char*>(microcode);
   *layout = {};
   layout->io_bytes = reinterpret_cast<const int32_t*>(base + words[kIoOffsetWord]);
@@ -52,13 +59,17 @@ NeutronError read_layout(const void* microcode, Layout* layout) {
 
   if (!lies_within(words[kMachineOffsetWord], sizeof(Machine), bytes)) return bad(Reason::kMachine);
   std::memcpy(&layout->machine, base + words[kMachineOffsetWord], sizeof(Machine));
-  if (layout->machine.units != 8 || layout->machine.lanes != 8) return error(kNeutronUnknownArchitecture, Reason::kMachine);
+  if (layout->machine.units != 8 || layout->machine.lanes != 8)
+    return error(kNeutronUnknownArchitecture, Reason::kMachine);
   if (!is_a_machine(layout->machine)) return bad(Reason::kMachine);
 
   const uint32_t calls = words[kCallsWord];
-  if (!lies_within(words[kCallsOffsetWord], 0, bytes) || calls > bytes / sizeof(CallHead)) return bad(Reason::kCallWords);
-  if (profiles && profile != 0 && profile != kProfileRecordBytes * (calls + 1)) return bad(Reason::kProfileBytes);
-  if (debug != 0 && debug != static_cast<uint32_t>(debug_bytes_of(static_cast<int32_t>(calls)))) return bad(Reason::kDebugBytes);
+  if (!lies_within(words[kCallsOffsetWord], 0, bytes) || calls > bytes / sizeof(CallHead))
+    return bad(Reason::kCallWords);
+  if (profiles && profile != 0 && profile != kProfileRecordBytes * (calls + 1))
+    return bad(Reason::kProfileBytes);
+  if (debug != 0 && debug != static_cast<uint32_t>(debug_bytes_of(static_cast<int32_t>(calls))))
+    return bad(Reason::kDebugBytes);
 
   layout->words = static_cast<const int32_t*>(microcode);
   layout->payload_version = static_cast<int32_t>(version);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each parameter may be: of a target file, and of microcode. Cycles are products of them and of extents, which stay within int64.
+// What each parameter may be: of a target file, and of microcode. Cycles are products of them and
+// of extents, which stay within int64.
 #pragma once
 #include "npu/neutron/machine/microcode.h"
 

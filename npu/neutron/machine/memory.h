@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the operands of a run lie, and the walk over tensors with strides that several kernels share.
+// Where the operands of a run lie, and the walk over tensors with strides that several kernels
+// share.
 #pragma once
 #include <cstdint>
 
@@ -34,28 +35,31 @@ struct Memory {
     return nullptr;
   }
   const int8_t* read(const Operand& o) const {
-    if (region_of(o) == Region::kInput) return static_cast<const int8_t*>(inputs[index_of(o)]) + o.offset;
+    if (region_of(o) == Region::kInput)
+      return static_cast<const int8_t*>(inputs[index_of(o)]) + o.offset;
     if (region_of(o) == Region::kWeights) return weights + o.offset;
     return write(o);
   }
 };
 
-// The axes of a walk over up to three tensors at once, without those of extent 1 and with those joined that lie one behind the other in
-// all.
+// The axes of a walk over up to three tensors at once, without those of extent 1 and with those
+// joined that lie one behind the other in all.
 struct Walk {
   int32_t rank = 0;  // at least 1
   int32_t extent[kMaxRank] = {};
   int32_t stride[3][kMaxRank] = {};
 };
 
-inline Walk walk_of(const int32_t (&extent)[kMaxRank], const int32_t* first, const int32_t* second, const int32_t* third) {
+inline Walk walk_of(const int32_t (&extent)[kMaxRank], const int32_t* first, const int32_t* second,
+                    const int32_t* third) {
   const int32_t* strides[3] = {first, second, third};
   Walk walk;
   for (int i = 0; i < kMaxRank; ++i) {
     if (extent[i] == 1) continue;
     bool joins = walk.rank > 0;
     for (int t = 0; t < 3 && joins; ++t)
-      joins = strides[t] == nullptr || int64_t{walk.stride[t][walk.rank - 1]} == int64_t{strides[t][i]} * extent[i];
+      joins = strides[t] == nullptr ||
+              int64_t{walk.stride[t][walk.rank - 1]} == int64_t{strides[t][i]} * extent[i];
     const int at = joins ? walk.rank - 1 : walk.rank++;
     walk.extent[at] = joins ? walk.extent[at] * extent[i] : extent[i];
     for (int t = 0; t < 3; ++t) walk.stride[t][at] = strides[t] != nullptr ? strides[t][i] : 0;
@@ -64,7 +68,8 @@ inline Walk walk_of(const int32_t (&extent)[kMaxRank], const int32_t* first, con
   return walk;
 }
 
-// Calls row(offset in the first tensor, in the second, in the third) for each row along the last axis, in order.
+// Calls row(offset in the first tensor, in the second, in the third) for each row along the last
+// axis, in order.
 template <class Row>
 void for_each_row(const Walk& walk, Row row) {
   int32_t index[kMaxRank] = {}, at[3] = {};

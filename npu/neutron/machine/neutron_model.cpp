@@ -39,9 +39,11 @@ struct Event {
 };
 constexpr uint8_t kCallArgs = 6;  // op code of a kernel's call
 
-void record(int8_t* profile, int32_t index, uint8_t op, uint8_t function, int64_t from, int64_t to) {
+void record(int8_t* profile, int32_t index, uint8_t op, uint8_t function, int64_t from,
+            int64_t to) {
   if (profile == nullptr) return;
-  const Event events[2] = {{0, op, function, 0, static_cast<uint32_t>(from)}, {0, op, function, 0, static_cast<uint32_t>(to)}};
+  const Event events[2] = {{0, op, function, 0, static_cast<uint32_t>(from)},
+                           {0, op, function, 0, static_cast<uint32_t>(to)}};
   static_assert(sizeof events == kProfileRecordBytes);
   std::memcpy(profile + int64_t{index} * kProfileRecordBytes, events, sizeof events);
 }
@@ -51,25 +53,34 @@ NeutronError check_data(const Layout& layout, const NeutronDataConfig* data) {
   const auto invalid = [](Reason reason) { return error(kNeutronInvalidArgument, reason); };
   if (data == nullptr) return invalid(Reason::kNullPointer);
   if (layout.inputs > 0 && data->inputs == nullptr) return invalid(Reason::kNullPointer);
-  const bool buffers = layout.scratch_bytes > 0 || layout.profile_bytes > 0 || layout.debug_bytes > 0;
-  if ((layout.outputs > 0 || buffers) && data->outputs == nullptr) return invalid(Reason::kNullPointer);
+  const bool buffers =
+      layout.scratch_bytes > 0 || layout.profile_bytes > 0 || layout.debug_bytes > 0;
+  if ((layout.outputs > 0 || buffers) && data->outputs == nullptr)
+    return invalid(Reason::kNullPointer);
   for (int32_t i = 0; i < layout.inputs; ++i)
     if (layout.io_bytes[i] > 0 && data->inputs[i] == nullptr) return invalid(Reason::kNullPointer);
   for (int32_t i = 0; i < layout.outputs; ++i)
-    if (layout.io_bytes[layout.inputs + i] > 0 && data->outputs[i] == nullptr) return invalid(Reason::kNullPointer);
+    if (layout.io_bytes[layout.inputs + i] > 0 && data->outputs[i] == nullptr)
+      return invalid(Reason::kNullPointer);
   const int32_t sizes[] = {layout.scratch_bytes, layout.profile_bytes, layout.debug_bytes};
   for (int32_t i = 0; i < 3; ++i)
-    if (sizes[i] > 0 && data->outputs[layout.outputs + i] == nullptr) return invalid(Reason::kNullPointer);
-  if (layout.sram_bytes > 0 && data->scratchWeights == nullptr) return invalid(Reason::kNullPointer);
+    if (sizes[i] > 0 && data->outputs[layout.outputs + i] == nullptr)
+      return invalid(Reason::kNullPointer);
+  if (layout.sram_bytes > 0 && data->scratchWeights == nullptr)
+    return invalid(Reason::kNullPointer);
   return kNeutronOk;
 }
 
-// What a microcode reads before it has written it, or never writes, is zero: no result depends on what the memory held before.
+// What a microcode reads before it has written it, or never writes, is zero: no result depends on
+// what the memory held before.
 void clear(const Layout& layout, const NeutronDataConfig& data, const Memory& memory) {
-  if (layout.scratch_bytes > 0) std::memset(memory.scratch, 0, static_cast<size_t>(layout.scratch_bytes));
-  if (layout.sram_bytes > 0) std::memset(data.scratchWeights, 0, static_cast<size_t>(layout.sram_bytes));
+  if (layout.scratch_bytes > 0)
+    std::memset(memory.scratch, 0, static_cast<size_t>(layout.scratch_bytes));
+  if (layout.sram_bytes > 0)
+    std::memset(data.scratchWeights, 0, static_cast<size_t>(layout.sram_bytes));
   for (int32_t i = 0; i < layout.outputs; ++i)
-    if (const int32_t bytes = layout.io_bytes[layout.inputs + i]; bytes > 0) std::memset(data.outputs[i], 0, static_cast<size_t>(bytes));
+    if (const int32_t bytes = layout.io_bytes[layout.inputs + i]; bytes > 0)
+      std::memset(data.outputs[i], 0, static_cast<size_t>(bytes));
 }
 
 // A run whose arguments have been checked: all that the machine would do.
@@ -78,9 +89,13 @@ NeutronError run_calls(const Model* model, const NeutronDataConfig* data) {
   const auto buffer = [&](int32_t size, int32_t index) {
     return size > 0 ? static_cast<int8_t*>(data->outputs[layout.outputs + index]) : nullptr;
   };
-  Memory memory = {
-      data->inputs,   data->outputs, buffer(layout.scratch_bytes, 0), model->weights, static_cast<int8_t*>(data->scratchWeights),
-      callbacks.copy, callbacks.wait};
+  Memory memory = {data->inputs,
+                   data->outputs,
+                   buffer(layout.scratch_bytes, 0),
+                   model->weights,
+                   static_cast<int8_t*>(data->scratchWeights),
+                   callbacks.copy,
+                   callbacks.wait};
   int8_t *profile = buffer(layout.profile_bytes, 1), *debug = buffer(layout.debug_bytes, 2);
   clear(layout, *data, memory);
   if (debug != nullptr) {
@@ -93,9 +108,11 @@ NeutronError run_calls(const Model* model, const NeutronDataConfig* data) {
   const int32_t* at = layout.first_call;
   for (int32_t call = 0; call < layout.calls; ++call, at += at[1]) {
     const int32_t* structure = at + sizeof(CallHead) / 4;
-    const int64_t start = now, cycles = cost_of(layout.machine, static_cast<Kind>(at[0]), structure).total();
+    const int64_t start = now,
+                  cycles = cost_of(layout.machine, static_cast<Kind>(at[0]), structure).total();
     now += cycles;
-    if (model->timeout_seconds != 0 && now > limit) return error(kNeutronTimeout, Reason::kNone, call + 1);
+    if (model->timeout_seconds != 0 && now > limit)
+      return error(kNeutronTimeout, Reason::kNone, call + 1);
     neutron_kernel_table[at[0]](structure, &memory);
     record(profile, call, kCallArgs, static_cast<uint8_t>(at[0]), start, now);
     if (debug != nullptr) std::memcpy(debug + 4 * kHeaderWords + int64_t{8} * call, &cycles, 8);
@@ -135,20 +152,24 @@ NeutronError neutronDeinit(void) {
 size_t neutronGetModelContextSize(void) { return sizeof(Model); }
 
 NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelHandle* handle) {
-  if (config == nullptr || handle == nullptr || config->microcode == nullptr) return error(kNeutronInvalidArgument, Reason::kNullPointer);
+  if (config == nullptr || handle == nullptr || config->microcode == nullptr)
+    return error(kNeutronInvalidArgument, Reason::kNullPointer);
   for (const void* section : {config->microcode, config->weights, config->kernels})
     if (!is_aligned(section, 16)) return error(kNeutronInvalidArgument, Reason::kMisaligned);
   Layout layout;
   NeutronError result = read_layout(config->microcode, &layout);
   if (result == kNeutronOk) result = check_calls(layout);
   if (result != kNeutronOk) return result;
-  if (layout.weights_bytes > 0 && config->weights == nullptr) return error(kNeutronInvalidArgument, Reason::kNullPointer);
+  if (layout.weights_bytes > 0 && config->weights == nullptr)
+    return error(kNeutronInvalidArgument, Reason::kNullPointer);
 
   const bool owns_memory = *handle == nullptr;
   void* memory = owns_memory ? allocate_handle(sizeof(Model)) : *handle;
   if (memory == nullptr) return error(kNeutronNoMemory);
-  if (!is_aligned(memory, alignof(void*))) return error(kNeutronInvalidArgument, Reason::kMisaligned);
-  const Model model = {kPrepared, owns_memory, config->timeoutSeconds, static_cast<const int8_t*>(config->weights), layout};
+  if (!is_aligned(memory, alignof(void*)))
+    return error(kNeutronInvalidArgument, Reason::kMisaligned);
+  const Model model = {kPrepared, owns_memory, config->timeoutSeconds,
+                       static_cast<const int8_t*>(config->weights), layout};
   std::memcpy(memory, &model, sizeof model);
   *handle = memory;
   return kNeutronOk;
@@ -156,7 +177,8 @@ NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelH
 
 NeutronError neutronModelUnprepare(NeutronModelHandle handle) {
   auto* model = static_cast<Model*>(handle);
-  if (model == nullptr || !is_aligned(model, alignof(Model)) || model->state != kPrepared) return error(kNeutronBadHandle);
+  if (model == nullptr || !is_aligned(model, alignof(Model)) || model->state != kPrepared)
+    return error(kNeutronBadHandle);
   model->state = 0;
   if (model->owns_memory) free_handle(model);
   return kNeutronOk;
@@ -164,7 +186,8 @@ NeutronError neutronModelUnprepare(NeutronModelHandle handle) {
 
 NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConfig* data) {
   const auto* model = static_cast<const Model*>(handle);
-  if (model == nullptr || !is_aligned(model, alignof(Model)) || model->state != kPrepared) return error(kNeutronBadHandle);
+  if (model == nullptr || !is_aligned(model, alignof(Model)) || model->state != kPrepared)
+    return error(kNeutronBadHandle);
   if (suspended) return error(kNeutronGeneric);
   const Layout& layout = model->layout;
   const NeutronError result = check_data(layout, data);

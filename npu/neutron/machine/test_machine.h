@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine of the i.MX RT700, for tests and benchmarks that read no target file. targets/target_test.cpp holds it against the target's.
+// The machine of the i.MX RT700, for tests and benchmarks that read no target file.
+// targets/target_test.cpp holds it against the target's.
 #pragma once
 #include "npu/neutron/machine/machine.h"
 

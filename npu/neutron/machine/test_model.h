@@ -37,7 +37,9 @@ class Aligned {
 struct Random {
   std::mt19937 engine;
   explicit Random(uint32_t seed) : engine(seed) {}
-  int32_t in(int32_t low, int32_t high) { return std::uniform_int_distribution<int32_t>(low, high)(engine); }
+  int32_t in(int32_t low, int32_t high) {
+    return std::uniform_int_distribution<int32_t>(low, high)(engine);
+  }
   Bytes bytes(int64_t count) {
     Bytes b(static_cast<size_t>(count));
     for (int8_t& v : b) v = static_cast<int8_t>(in(-128, 127));
@@ -88,7 +90,8 @@ struct Model {
 
   template <class Call>
   void call(Kind kind, const Call& record) {
-    const CallHead head = {static_cast<int32_t>(kind), static_cast<int32_t>((sizeof(CallHead) + sizeof(Call)) / 4)};
+    const CallHead head = {static_cast<int32_t>(kind),
+                           static_cast<int32_t>((sizeof(CallHead) + sizeof(Call)) / 4)};
     const size_t at = calls.size();
     calls.resize(at + static_cast<size_t>(head.words));
     std::memcpy(calls.data() + at, &head, sizeof head);
@@ -97,7 +100,9 @@ struct Model {
   }
 
   std::vector<uint32_t> encode() const {
-    const uint32_t io = 4 * kHeaderWords, at_machine = io + static_cast<uint32_t>(4 * (input_bytes.size() + output_bytes.size()));
+    const uint32_t io = 4 * kHeaderWords,
+                   at_machine =
+                       io + static_cast<uint32_t>(4 * (input_bytes.size() + output_bytes.size()));
     const uint32_t at_calls = at_machine + sizeof(Machine);
     std::vector<uint32_t> words(at_calls / 4 + calls.size());
     words[kMagicWord] = kMagic;
@@ -110,10 +115,13 @@ struct Model {
     words[kWeightsBytesWord] = static_cast<uint32_t>(weights.size());
     words[kScratchBytesWord] = static_cast<uint32_t>(scratch_bytes);
     words[kIoOffsetWord] = io;
-    const auto inputs = static_cast<uint32_t>(input_bytes.size()), outputs = static_cast<uint32_t>(output_bytes.size());
+    const auto inputs = static_cast<uint32_t>(input_bytes.size()),
+               outputs = static_cast<uint32_t>(output_bytes.size());
     if (profiles || debugs) {
-      words[kProfileBytesWordV1] = profiles ? static_cast<uint32_t>(kProfileRecordBytes * (number_of_calls + 1)) : 0;
-      words[kDebugBytesWordV1] = debugs ? static_cast<uint32_t>(debug_bytes_of(number_of_calls)) : 0;
+      words[kProfileBytesWordV1] =
+          profiles ? static_cast<uint32_t>(kProfileRecordBytes * (number_of_calls + 1)) : 0;
+      words[kDebugBytesWordV1] =
+          debugs ? static_cast<uint32_t>(debug_bytes_of(number_of_calls)) : 0;
       words[kSramBytesWordV1] = static_cast<uint32_t>(sram_bytes);
       words[kInputsWordV1] = inputs;
       words[kOutputsWordV1] = outputs;
@@ -134,7 +142,8 @@ struct Model {
   NeutronError prepare(const std::vector<uint32_t>& words) const {
     Aligned microcode(words.data(), 4 * words.size()), constants(weights.data(), weights.size());
     std::vector<void*> context(neutronGetModelContextSize() / sizeof(void*) + 1);
-    const NeutronModelConfig config = {microcode.data(), constants.data(), nullptr, timeout_seconds};
+    const NeutronModelConfig config = {microcode.data(), constants.data(), nullptr,
+                                       timeout_seconds};
     NeutronModelHandle handle = context.data();
     const NeutronError e = neutronModelPrepare(&config, &handle);
     if (e == kNeutronOk) { EXPECT_EQ(neutronModelUnprepare(handle), kNeutronOk); }
@@ -145,16 +154,19 @@ struct Model {
     const std::vector<uint32_t> words = encode();
     Aligned microcode(words.data(), 4 * words.size()), constants(weights.data(), weights.size());
     std::vector<void*> context(neutronGetModelContextSize() / sizeof(void*) + 1);
-    const NeutronModelConfig config = {microcode.data(), constants.data(), nullptr, timeout_seconds};
+    const NeutronModelConfig config = {microcode.data(), constants.data(), nullptr,
+                                       timeout_seconds};
     NeutronModelHandle handle = context.data();
     Outcome outcome;
     outcome.prepared = neutronModelPrepare(&config, &handle);
     if (outcome.prepared != kNeutronOk) return outcome;
     std::vector<const void*> in;
     for (const Bytes& b : inputs) in.push_back(b.data());
-    for (const int32_t bytes : output_bytes) outcome.outputs.emplace_back(static_cast<size_t>(bytes), int8_t{99});
+    for (const int32_t bytes : output_bytes)
+      outcome.outputs.emplace_back(static_cast<size_t>(bytes), int8_t{99});
     Aligned scratch(static_cast<size_t>(scratch_bytes)), sram(static_cast<size_t>(sram_bytes));
-    Aligned profile(profiles ? words[kProfileBytesWordV1] : 0), debug(debugs ? words[kDebugBytesWordV1] : 0);
+    Aligned profile(profiles ? words[kProfileBytesWordV1] : 0),
+        debug(debugs ? words[kDebugBytesWordV1] : 0);
     std::vector<void*> out;
     for (Bytes& b : outcome.outputs) out.push_back(b.data());
     out.insert(out.end(), {scratch.data(), profile.data(), debug.data()});
@@ -181,7 +193,8 @@ inline Bytes result_of(const Model& model, const std::vector<Bytes>& inputs) {
 // The first byte that differs, in words.
 inline void expect_same(const Bytes& got, const Bytes& want) {
   ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(int{got[i]}, int{want[i]}) << "at " << i << " of " << got.size();
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(int{got[i]}, int{want[i]}) << "at " << i << " of " << got.size();
 }
 
 }  // namespace deuteron::neutron::test

@@ -64,7 +64,9 @@ inline size_t offset(int32_t flat, const Extents& extent, const Extents& stride)
   return static_cast<size_t>(at);
 }
 
-inline int8_t clamped(int64_t v, int64_t low, int64_t high) { return static_cast<int8_t>(std::clamp(v, low, high)); }
+inline int8_t clamped(int64_t v, int64_t low, int64_t high) {
+  return static_cast<int8_t>(std::clamp(v, low, high));
+}
 
 // -128 to 127.
 inline Bytes all_bytes() {
@@ -74,14 +76,17 @@ inline Bytes all_bytes() {
 }
 
 // A sum, brought to the result's scale.
-inline int8_t end_of(int64_t sum, int64_t multiplier, int shift, int64_t y_zero, int64_t low, int64_t high) {
+inline int8_t end_of(int64_t sum, int64_t multiplier, int shift, int64_t y_zero, int64_t low,
+                     int64_t high) {
   return clamped(y_zero + requantize_reference(sum, multiplier, shift), low, high);
 }
 
 // Bias, multiplier and shift of each channel.
 inline std::vector<int32_t> random_params(Random& random, int32_t channels) {
   std::vector<int32_t> params;
-  for (int32_t i = 0; i < channels; ++i) params.insert(params.end(), {random.in(-30000, 30000), random.multiplier(), random.in(-12, -5)});
+  for (int32_t i = 0; i < channels; ++i)
+    params.insert(params.end(),
+                  {random.in(-30000, 30000), random.multiplier(), random.in(-12, -5)});
   return params;
 }
 

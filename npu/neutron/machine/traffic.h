@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a kernel call's operands have, each counted once: activations read and written, weights, parameters, tables. Not what the
-// machine streams (cycles.h says how long that takes), so the figure is the same for every machine.
+// The bytes that a kernel call's operands have, each counted once: activations read and written,
+// weights, parameters, tables. Not what the machine streams (cycles.h says how long that takes), so
+// the figure is the same for every machine.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -23,7 +24,8 @@ constexpr int64_t distinct(const int32_t (&extent)[kMaxRank], const int32_t (&st
 }
 }  // namespace traffic
 
-// Of an encoded call: `call` points to the structure behind the head. 0 for a kind that does not exist.
+// Of an encoded call: `call` points to the structure behind the head. 0 for a kind that does not
+// exist.
 int64_t bytes_of(Kind kind, const void* call);
 
 }  // namespace deuteron::neutron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See console_dump.h. One pass over the lines; what a line means depends on the part of the text and on what stood before it.
+// See console_dump.h. One pass over the lines; what a line means depends on the part of the text
+// and on what stood before it.
 #include "npu/neutron/vendor/console_dump.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ i64 number_in(std::string_view digits) {
   const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
   if (is_hexadecimal) digits.remove_prefix(2);
   i64 value = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hexadecimal ? 16 : 10);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
+                                            is_hexadecimal ? 16 : 10);
   return error == std::errc{} ? value : -1;
 }
 
@@ -51,7 +53,9 @@ std::string without_colours(std::string_view text) {
       continue;
     }
     if (k + 1 < text.size() && text[k + 1] == '[') ++k;
-    while (k + 1 < text.size() && !std::isalpha(static_cast<unsigned char>(text[k + 1])) && text[k + 1] != '\n') ++k;
+    while (k + 1 < text.size() && !std::isalpha(static_cast<unsigned char>(text[k + 1])) &&
+           text[k + 1] != '\n')
+      ++k;
     if (k + 1 < text.size() && text[k + 1] != '\n') ++k;
   }
   return plain;
@@ -73,10 +77,12 @@ std::string constants_in(std::string_view arguments) {
 // "(Consts + 0x40)": each once.
 std::vector<std::string> addresses_in(std::string_view arguments) {
   std::vector<std::string> found;
-  for (size_t at = arguments.find('('); at != std::string_view::npos; at = arguments.find('(', at + 1)) {
+  for (size_t at = arguments.find('('); at != std::string_view::npos;
+       at = arguments.find('(', at + 1)) {
     const std::string_view inside = arguments.substr(at + 1, arguments.find(')', at) - at - 1);
     std::string address(trimmed(inside));
-    if (inside.find(" + 0x") != std::string_view::npos && std::ranges::count(found, address) == 0) found.push_back(std::move(address));
+    if (inside.find(" + 0x") != std::string_view::npos && std::ranges::count(found, address) == 0)
+      found.push_back(std::move(address));
   }
   return found;
 }
@@ -100,11 +106,15 @@ class DumpReader {
  private:
   bool new_part(std::string_view text) {
     std::optional<Part> next;
-    if (text == "Graphs:") next = ++dump_.graphs == 1 && part_ == Part::head ? Part::imported : Part::generated;
-    else if (part_ > Part::imported && part_ != Part::generated && text.starts_with("Name: subgraph_")) next = Part::generated;
+    if (text == "Graphs:")
+      next = ++dump_.graphs == 1 && part_ == Part::head ? Part::imported : Part::generated;
+    else if (part_ > Part::imported && part_ != Part::generated &&
+             text.starts_with("Name: subgraph_"))
+      next = Part::generated;
     else if (text.find("= Optimize Graph =") != std::string_view::npos) next = Part::optimize;
     else if (text.find("= Extract Graphs =") != std::string_view::npos) next = Part::extract;
-    else if (text.starts_with("Generate code for NeutronGraph")) next = part_of_code(subgraph_in(text));
+    else if (text.starts_with("Generate code for NeutronGraph"))
+      next = part_of_code(subgraph_in(text));
     if (!next) return false;
     end_part();
     part_ = *next;
@@ -121,7 +131,8 @@ class DumpReader {
   void end_part() {
     end_node();
     end_call();
-    if (calls_of_graph_ >= 0) dump_.kernel_calls = std::max<i64>(dump_.kernel_calls, 0) + calls_of_graph_;
+    if (calls_of_graph_ >= 0)
+      dump_.kernel_calls = std::max<i64>(dump_.kernel_calls, 0) + calls_of_graph_;
     calls_of_graph_ = -1;
     row_ = false, in_ports_ = false, list_ = nullptr, tensor_.clear();
   }
@@ -155,7 +166,8 @@ class DumpReader {
   // A tensor has a type too ("Type: INT8"); it is an operator's where lists follow.
   void begin_node(std::string_view type) {
     end_node();
-    node_ = {std::string(type.substr(0, type.find(' '))), {}, {}, -1}, in_node_ = true, in_ports_ = false;
+    node_ = {std::string(type.substr(0, type.find(' '))), {}, {}, -1}, in_node_ = true,
+    in_ports_ = false;
   }
 
   void located(i64 location) {
@@ -173,7 +185,8 @@ class DumpReader {
   }
 
   std::vector<std::string>* ports(bool inputs) {
-    if (in_ports_ && !dump_.generated.empty()) return inputs ? &dump_.generated.back().inputs : &dump_.generated.back().outputs;
+    if (in_ports_ && !dump_.generated.empty())
+      return inputs ? &dump_.generated.back().inputs : &dump_.generated.back().outputs;
     return in_node_ ? (inputs ? &node_.inputs : &node_.outputs) : nullptr;
   }
 
@@ -181,7 +194,8 @@ class DumpReader {
     const size_t colon = text.find("]:");
     const i64 number = number_in(trimmed(text.substr(1)));
     if (colon == std::string_view::npos || number < 0) return;
-    if (number != static_cast<i64>(list_->size())) (in_ports_ ? dump_.generated.back().is_whole : node_.is_whole) = false;
+    if (number != static_cast<i64>(list_->size()))
+      (in_ports_ ? dump_.generated.back().is_whole : node_.is_whole) = false;
     const std::string_view name = trimmed(text.substr(colon + 2));
     list_->emplace_back(name.substr(0, name.find(' ')));
   }
@@ -204,7 +218,8 @@ class DumpReader {
 
   void row_line(std::string_view text) {
     DumpOperator& row = dump_.extracted.back();
-    if (text == "Operators:") row.is_read &= row.operators.empty(), list_ = &row.operators;  // else two rows in one
+    if (text == "Operators:")
+      row.is_read &= row.operators.empty(), list_ = &row.operators;  // else two rows in one
     else if (text == "Kernels:") row.is_read &= row.kernels.empty(), list_ = &row.kernels;
     else if (list_ && std::all_of(text.begin(), text.end(), is_word)) list_->emplace_back(text);
     else row.is_read = false;
@@ -261,7 +276,8 @@ std::string version_in(std::string_view text) {
     if (start == std::string_view::npos || !is_digit(text[start])) continue;
     const size_t end = std::min(text.find_first_not_of("0123456789.", start), text.size());
     const std::string_view number = text.substr(start, end - start);
-    if (number.find('.') != std::string_view::npos && number.back() != '.') return std::string(number);
+    if (number.find('.') != std::string_view::npos && number.back() != '.')
+      return std::string(number);
   }
   return {};
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vendor's converter prints with dumpAfterImport, dumpAfterGenerate, verbose and dumpMicrocode, as data. Only the places are read
-// that ExecuTorch's own reader of this text shows (backends/nxp, neutron_map.py, 1.5 and main of autumn 2026); whatever lies between them
-// is passed over: lines of a log, sections that are new, colours. Nothing is concluded here: kernel_map.h does that.
+// What the vendor's converter prints with dumpAfterImport, dumpAfterGenerate, verbose and
+// dumpMicrocode, as data. Only the places are read that ExecuTorch's own reader of this text shows
+// (backends/nxp, neutron_map.py, 1.5 and main of autumn 2026); whatever lies between them is passed
+// over: lines of a log, sections that are new, colours. Nothing is concluded here: kernel_map.h
+// does that.
 #pragma once
 #include <map>
 #include <string>
@@ -16,12 +18,13 @@ namespace deuteron::neutron {
 struct DumpNode {
   std::string type;  // "CONV_2D"
   std::vector<std::string> inputs, outputs;
-  i64 location = -1;        // its place in its graph; -1: not said
-  bool is_whole = true;     // no number of its lists is missing
+  i64 location = -1;     // its place in its graph; -1: not said
+  bool is_whole = true;  // no number of its lists is missing
   bool operator==(const DumpNode&) const = default;
 };
 
-// A graph as it is after the conversion: of a kernel call ("subgraph_012"), or of all of them together.
+// A graph as it is after the conversion: of a kernel call ("subgraph_012"), or of all of them
+// together.
 struct DumpSubgraph {
   i64 number = -1;
   std::vector<std::string> inputs, outputs;
@@ -41,7 +44,8 @@ struct DumpOperator {
 // A call in the microcode (CALLARGS).
 struct DumpCall {
   std::string kernel;
-  std::string constants;               // where its weights, bias and scales lie, as printed: the same for repetitions of one call
+  std::string constants;  // where its weights, bias and scales lie, as printed: the same for
+                          // repetitions of one call
   std::vector<std::string> addresses;  // all that its arguments name, as printed: "Consts + 0x40"
 };
 

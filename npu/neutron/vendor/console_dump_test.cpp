@@ -53,11 +53,13 @@ TEST(NeutronConsoleDump, LinesOfAnyEndAndIndentation) {
 // Without places, in colours, with numbers in another form, with a log between the lines.
 TEST(NeutronConsoleDump, OtherForms) {
   std::string text = small().text(), other;
-  for (size_t at = 0; (at = text.find("      Location: ")) != text.npos;) text.erase(at, text.find('\n', at) + 1 - at);
+  for (size_t at = 0; (at = text.find("      Location: ")) != text.npos;)
+    text.erase(at, text.find('\n', at) + 1 - at);
   const size_t calls = text.find("numKernelCalls   0x2");
   ASSERT_NE(calls, text.npos);
   text.replace(calls, 20, "numKernelCalls = 2");
-  for (const char c : text) other += c == '\n' ? "\x1b[0m\n12:00:01 INFO pass: done\n\x1b[1;32m" : std::string(1, c);
+  for (const char c : text)
+    other += c == '\n' ? "\x1b[0m\n12:00:01 INFO pass: done\n\x1b[1;32m" : std::string(1, c);
   const ConsoleDump dump = read_console_dump(other);
   EXPECT_EQ(dump.kernel_calls, 2);
   ASSERT_EQ(dump.imported.size(), 2u);
@@ -73,7 +75,8 @@ TEST(NeutronConsoleDump, OtherForms) {
 // A tensor has a type too, and a graph a name.
 TEST(NeutronConsoleDump, TensorsAreNoOperators) {
   const ConsoleDump dump = read_console_dump(
-      "Graphs:\n Name: t\n Kind: Variable\n Type: INT8\n Shape: [1,2]\n Name: u\n Kind: Constant\n Type: CONV_2D\n Inputs:\n [0]: t "
+      "Graphs:\n Name: t\n Kind: Variable\n Type: INT8\n Shape: [1,2]\n Name: u\n Kind: Constant\n "
+      "Type: CONV_2D\n Inputs:\n [0]: t "
       "(INT8)\n "
       "Outputs:\n [0]: y\n Location: 0\n");
   ASSERT_EQ(dump.imported.size(), 1u);
@@ -94,7 +97,8 @@ TEST(NeutronConsoleDump, AnyPartOfAText) {
   const std::string text = small().text();
   const ConsoleDump whole = read_console_dump(text);
   for (size_t n = 0; n <= text.size(); ++n) {
-    const ConsoleDump first = read_console_dump(text.substr(0, n)), last = read_console_dump(text.substr(n));
+    const ConsoleDump first = read_console_dump(text.substr(0, n)),
+                      last = read_console_dump(text.substr(n));
     EXPECT_LE(first.imported.size(), whole.imported.size());
     EXPECT_LE(last.generated.size(), whole.generated.size() + 1);
   }

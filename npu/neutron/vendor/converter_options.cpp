@@ -11,7 +11,8 @@
 namespace deuteron::neutron {
 namespace {
 
-constexpr std::array<std::string_view, 2> kOurs = {"input", "output"};  // the files of the conversion
+constexpr std::array<std::string_view, 2> kOurs = {"input",
+                                                   "output"};  // the files of the conversion
 
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
@@ -27,21 +28,26 @@ std::string with_hyphens(std::string_view name) {
 
 }  // namespace
 
-std::optional<ConverterOption> read_converter_option(std::string_view text, Diagnostics& diagnostics) {
+std::optional<ConverterOption> read_converter_option(std::string_view text,
+                                                     Diagnostics& diagnostics) {
   const size_t equals = text.find('=');
   std::string_view name = text.substr(0, equals);
   while (name.starts_with('-')) name.remove_prefix(1);
   const auto fail = [&](std::string what) {
-    diagnostics.error(fmt::format("--neutron-option {}", text), std::move(what), "neutron.external.option",
-                      "give NAME=VALUE with a name of the converter's options, as `minNumOpsPerGraph=1`");
+    diagnostics.error(
+        fmt::format("--neutron-option {}", text), std::move(what), "neutron.external.option",
+        "give NAME=VALUE with a name of the converter's options, as `minNumOpsPerGraph=1`");
     return std::nullopt;
   };
-  const bool is_name =
-      !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_';
+  });
   if (!is_name) return fail("no name of an option stands before the `=`");
   if (std::find(kOurs.begin(), kOurs.end(), with_hyphens(name)) != kOurs.end())
     return fail("the compiler itself says which files the converter reads and writes");
-  return ConverterOption{std::string(name), equals == std::string_view::npos ? "true" : std::string(text.substr(equals + 1))};
+  return ConverterOption{std::string(name), equals == std::string_view::npos
+                                                ? "true"
+                                                : std::string(text.substr(equals + 1))};
 }
 
 std::vector<ConverterOption> default_converter_options() {
@@ -54,7 +60,9 @@ std::vector<ConverterOption> default_converter_options() {
 }
 
 void set_option(std::vector<ConverterOption>& options, const ConverterOption& option) {
-  const auto same = [&](const ConverterOption& o) { return with_hyphens(o.name) == with_hyphens(option.name); };
+  const auto same = [&](const ConverterOption& o) {
+    return with_hyphens(o.name) == with_hyphens(option.name);
+  };
   const auto at = std::find_if(options.begin(), options.end(), same);
   if (at == options.end()) options.push_back(option);
   else *at = option;

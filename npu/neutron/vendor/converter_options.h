@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of the vendor's converter. ExecuTorch sets them by the names of the Python module (minNumOpsPerGraph); its command line has
-// the same words with hyphens (--min-num-ops-per-graph).
+// The options of the vendor's converter. ExecuTorch sets them by the names of the Python module
+// (minNumOpsPerGraph); its command line has the same words with hyphens (--min-num-ops-per-graph).
 #pragma once
 #include <optional>
 #include <span>
@@ -13,12 +13,15 @@
 namespace deuteron::neutron {
 
 struct ConverterOption {
-  std::string name, value;  // "excludeGraphPasses", "MergeTranspose"; "true" and "false" are for options without a value
+  std::string name, value;  // "excludeGraphPasses", "MergeTranspose"; "true" and "false" are for
+                            // options without a value
   bool operator==(const ConverterOption&) const = default;
 };
 
-// "minNumOpsPerGraph=1", or "min-num-ops-per-graph=1", or a name alone for "true". Refused: what the compiler itself sets.
-std::optional<ConverterOption> read_converter_option(std::string_view text, Diagnostics& diagnostics);
+// "minNumOpsPerGraph=1", or "min-num-ops-per-graph=1", or a name alone for "true". Refused: what
+// the compiler itself sets.
+std::optional<ConverterOption> read_converter_option(std::string_view text,
+                                                     Diagnostics& diagnostics);
 
 // Those of ExecuTorch's flow, and the dumps that the map is read from.
 std::vector<ConverterOption> default_converter_options();

@@ -30,7 +30,8 @@ TEST(NeutronConverterOptions, AsExecutorchOrTheCommandLineNamesThem) {
 }
 
 TEST(NeutronConverterOptions, ALaterOneReplacesAnEarlierOne) {
-  EXPECT_THAT(given({"minNumOpsPerGraph=1", "min-num-ops-per-graph=4"}), ElementsAre("--min-num-ops-per-graph", "4"));
+  EXPECT_THAT(given({"minNumOpsPerGraph=1", "min-num-ops-per-graph=4"}),
+              ElementsAre("--min-num-ops-per-graph", "4"));
   EXPECT_THAT(given({"verbose=true", "verbose=false"}), ElementsAre());
 }
 
@@ -40,9 +41,11 @@ TEST(NeutronConverterOptions, Refused) {
 }
 
 TEST(NeutronConverterOptions, ThoseOfExecutorchsFlow) {
-  EXPECT_THAT(arguments_of(default_converter_options()),
-              ElementsAre("--min-num-ops-per-graph", "1", "--exclude-graph-passes", "HoistSliceAboveTranspose,MergeTranspose",
-                          "--dump-after-import", "console", "--dump-after-generate", "console", "--verbose", "--dump-microcode"));
+  EXPECT_THAT(
+      arguments_of(default_converter_options()),
+      ElementsAre("--min-num-ops-per-graph", "1", "--exclude-graph-passes",
+                  "HoistSliceAboveTranspose,MergeTranspose", "--dump-after-import", "console",
+                  "--dump-after-generate", "console", "--verbose", "--dump-microcode"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the vendor's Neutron converter as a child process in the place of ours: a file in, a file and a text out. Everything that can go
-// wrong is reported with the step at which it did, and the result is held against what was asked for.
+// Runs the vendor's Neutron converter as a child process in the place of ours: a file in, a file
+// and a text out. Everything that can go wrong is reported with the step at which it did, and the
+// result is held against what was asked for.
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,7 +23,8 @@ struct ToolEnd {
   bool timed_out = false;
 };
 // `folder`: where it works, and leaves what it writes beside its result.
-using RunTool = std::function<ToolEnd(const std::vector<std::string>& command, const std::string& folder, double limit_seconds,
+using RunTool = std::function<ToolEnd(const std::vector<std::string>& command,
+                                      const std::string& folder, double limit_seconds,
                                       const std::function<void(std::string_view)>& on_line)>;
 
 struct ExternalConverter {
@@ -36,12 +38,17 @@ struct ExternallyConverted {
   std::vector<u8> model;         // TFLite with a NeutronGraph
   Extracted extracted;           // its ports in the order of what was given
   std::optional<KernelMap> map;  // none: its text names no kernels
-  std::string kernel_selection;  // its own C file for the vendor's firmware; empty: not asked for, or not written
+  std::string kernel_selection;  // its own C file for the vendor's firmware; empty: not asked for,
+                                 // or not written
   std::vector<std::string> log;  // the last lines that the tool printed
 };
 
-// The temporary files are gone when this returns. `text_file`: where what the converter prints is kept; empty: nowhere.
-std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run,
-                                                      const std::string& text_file, Diagnostics& diagnostics);
+// The temporary files are gone when this returns. `text_file`: where what the converter prints is
+// kept; empty: nowhere.
+std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir,
+                                                      const ExternalConverter& tool,
+                                                      const RunTool& run,
+                                                      const std::string& text_file,
+                                                      Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

@@ -31,7 +31,8 @@ std::string dtype_name(tflite::TensorType type) {
 
 class FaceReader {
  public:
-  explicit FaceReader(const tflite::Model& model) : model_(model), graph_(*model.subgraphs()->Get(0)) {}
+  explicit FaceReader(const tflite::Model& model)
+      : model_(model), graph_(*model.subgraphs()->Get(0)) {}
 
   ModelFace read() const {
     ModelFace face;
@@ -39,9 +40,12 @@ class FaceReader {
     for (const i32 t : tflite::ints_of(graph_.outputs())) face.outputs.push_back(port(t));
     for (const tflite::Operator* o : *graph_.operators()) {
       const tflite::OperatorKind code = *tflite::code_of(model_, *o);
-      ModelOperator op{code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom, {}, {}, {}};
+      ModelOperator op{
+          code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom, {}, {}, {}};
       for (const i32 t : tflite::ints_of(o->inputs()))
-        if (t >= 0) op.inputs.push_back(name_of_tensor(t)), op.is_constant.push_back(!tflite::buffer_of(model_, tensor(t)).empty());
+        if (t >= 0)
+          op.inputs.push_back(name_of_tensor(t)),
+              op.is_constant.push_back(!tflite::buffer_of(model_, tensor(t)).empty());
       for (const i32 t : tflite::ints_of(o->outputs())) op.outputs.push_back(name_of_tensor(t));
       face.operators.push_back(std::move(op));
     }
@@ -49,8 +53,12 @@ class FaceReader {
   }
 
  private:
-  const tflite::Tensor& tensor(i32 t) const { return *graph_.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t)); }
-  std::string name_of_tensor(i32 t) const { return tensor(t).name() ? tensor(t).name()->str() : ""; }
+  const tflite::Tensor& tensor(i32 t) const {
+    return *graph_.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t));
+  }
+  std::string name_of_tensor(i32 t) const {
+    return tensor(t).name() ? tensor(t).name()->str() : "";
+  }
 
   ModelPort port(i32 index) const {
     const tflite::Tensor& t = tensor(index);
@@ -73,11 +81,14 @@ struct PortRow {
   std::string asked, given;
 };
 std::optional<PortRow> difference(const ModelPort& asked, const ModelPort& given) {
-  const bool has_scale = !given.scale.empty();  // a converter may leave out what the CPU needs no more
+  const bool has_scale =
+      !given.scale.empty();  // a converter may leave out what the CPU needs no more
   const PortRow rows[] = {
       {"type", asked.dtype, given.dtype},
-      {"shape", fmt::format("[{}]", fmt::join(asked.shape, ",")), fmt::format("[{}]", fmt::join(given.shape, ","))},
-      {"scale", has_scale ? fmt::format("{}", fmt::join(asked.scale, ",")) : "", fmt::format("{}", fmt::join(given.scale, ","))},
+      {"shape", fmt::format("[{}]", fmt::join(asked.shape, ",")),
+       fmt::format("[{}]", fmt::join(given.shape, ","))},
+      {"scale", has_scale ? fmt::format("{}", fmt::join(asked.scale, ",")) : "",
+       fmt::format("{}", fmt::join(given.scale, ","))},
       {"zero point", has_scale ? fmt::format("{}", fmt::join(asked.zero_point, ",")) : "",
        has_scale ? fmt::format("{}", fmt::join(given.zero_point, ",")) : ""},
   };
@@ -93,7 +104,8 @@ std::vector<u8> by_name(const std::vector<ModelPort>& asked, const std::vector<M
     const auto same = [&](const ModelPort& a) { return a.name == p.name; };
     places.push_back(static_cast<u8>(places.size()));
     if (std::count_if(asked.begin(), asked.end(), same) == 1)
-      order.push_back(static_cast<u8>(std::find_if(asked.begin(), asked.end(), same) - asked.begin()));
+      order.push_back(
+          static_cast<u8>(std::find_if(asked.begin(), asked.end(), same) - asked.begin()));
   }
   std::vector<u8> sorted = order;
   std::sort(sorted.begin(), sorted.end());
@@ -102,11 +114,15 @@ std::vector<u8> by_name(const std::vector<ModelPort>& asked, const std::vector<M
 
 }  // namespace
 
-ModelFace face_of_model(std::span<const u8> model) { return FaceReader(*tflite::GetModel(model.data())).read(); }
+ModelFace face_of_model(std::span<const u8> model) {
+  return FaceReader(*tflite::GetModel(model.data())).read();
+}
 
-std::optional<PortOrder> match_ports(const ModelFace& asked, const ModelFace& result, const std::string& where, Diagnostics& diagnostics) {
+std::optional<PortOrder> match_ports(const ModelFace& asked, const ModelFace& result,
+                                     const std::string& where, Diagnostics& diagnostics) {
   const auto fail = [&](std::string what, std::string measured, std::string limit) {
-    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit), "neutron.external.ports",
+    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit),
+                     "neutron.external.ports",
                      "the result is not of the model that the converter was given"});
     return std::nullopt;
   };
@@ -116,17 +132,21 @@ std::optional<PortOrder> match_ports(const ModelFace& asked, const ModelFace& re
                 fmt::format("{}, {}", asked.inputs.size(), asked.outputs.size()));
   PortOrder order{by_name(asked.inputs, result.inputs), by_name(asked.outputs, result.outputs)};
   std::string moved;
-  const auto check = [&](const char* side, const std::vector<ModelPort>& a, const std::vector<ModelPort>& g, const std::vector<u8>& at) {
+  const auto check = [&](const char* side, const std::vector<ModelPort>& a,
+                         const std::vector<ModelPort>& g, const std::vector<u8>& at) {
     for (size_t k = 0; k < g.size(); ++k) {
       if (at[k] != k) moved += fmt::format("{}{} `{}`", moved.empty() ? "" : ", ", side, g[k].name);
       const auto row = difference(a[at[k]], g[k]);
       if (!row) continue;
-      fail(fmt::format("{} of {} `{}`, asked for as `{}`", row->what, side, g[k].name, a[at[k]].name), row->given, row->asked);
+      fail(fmt::format("{} of {} `{}`, asked for as `{}`", row->what, side, g[k].name,
+                       a[at[k]].name),
+           row->given, row->asked);
       return false;
     }
     return true;
   };
-  if (!check("input", asked.inputs, result.inputs, order.inputs) || !check("output", asked.outputs, result.outputs, order.outputs))
+  if (!check("input", asked.inputs, result.inputs, order.inputs) ||
+      !check("output", asked.outputs, result.outputs, order.outputs))
     return std::nullopt;
   if (!moved.empty())
     diagnostics.add({Severity::note,

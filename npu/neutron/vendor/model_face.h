@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TFLite model from outside: its inputs, outputs and operators by name. What the converter was given is held against what it gives back.
+// A TFLite model from outside: its inputs, outputs and operators by name. What the converter was
+// given is held against what it gives back.
 #pragma once
 #include <optional>
 #include <span>
@@ -32,11 +33,13 @@ struct ModelFace {
 // Of a model that open_tflite() takes.
 ModelFace face_of_model(std::span<const u8> model);
 
-// The ports of `result`, which came for `asked`, by their index in `asked`: by name where the names are the same, else by place. Refused
-// with the port and what differs: count, type, shape, scale, zero point. Another order is said in a note.
+// The ports of `result`, which came for `asked`, by their index in `asked`: by name where the names
+// are the same, else by place. Refused with the port and what differs: count, type, shape, scale,
+// zero point. Another order is said in a note.
 struct PortOrder {
   std::vector<u8> inputs, outputs;
 };
-std::optional<PortOrder> match_ports(const ModelFace& asked, const ModelFace& result, const std::string& where, Diagnostics& diagnostics);
+std::optional<PortOrder> match_ports(const ModelFace& asked, const ModelFace& result,
+                                     const std::string& where, Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

@@ -15,8 +15,9 @@ namespace deuteron::neutron {
 namespace {
 
 // Which may be done by where their operands lie, so that nobody makes their results.
-constexpr std::array<std::string_view, 9> kInPlace = {"RESHAPE",       "SQUEEZE", "EXPAND_DIMS", "CONCATENATION", "SLICE",
-                                                      "STRIDED_SLICE", "SPLIT",   "SPLIT_V",     "PACK"};
+constexpr std::array<std::string_view, 9> kInPlace = {"RESHAPE",       "SQUEEZE", "EXPAND_DIMS",
+                                                      "CONCATENATION", "SLICE",   "STRIDED_SLICE",
+                                                      "SPLIT",         "SPLIT_V", "PACK"};
 
 // A row of the list, with its graph; or a graph without a row.
 struct Row {
@@ -39,7 +40,8 @@ class RegionFinder {
       for (size_t k = 0; k < op.inputs.size(); ++k)
         if (op.is_constant[k]) constants_.insert(op.inputs[k]);
     std::set<i64> listed(dump.whole_graphs.begin(), dump.whole_graphs.end());
-    for (const DumpOperator& row : dump.extracted) rows_.push_back(row_of(row.number)), listed.insert(row.number);
+    for (const DumpOperator& row : dump.extracted)
+      rows_.push_back(row_of(row.number)), listed.insert(row.number);
     for (const DumpSubgraph& g : dump.generated)
       if (listed.insert(g.number).second) rows_.push_back(row_of(g.number));
     for (size_t r = 0; r < rows_.size(); ++r)
@@ -54,7 +56,8 @@ class RegionFinder {
     for (size_t r = 0; r < rows_.size(); ++r)
       if (root(r) == r) resolve(r, result.rows);
     result.rows.resize(dump_.extracted.size());
-    for (size_t r = 0; r < result.rows.size(); ++r) result.rows[r].agrees = agrees(dump_.extracted[r], rows_[r].graph);
+    for (size_t r = 0; r < result.rows.size(); ++r)
+      result.rows[r].agrees = agrees(dump_.extracted[r], rows_[r].graph);
     return result;
   }
 
@@ -97,7 +100,9 @@ class RegionFinder {
     }
     for (const DumpNode& node : row.graph->nodes)
       for (const std::string& in : node.inputs) is_whole &= known.contains(in) || is_constant(in);
-    return is_whole && std::ranges::all_of(row.outputs, [&](const std::string& out) { return known.contains(out); });
+    return is_whole && std::ranges::all_of(row.outputs, [&](const std::string& out) {
+             return known.contains(out);
+           });
   }
 
   // ---- gaps: what the rows read, and what the model gives, must come from somewhere
@@ -109,10 +114,12 @@ class RegionFinder {
     if (at->second < 0) return true;
     const ModelOperator& op = model_.operators[static_cast<size_t>(at->second)];
     if (std::ranges::count(kInPlace, op.type) == 0) return false;
-    return std::ranges::all_of(op.inputs, [&](const std::string& in) { return comes_from_somewhere(in, depth + 1); });
+    return std::ranges::all_of(
+        op.inputs, [&](const std::string& in) { return comes_from_somewhere(in, depth + 1); });
   }
 
-  // The row behind which a missing maker of the tensor lies: the first of those that make what it may read.
+  // The row behind which a missing maker of the tensor lies: the first of those that make what it
+  // may read.
   size_t first_place(const std::string& name, std::set<std::string>& seen) const {
     const auto at = producer_.find(base_of(name));
     if (!seen.insert(name).second || at == producer_.end() || at->second < 0) return 0;
@@ -127,7 +134,8 @@ class RegionFinder {
     return first == rows_.size() ? 0 : first;
   }
 
-  // Of a graph without a row, where graphs are printed in the order of the rows: the rows before it.
+  // Of a graph without a row, where graphs are printed in the order of the rows: the rows before
+  // it.
   std::optional<size_t> place_of(const DumpSubgraph* graph) const {
     size_t before = 0, last = 0;
     for (const DumpSubgraph& g : dump_.generated) {
@@ -162,7 +170,9 @@ class RegionFinder {
   }
 
   // The same value before and after the conversion.
-  bool is_anchor(const std::string& name) const { return producer_.contains(name) && !twice_.contains(name); }
+  bool is_anchor(const std::string& name) const {
+    return producer_.contains(name) && !twice_.contains(name);
+  }
   // "conv/pad" was made of "conv": the longest such name of the model; empty: none.
   std::string base_of(std::string name) const {
     while (!is_anchor(name)) {
@@ -182,10 +192,12 @@ class RegionFinder {
   void join_rows() {
     for (size_t r = 0; r < rows_.size(); ++r)
       for (const std::string& in : rows_[r].inputs)
-        if (const auto at = maker_.find(in); at != maker_.end() && !is_anchor(in)) region_[root(r)] = root(at->second);
+        if (const auto at = maker_.find(in); at != maker_.end() && !is_anchor(in))
+          region_[root(r)] = root(at->second);
   }
 
-  // The operators between what the region writes and what it reads, and whether both ends are known.
+  // The operators between what the region writes and what it reads, and whether both ends are
+  // known.
   std::optional<std::set<i32>> between(const std::vector<size_t>& members) const {
     std::set<std::string> reads, writes;
     for (const size_t r : members) {
@@ -207,16 +219,20 @@ class RegionFinder {
       const ModelOperator& op = model_.operators[static_cast<size_t>(at->second)];
       ops.insert(at->second);
       for (size_t k = 0; k < op.inputs.size(); ++k)
-        if (!op.is_constant[k] && !stops(op.inputs[k], reads, writes) && seen.insert(op.inputs[k]).second) todo.push_back(op.inputs[k]);
+        if (!op.is_constant[k] && !stops(op.inputs[k], reads, writes) &&
+            seen.insert(op.inputs[k]).second)
+          todo.push_back(op.inputs[k]);
     }
     return ops;
   }
   bool made_inside(const std::vector<size_t>& members, const std::string& name) const {
     return std::any_of(members.begin(), members.end(), [&](size_t r) {
-      return std::find(rows_[r].outputs.begin(), rows_[r].outputs.end(), name) != rows_[r].outputs.end();
+      return std::find(rows_[r].outputs.begin(), rows_[r].outputs.end(), name) !=
+             rows_[r].outputs.end();
     });
   }
-  bool stops(const std::string& name, const std::set<std::string>& reads, const std::set<std::string>& writes) const {
+  bool stops(const std::string& name, const std::set<std::string>& reads,
+             const std::set<std::string>& writes) const {
     if (reads.contains(name)) return true;
     if (writes.contains(name)) return false;
     for (const Row& row : rows_)  // another region makes it
@@ -224,9 +240,12 @@ class RegionFinder {
     return false;
   }
 
-  // The operators that a node of a row surely computes: the one whose result it writes, and the only one of its type.
+  // The operators that a node of a row surely computes: the one whose result it writes, and the
+  // only one of its type.
   std::set<i32> operators_of(const DumpNode& node, const std::set<i32>& ops) const {
-    const auto type_of = [&](i32 op) -> const std::string& { return model_.operators[static_cast<size_t>(op)].type; };
+    const auto type_of = [&](i32 op) -> const std::string& {
+      return model_.operators[static_cast<size_t>(op)].type;
+    };
     std::set<i32> found;
     std::vector<i32> same_type;
     for (const i32 op : ops)
@@ -249,20 +268,24 @@ class RegionFinder {
     for (size_t k = 0; k < op.inputs.size(); ++k) {
       if (!op.is_constant[k]) continue;
       any = true;
-      const auto is_it = [&](const std::string& in) { return in == op.inputs[k] || in.starts_with(op.inputs[k] + "/"); };
+      const auto is_it = [&](const std::string& in) {
+        return in == op.inputs[k] || in.starts_with(op.inputs[k] + "/");
+      };
       if (std::none_of(node.inputs.begin(), node.inputs.end(), is_it)) return false;
     }
     return any;
   }
 
-  // Of a row none of whose results has a name of the model: operators of its nodes' types that alone read what they read.
+  // Of a row none of whose results has a name of the model: operators of its nodes' types that
+  // alone read what they read.
   ListedKernels by_inputs(const Row& row) const {
     std::set<i32> ops;
     for (const DumpNode& node : row.graph->nodes) {
       std::vector<i32> same;
       const std::vector<std::string> reads = variables(node.inputs);
       for (size_t op = 0; op < model_.operators.size(); ++op)
-        if (model_.operators[op].type == node.type && !reads.empty() && variables(model_.operators[op].inputs) == reads)
+        if (model_.operators[op].type == node.type && !reads.empty() &&
+            variables(model_.operators[op].inputs) == reads)
           same.push_back(static_cast<i32>(op));
       if (same.size() != 1) return {{}, "none of its results has a name of the model", true};
       ops.insert(same[0]);
@@ -276,7 +299,8 @@ class RegionFinder {
       if (!rows_[r].fault.empty()) return "of a kernel that it works with: " + rows_[r].fault;
     for (const size_t r : members)
       for (const std::string& in : rows_[r].inputs)
-        if (!producer_.contains(in) && !comes_from_somewhere(in)) return fmt::format("no kernel of the list makes `{}`, which it reads", in);
+        if (!producer_.contains(in) && !comes_from_somewhere(in))
+          return fmt::format("no kernel of the list makes `{}`, which it reads", in);
     return {};
   }
 
@@ -295,7 +319,8 @@ class RegionFinder {
     }
     const std::vector<std::set<i32>> own = named_in(members, *ops);
     std::set<i32> all = *ops, left;
-    std::erase_if(all, [&](i32 op) { return is_same_bytes(model_.operators[static_cast<size_t>(op)].type); });
+    std::erase_if(
+        all, [&](i32 op) { return is_same_bytes(model_.operators[static_cast<size_t>(op)].type); });
     if (all.empty()) all = *ops;
     left = all;
     bool has_unnamed = false;
@@ -305,13 +330,15 @@ class RegionFinder {
     }
     for (size_t k = 0; k < members.size(); ++k) {
       std::set<i32> computed = own[k].empty() ? all : own[k];
-      if (own[k].empty() || !has_unnamed) computed.insert(left.begin(), left.end());  // inside one of these kernels
+      if (own[k].empty() || !has_unnamed)
+        computed.insert(left.begin(), left.end());  // inside one of these kernels
       result[members[k]].ops.assign(computed.begin(), computed.end());
     }
   }
 
   // By member: the operators that its nodes name.
-  std::vector<std::set<i32>> named_in(const std::vector<size_t>& members, const std::set<i32>& ops) const {
+  std::vector<std::set<i32>> named_in(const std::vector<size_t>& members,
+                                      const std::set<i32>& ops) const {
     std::vector<std::set<i32>> own(members.size());
     std::map<std::string, std::vector<size_t>> unnamed;  // by type: members with such a node
     std::set<i32> left = ops;
@@ -343,8 +370,12 @@ class RegionFinder {
 
 }  // namespace
 
-bool is_same_bytes(const std::string& type) { return type == "RESHAPE" || type == "SQUEEZE" || type == "EXPAND_DIMS"; }
+bool is_same_bytes(const std::string& type) {
+  return type == "RESHAPE" || type == "SQUEEZE" || type == "EXPAND_DIMS";
+}
 
-Regions find_regions(const ConsoleDump& dump, const ModelFace& model) { return RegionFinder(dump, model).find(); }
+Regions find_regions(const ConsoleDump& dump, const ModelFace& model) {
+  return RegionFinder(dump, model).find();
+}
 
 }  // namespace deuteron::neutron

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call as a program's loader makes it, of arguments that C wrote down. What the loader proves was proved when they were written.
+// A call as a program's loader makes it, of arguments that C wrote down. What the loader proves was
+// proved when they were written.
 #include "deuteron_call.h"
 
 #include <new>
@@ -12,10 +13,14 @@ namespace {
 const Tensor* tensor_of(const deuteron_tensor* t, Arena& arena) {
   void* room = arena.make<Tensor>();
   if (room == nullptr || t == nullptr) return nullptr;
-  return new (room) Tensor{t->data, t->sizes, t->order, t->elements, t->rank, static_cast<ScalarType>(t->type), t->constant};
+  return new (room)
+      Tensor{t->data,    t->sizes, t->order, t->elements, t->rank, static_cast<ScalarType>(t->type),
+             t->constant};
 }
 
-const deuteron_tensor* item(const deuteron_value& v, int32_t k) { return static_cast<const deuteron_tensor* const*>(v.items)[k]; }
+const deuteron_tensor* item(const deuteron_value& v, int32_t k) {
+  return static_cast<const deuteron_tensor* const*>(v.items)[k];
+}
 
 Value* empty_value(Arena& arena, Kind kind) {
   void* room = arena.make<Value>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the NPU from C, through the same backend that the runtime has. What the loader proves was proved when this was made.
+// Calls of the NPU from C, through the same backend that the runtime has. What the loader proves
+// was proved when this was made.
 #include "deuteron_npu.h"
 
 #include "npu/neutron/delegate/delegate.h"
@@ -8,14 +9,17 @@ namespace {
 
 using namespace deuteron;
 
-const deuteron_npu_call& call_of(const DelegateCall& c) { return *static_cast<const deuteron_npu_call*>(c.origin); }
+const deuteron_npu_call& call_of(const DelegateCall& c) {
+  return *static_cast<const deuteron_npu_call*>(c.origin);
+}
 
 Tensor tensor_of(const DelegateCall& c, int32_t i) {
   const deuteron_npu_tensor& t = call_of(c).arguments[i];
   return {t.data, t.sizes, t.order, t.elements, t.rank, static_cast<ScalarType>(t.type), false};
 }
 
-// The one option that the backend asks for: the index of the scratch argument, which C has as decimals.
+// The one option that the backend asks for: the index of the scratch argument, which C has as
+// decimals.
 const uint8_t* option_of(const DelegateCall& c, const char*, uint32_t* bytes) {
   const char* digits = call_of(c).scratch;
   *bytes = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads every model, runs each once on the inputs that lie beside it, and prints a checksum of each output.
-// Text goes to the board's console (deuteron/boards/*/port.cpp); replace that, and the inputs, by what your board has.
+// Loads every model, runs each once on the inputs that lie beside it, and prints a checksum of each
+// output. Text goes to the board's console (deuteron/boards/*/port.cpp); replace that, and the
+// inputs, by what your board has.
 #include "model.h"
 
 #include "runtime/fnv1a.h"
@@ -34,7 +35,9 @@ void run(void* p) {
 BoardExit run_model(const Model& model, Program& program) {
   Status status;
   for (int32_t i = 0; i < program.input_count() && status.ok(); i++)
-    status = i < model.input_count ? program.set_input(i, model.inputs[i].data, model.inputs[i].bytes) : program.set_input(i, nullptr, 0);
+    status = i < model.input_count
+                 ? program.set_input(i, model.inputs[i].data, model.inputs[i].bytes)
+                 : program.set_input(i, nullptr, 0);
   Running running{&program, {}};
   RunCost cost;
   if (status.ok()) {
@@ -51,7 +54,8 @@ BoardExit run_model(const Model& model, Program& program) {
     const Tensor& t = program.output(i);
     const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
     const uint64_t sum = fnv1a(t.data, bytes);
-    const bool known = model.expected && i < model.output_count, same = known && model.expected[i] == sum;
+    const bool known = model.expected && i < model.output_count,
+               same = known && model.expected[i] == sum;
     if (known && !same) end = BoardExit::other_outputs;
     Line line("@output ");
     line.text(model.name).text(" ").signed_number(i).text(" bytes ").number(bytes).text(" fnv1a ");

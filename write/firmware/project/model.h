@@ -9,7 +9,8 @@ struct Model {
   const char* name;
   const uint8_t *begin, *end;  // the program, 16-aligned
   deuteron::Memory tables;     // of its own, for as long as it is loaded
-  const deuteron::Memory* planned;  // all models that lie in one memory share it: one runs at a time
+  const deuteron::Memory*
+      planned;  // all models that lie in one memory share it: one runs at a time
   int32_t memories;
   const deuteron::File* inputs;
   int32_t input_count;

@@ -4,8 +4,9 @@
 
 namespace deuteron::neutron {
 
-// y[b,m,n] = clamp(y_zero + rq(sum over k of (x[b,m,k] - x_zero) * (other[b,k,n] - other_zero))); y [batch,m,n] without gaps.
-// Any operand may lie transposed or repeat over the batch: its strides say how. Limit: k <= kMostInner
+// y[b,m,n] = clamp(y_zero + rq(sum over k of (x[b,m,k] - x_zero) * (other[b,k,n] - other_zero))); y
+// [batch,m,n] without gaps. Any operand may lie transposed or repeat over the batch: its strides
+// say how. Limit: k <= kMostInner
 struct MatMulCall {
   Operand x, other, y;
   int32_t batch, m, k, n;

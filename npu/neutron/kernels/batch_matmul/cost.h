@@ -8,10 +8,13 @@ namespace deuteron::neutron {
 
 constexpr Cost cost_of(const Machine& m, Kind, const MatMulCall& a) {
   Cost cost = cycles::dense(m, a.batch, a.m, cycles::ceil_div(a.k, m.lanes), a.n);
-  // An operand whose rows of k are not contiguous is transposed on its way in: an access for each element, once.
+  // An operand whose rows of k are not contiguous is transposed on its way in: an access for each
+  // element, once.
   const int64_t access = m.sram_bytes_q8 / 256 > 0 ? m.sram_bytes_q8 / 256 : 1;
-  if (a.x_k_stride != 1 && a.k > 1) cost.activations += cycles::sram(m, int64_t{a.batch} * a.m * a.k * access);
-  if (a.other_k_stride != 1 && a.k > 1) cost.activations += cycles::sram(m, int64_t{a.batch} * a.k * a.n * access);
+  if (a.x_k_stride != 1 && a.k > 1)
+    cost.activations += cycles::sram(m, int64_t{a.batch} * a.m * a.k * access);
+  if (a.other_k_stride != 1 && a.k > 1)
+    cost.activations += cycles::sram(m, int64_t{a.batch} * a.k * a.n * access);
   cost.macs = int64_t{a.batch} * a.m * a.k * a.n;
   return cost;
 }

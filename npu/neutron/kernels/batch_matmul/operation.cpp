@@ -19,7 +19,8 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8(1));
   DEUTERON_TRY(op.int8_result());
   const Shape &a = op.shape(0), &b = op.shape(1);
-  if (a.size() < 2 || b.size() < 2) return op.wrong("ranks", fmt::format("{}, {}", a.size(), b.size()), "at least 2");
+  if (a.size() < 2 || b.size() < 2)
+    return op.wrong("ranks", fmt::format("{}, {}", a.size(), b.size()), "at least 2");
   const auto end = [](const Shape& s, size_t back) { return s[s.size() - back]; };
   const i64 m = end(a, p->adj_x() ? 1 : 2), k = end(a, p->adj_x() ? 2 : 1);
   const i64 k2 = end(b, p->adj_y() ? 1 : 2), n = end(b, p->adj_y() ? 2 : 1);
@@ -28,7 +29,8 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   for (size_t i = 0; i + 2 < expected.size(); ++i) {
     const size_t back = expected.size() - i;
     const i64 ea = back <= a.size() ? end(a, back) : 1, eb = back <= b.size() ? end(b, back) : 1;
-    if (ea != eb && ea != 1 && eb != 1) return op.wrong("batch extents", fmt::format("{}", eb), fmt::format("{}", ea));
+    if (ea != eb && ea != 1 && eb != 1)
+      return op.wrong("batch extents", fmt::format("{}", eb), fmt::format("{}", ea));
     expected[i] = std::max(ea, eb);
   }
   expected[expected.size() - 2] = m;
@@ -37,23 +39,29 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   return op.push(batch_matmul_operation, BatchMatmul{p->adj_x(), p->adj_y()}, {op.in(0), op.in(1)});
 }
 
-// One call where the batch axes of both operands are one stride each; else one for each index of the outer batch axes.
+// One call where the batch axes of both operands are one stride each; else one for each index of
+// the outer batch axes.
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<BatchMatmul>();
   const TensorId x = s.inputs[0], other = s.inputs[1];
   const Shape& y = l.shape(s.output);
   const size_t rank = y.size();
   const auto f = checked_multiplier(
-      product_factor(l.type(x).quant, l.type(other).quant, s.y, Rounding::tflite, Quotient::wide), Ties::away, kScaleRule);
+      product_factor(l.type(x).quant, l.type(other).quant, s.y, Rounding::tflite, Quotient::wide),
+      Ties::away, kScaleRule);
   if (!f) return l.bad_scale("batch_matmul");
-  const Shape &xs = l.shape(x), x_own = l.strides(x), &os = l.shape(other), other_own = l.strides(other);
+  const Shape &xs = l.shape(x), x_own = l.strides(x), &os = l.shape(other),
+              other_own = l.strides(other);
   MatMulCall base{};
-  base.m = l.word(y[rank - 2]), base.n = l.word(y[rank - 1]), base.k = l.word(a.adjoint_x ? xs[xs.size() - 2] : xs.back());
+  base.m = l.word(y[rank - 2]), base.n = l.word(y[rank - 1]),
+  base.k = l.word(a.adjoint_x ? xs[xs.size() - 2] : xs.back());
   if (base.k > kMostInner) return l.wrong("inner extent", base.k, kMostInner, "batch_matmul");
-  base.x_m_stride = l.word(x_own[xs.size() - (a.adjoint_x ? 1 : 2)]), base.x_k_stride = l.word(x_own[xs.size() - (a.adjoint_x ? 2 : 1)]);
+  base.x_m_stride = l.word(x_own[xs.size() - (a.adjoint_x ? 1 : 2)]),
+  base.x_k_stride = l.word(x_own[xs.size() - (a.adjoint_x ? 2 : 1)]);
   base.other_k_stride = l.word(other_own[os.size() - (a.adjoint_y ? 1 : 2)]),
   base.other_n_stride = l.word(other_own[os.size() - (a.adjoint_y ? 2 : 1)]);
-  base.x_zero = l.type(x).quant.zero_point[0], base.other_zero = l.type(other).quant.zero_point[0], base.y_zero = s.y.zero_point[0];
+  base.x_zero = l.type(x).quant.zero_point[0], base.other_zero = l.type(other).quant.zero_point[0],
+  base.y_zero = s.y.zero_point[0];
   base.multiplier = f->value, base.shift = f->shift;
   fill_bounds(base, s);
   StridedAxes batch;
@@ -61,7 +69,8 @@ Fault lower(Lowering& l, const Operation& s) {
   batch.stride.resize(3);
   for (size_t i = 0; i + 2 < rank; ++i) {
     batch.extent.push_back(y[i]);
-    batch.stride[0].push_back(xb[i]), batch.stride[1].push_back(ob[i]), batch.stride[2].push_back(yb[i]);
+    batch.stride[0].push_back(xb[i]), batch.stride[1].push_back(ob[i]),
+        batch.stride[2].push_back(yb[i]);
   }
   batch.simplify();
   const size_t axes = batch.extent.size();
@@ -93,7 +102,10 @@ constexpr TfliteRow kRows[] = {
 const OperationDef batch_matmul_operation = {
     .tflite = kRows,
     .fusing = kRequantizes,
-    .placing = {.reads_gaps = reads_all_gaps, .writes_gaps = writes_no_gaps, .overwrites = 0, .share = nullptr,
+    .placing = {.reads_gaps = reads_all_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 0,
+                .share = nullptr,
                 .without_kernel = {}},
     .lower = lower,
 };

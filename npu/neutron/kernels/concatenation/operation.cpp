@@ -16,7 +16,8 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8_result());
   const i64 rank = op.y().rank();
   i64 axis = p->axis();
-  if (axis < -rank || axis >= rank) return op.wrong("axis", fmt::format("{}", axis), fmt::format("below {}", rank));
+  if (axis < -rank || axis >= rank)
+    return op.wrong("axis", fmt::format("{}", axis), fmt::format("below {}", rank));
   if (axis < 0) axis += rank;
   Shape expected = op.y().shape;
   expected[axis] = 0;
@@ -26,10 +27,12 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
     DEUTERON_TRY(op.int8(i));
     DEUTERON_TRY(op.same_quant(i));
     Shape part = op.shape(i);
-    if (part.size() != expected.size()) return op.wrong("rank of a part", fmt::format("{}", part.size()), fmt::format("{}", rank));
+    if (part.size() != expected.size())
+      return op.wrong("rank of a part", fmt::format("{}", part.size()), fmt::format("{}", rank));
     expected[axis] += part[axis];
     part[axis] = expected[axis];
-    if (part != expected) return op.wrong("shape of a part", to_text(op.shape(i)), to_text(op.y().shape));
+    if (part != expected)
+      return op.wrong("shape of a part", to_text(op.shape(i)), to_text(op.y().shape));
   }
   DEUTERON_TRY(op.shape_of_y(expected));
   Operation s;
@@ -40,12 +43,15 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
 
 bool is_identity(const Model&, const Operation& s) { return s.inputs.size() == 1; }
 
-bool writes_gaps(const Model& m, const Operation& s) { return s.as<Concatenation>().axis + 1 == m.type(s.output).rank(); }
+bool writes_gaps(const Model& m, const Operation& s) {
+  return s.as<Concatenation>().axis + 1 == m.type(s.output).rank();
+}
 
 std::vector<bool> share(Sharing& sharing, size_t operation) {
   const Operation& s = sharing.operation(operation);
   std::vector<bool> parts;
-  for (size_t p = 0; p < s.inputs.size(); ++p) parts.push_back(sharing.as_part(operation, s.as<Concatenation>().axis, p));
+  for (size_t p = 0; p < s.inputs.size(); ++p)
+    parts.push_back(sharing.as_part(operation, s.as<Concatenation>().axis, p));
   return parts;
 }
 
@@ -56,7 +62,8 @@ Fault lower(Lowering& l, const Operation& s) {
   for (size_t p = 0; p < s.inputs.size(); ++p) {
     const Shape& part = l.shape(s.inputs[p]);
     if (!l.lies_there(p))
-      lower_copy(l, Kind::kStridedSliceConcat, s.inputs[p], 0, s.output, before * to[axis], {part, {l.strides(s.inputs[p]), to}});
+      lower_copy(l, Kind::kStridedSliceConcat, s.inputs[p], 0, s.output, before * to[axis],
+                 {part, {l.strides(s.inputs[p]), to}});
     before += part[axis];
   }
   return std::nullopt;
@@ -70,9 +77,16 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef concatenation_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = is_identity, .ending = plain_ending, .only_moves = false, .as_function = no_function,
-               .fold = nullptr, .fuse = nullptr},
-    .placing = {.reads_gaps = reads_all_gaps, .writes_gaps = writes_gaps, .overwrites = 0, .share = share,
+    .fusing = {.is_identity = is_identity,
+               .ending = plain_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = nullptr,
+               .fuse = nullptr},
+    .placing = {.reads_gaps = reads_all_gaps,
+                .writes_gaps = writes_gaps,
+                .overwrites = 0,
+                .share = share,
                 .without_kernel = "its parts are made in place"},
     .lower = lower,
 };

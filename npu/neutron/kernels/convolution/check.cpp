@@ -14,7 +14,8 @@ void check_convolution(CallCheck& call, Kind kind, const ConvCall& a, int32_t y_
   call.product({a.out_c});
   call.window(a.kernel_h, a.stride_h, a.dilation_h, a.pad_top);
   call.window(a.kernel_w, a.stride_w, a.dilation_w, a.pad_left);
-  if (kind == Kind::kConv2DPointwise) call.need(a.kernel_h == 1 && a.kernel_w == 1, Reason::kWindow);
+  if (kind == Kind::kConv2DPointwise)
+    call.need(a.kernel_h == 1 && a.kernel_w == 1, Reason::kWindow);
   if (kind == Kind::kConv2DStandardV2) call.need(a.dilation_w == 1, Reason::kWindow);
   call.steps({a.x_zero, a.y_zero});
   call.bounds(a.y_min, a.y_max);
@@ -29,7 +30,9 @@ void check_convolution(CallCheck& call, Kind kind, const ConvCall& a, int32_t y_
 
 namespace {
 
-void check(CallCheck& call, Kind kind, const ConvCall& a) { check_convolution(call, kind, a, a.out_h, a.out_w); }
+void check(CallCheck& call, Kind kind, const ConvCall& a) {
+  check_convolution(call, kind, a, a.out_h, a.out_w);
+}
 
 }  // namespace
 

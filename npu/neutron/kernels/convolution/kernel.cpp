@@ -7,8 +7,9 @@ namespace deuteron::neutron {
 
 void convolve(Kind kind, const ConvCall& a, const Memory& memory) {
   int8_t* y = memory.write(a.y);
-  for_each_result(kind, a, memory,
-                  [&a, y](int32_t result, int32_t channel, int8_t value) { y[int64_t{result} * a.y_pitch + channel] = value; });
+  for_each_result(kind, a, memory, [&a, y](int32_t result, int32_t channel, int8_t value) {
+    y[int64_t{result} * a.y_pitch + channel] = value;
+  });
 }
 
 }  // namespace deuteron::neutron

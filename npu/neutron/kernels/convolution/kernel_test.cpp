@@ -15,7 +15,8 @@ void check(const ConvCase& k, uint32_t seed) {
   SCOPED_TRACE(testing::Message() << k.name);
   Random random(seed);
   ConvCall a = call_of(k, random);
-  const Bytes weight = random.bytes(k.oc * k.kh * k.kw * k.c), x = random.bytes(((k.n * k.h * k.w) - 1) * a.x_pitch + k.c);
+  const Bytes weight = random.bytes(k.oc * k.kh * k.kw * k.c),
+              x = random.bytes(((k.n * k.h * k.w) - 1) * a.x_pitch + k.c);
   const std::vector<int32_t> params = random_params(random, k.oc);
   Model model;
   a.x = model.input(static_cast<int64_t>(x.size()));
@@ -24,11 +25,13 @@ void check(const ConvCase& k, uint32_t seed) {
   a.weights = model.constant(pack(k.kind, a, weight));
   a.params = model.params(params);
   model.call(k.kind, a);
-  test::expect_same(test::result_of(model, {x}),
-                    reference(k.kind, a, x, weight, params, Bytes(static_cast<size_t>(y_bytes), test::kCleared)));
+  test::expect_same(
+      test::result_of(model, {x}),
+      reference(k.kind, a, x, weight, params, Bytes(static_cast<size_t>(y_bytes), test::kCleared)));
 }
 
-constexpr Kind kV1 = Kind::kConv2DStandardV1, kV2 = Kind::kConv2DStandardV2, kOne = Kind::kConv2DPointwise, kBack = Kind::kConv2DTransposed;
+constexpr Kind kV1 = Kind::kConv2DStandardV1, kV2 = Kind::kConv2DStandardV2,
+               kOne = Kind::kConv2DPointwise, kBack = Kind::kConv2DTransposed;
 
 TEST(NeutronConvolution, AgainstTheDefinition) {
   const ConvCase cases[] = {
@@ -65,8 +68,10 @@ TEST(NeutronConvolution, AGroupReadsAndWritesItsChannelsOnly) {
   ConvCall a{};
   a.n = 2, a.h = 5, a.w = 4, a.c = 3, a.x_pitch = 6, a.kernel_h = 3, a.kernel_w = 2,
   a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
-  a.out_h = 3, a.out_w = 3, a.out_c = 5, a.y_pitch = 10, a.y_min = -128, a.y_max = 127, a.x_zero = -5;
-  const Bytes x = random.bytes(2 * 5 * 4 * 6), weights[] = {random.bytes(5 * 6 * 3), random.bytes(5 * 6 * 3)};
+  a.out_h = 3, a.out_w = 3, a.out_c = 5, a.y_pitch = 10, a.y_min = -128, a.y_max = 127,
+  a.x_zero = -5;
+  const Bytes x = random.bytes(2 * 5 * 4 * 6),
+              weights[] = {random.bytes(5 * 6 * 3), random.bytes(5 * 6 * 3)};
   const std::vector<int32_t> params = random_params(random, 5);
   const Operand in = model.input(240), out = model.output(2 * 3 * 3 * 10);
   Bytes want(180, test::kCleared);
@@ -76,7 +81,8 @@ TEST(NeutronConvolution, AGroupReadsAndWritesItsChannelsOnly) {
     a.weights = model.constant(pack(kV1, a, weights[g]));
     a.params = model.params(params);
     model.call(kV1, a);
-    Bytes part = reference(kV1, a, Bytes(x.begin() + 3 * g, x.end()), weights[g], params, Bytes(want.begin() + 5 * g, want.end()));
+    Bytes part = reference(kV1, a, Bytes(x.begin() + 3 * g, x.end()), weights[g], params,
+                           Bytes(want.begin() + 5 * g, want.end()));
     std::copy(part.begin(), part.end(), want.begin() + 5 * g);
   }
   test::expect_same(test::result_of(model, {x}), want);
@@ -85,13 +91,16 @@ TEST(NeutronConvolution, AGroupReadsAndWritesItsChannelsOnly) {
 TEST(NeutronConvolution, LargestSumsDoNotWrap) {
   Model model;
   ConvCall a{};
-  a.n = a.h = a.w = 1, a.c = a.x_pitch = 65528, a.kernel_h = a.kernel_w = a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
+  a.n = a.h = a.w = 1, a.c = a.x_pitch = 65528,
+  a.kernel_h = a.kernel_w = a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
   a.out_h = a.out_w = a.out_c = a.y_pitch = 1, a.x_zero = 127, a.y_min = -128, a.y_max = 127;
   const Bytes x(65528, -128), weight(65528, -128);
   const std::vector<int32_t> params = {0, 1 << 30, -24};
-  a.x = model.input(65528), a.y = model.output(1), a.weights = model.constant(pack(kOne, a, weight)), a.params = model.params(params);
+  a.x = model.input(65528), a.y = model.output(1),
+  a.weights = model.constant(pack(kOne, a, weight)), a.params = model.params(params);
   model.call(kOne, a);
-  EXPECT_EQ(test::result_of(model, {x})[0], end_of(int64_t{65528} * 255 * 128, 1 << 30, -24, 0, -128, 127));
+  EXPECT_EQ(test::result_of(model, {x})[0],
+            end_of(int64_t{65528} * 255 * 128, 1 << 30, -24, 0, -128, 127));
   EXPECT_EQ(test::result_of(model, {x})[0], 64);
 }
 

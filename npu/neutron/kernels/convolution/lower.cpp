@@ -7,7 +7,8 @@
 
 namespace deuteron::neutron {
 
-Fault fill_convolution(Lowering& l, const Operation& s, const Window& w, const char* rule, ConvCall& c) {
+Fault fill_convolution(Lowering& l, const Operation& s, const Window& w, const char* rule,
+                       ConvCall& c) {
   if (auto fault = l.window_limits(w, rule)) return fault;
   if (auto fault = l.products_limit(w, l.shape(s.inputs[0])[3], rule)) return fault;
   fill_image(c, l, s, w);
@@ -20,12 +21,15 @@ Fault fill_convolution(Lowering& l, const Operation& s, const Window& w, const c
 Kind kind_of_convolution(const Machine& machine, const Window& w, const ConvCall& c) {
   if (w.kernel_h == 1 && w.kernel_w == 1 && !w.padded()) return Kind::kConv2DPointwise;
   const auto cycles = [&](Kind kind) { return cost_of(machine, kind, c).total(); };
-  if (w.dilation_w == 1 && cycles(Kind::kConv2DStandardV2) < cycles(Kind::kConv2DStandardV1)) return Kind::kConv2DStandardV2;
+  if (w.dilation_w == 1 && cycles(Kind::kConv2DStandardV2) < cycles(Kind::kConv2DStandardV1))
+    return Kind::kConv2DStandardV2;
   return Kind::kConv2DStandardV1;
 }
 
-Fault locate_operands(Lowering& l, const Operation& s, Kind kind, std::span<const int8_t> weights, const char* rule, ConvCall& c) {
-  const auto factors = convolution_factors(l.type(s.inputs[0]).quant, l.type(s.inputs[1]).quant, s.y, c.out_c);
+Fault locate_operands(Lowering& l, const Operation& s, Kind kind, std::span<const int8_t> weights,
+                      const char* rule, ConvCall& c) {
+  const auto factors =
+      convolution_factors(l.type(s.inputs[0]).quant, l.type(s.inputs[1]).quant, s.y, c.out_c);
   if (!factors) return l.bad_scale(rule);
   l.locate(c.x, s.inputs[0]);
   l.locate(c.y, s.output);
@@ -35,7 +39,8 @@ Fault locate_operands(Lowering& l, const Operation& s, Kind kind, std::span<cons
   return std::nullopt;
 }
 
-Fault lower_convolution(Lowering& l, const Operation& s, const Window& w, std::span<const int8_t> weights) {
+Fault lower_convolution(Lowering& l, const Operation& s, const Window& w,
+                        std::span<const int8_t> weights) {
   ConvCall c{};
   DEUTERON_TRY(fill_convolution(l, s, w, "conv2d", c));
   const Kind kind = kind_of_convolution(l.machine(), w, c);

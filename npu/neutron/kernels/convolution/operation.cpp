@@ -16,9 +16,11 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8_result());
   const Shape &x = op.shape(0), &w = op.shape(1), &r = op.y().shape;
   DEUTERON_TRY(op.convolved(0, 0, 2));
-  if (w[3] != x[3]) return op.wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
+  if (w[3] != x[3])
+    return op.wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
   DEUTERON_TRY(op.image_result(x[0], w[0]));
-  Window v{w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
+  Window v{
+      w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
   Operation s;
   DEUTERON_TRY(op.sliding(*p, x, r, &v, &s));
   return op.push(convolution_operation, Convolution{v}, {op.in(0), op.in(1), op.in(2)}, s);
@@ -40,8 +42,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef convolution_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = never_identity, .ending = requantized_ending, .only_moves = false,
-               .as_function = no_function, .fold = fold, .fuse = nullptr},
+    .fusing = {.is_identity = never_identity,
+               .ending = requantized_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
     .placing = kWithGaps,
     .lower = lower,
 };

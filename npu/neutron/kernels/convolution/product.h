@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense products over packed weights, tile by tile. A tile is some results for eight channels; each block of 8 channels x 8 lanes of weights is
-// widened to 16 bits once for all results of the tile. An input without its zero point (-255..255) times a weight fits 16 bits, and the inner
-// loop is eight products into eight sums, which compilers vectorise.
+// Dense products over packed weights, tile by tile. A tile is some results for eight channels; each
+// block of 8 channels x 8 lanes of weights is widened to 16 bits once for all results of the tile.
+// An input without its zero point (-255..255) times a weight fits 16 bits, and the inner loop is
+// eight products into eight sums, which compilers vectorise.
 #pragma once
 #include "npu/neutron/kernels/convolution/call.h"
 
@@ -20,13 +21,15 @@ struct Weights {
   int16_t by_lane[kLanes][kUnits];
   void widen(const int8_t* block) {
     for (int32_t unit = 0; unit < kUnits; ++unit)
-      for (int32_t lane = 0; lane < kLanes; ++lane) by_lane[lane][unit] = block[unit * kLanes + lane];
+      for (int32_t lane = 0; lane < kLanes; ++lane)
+        by_lane[lane][unit] = block[unit * kLanes + lane];
   }
 };
 
 inline void multiply_add(const int16_t (&x)[kLanes], const Weights& w, uint32_t (&sums)[kUnits]) {
   for (int32_t lane = 0; lane < kLanes; ++lane)
-    for (int32_t unit = 0; unit < kUnits; ++unit) sums[unit] += static_cast<uint32_t>(x[lane] * w.by_lane[lane][unit]);
+    for (int32_t unit = 0; unit < kUnits; ++unit)
+      sums[unit] += static_cast<uint32_t>(x[lane] * w.by_lane[lane][unit]);
 }
 
 inline void load(const int8_t* from, int32_t lanes, int32_t zero, int16_t (&x)[kLanes]) {
@@ -34,13 +37,16 @@ inline void load(const int8_t* from, int32_t lanes, int32_t zero, int16_t (&x)[k
     for (int32_t lane = 0; lane < kLanes; ++lane) x[lane] = static_cast<int16_t>(from[lane] - zero);
     return;
   }
-  for (int32_t lane = 0; lane < kLanes; ++lane) x[lane] = static_cast<int16_t>(lane < lanes ? from[lane] - zero : 0);
+  for (int32_t lane = 0; lane < kLanes; ++lane)
+    x[lane] = static_cast<int16_t>(lane < lanes ? from[lane] - zero : 0);
 }
 
 using Sums = uint32_t[kTile][kUnits];
 
-// A tap of the window for all results: pixel[i] is what it meets, null outside. Returns whether it meets anything.
-inline bool meet(const ConvCall& a, const Tile& tile, int32_t kh, int32_t kw, bool transposed, const int8_t* (&pixel)[kTile]) {
+// A tap of the window for all results: pixel[i] is what it meets, null outside. Returns whether it
+// meets anything.
+inline bool meet(const ConvCall& a, const Tile& tile, int32_t kh, int32_t kw, bool transposed,
+                 const int8_t* (&pixel)[kTile]) {
   bool any = false;
   for (int32_t i = 0; i < tile.count; ++i) {
     int32_t ih = tile.top[i], iw = tile.left[i];
@@ -63,7 +69,8 @@ inline bool meet(const ConvCall& a, const Tile& tile, int32_t kh, int32_t kw, bo
 }
 
 // Lanes over the channels of each tap.
-inline void sum_by_channel(const ConvCall& a, const Tile& tile, const int8_t* weights, bool transposed, Sums& sums) {
+inline void sum_by_channel(const ConvCall& a, const Tile& tile, const int8_t* weights,
+                           bool transposed, Sums& sums) {
   const int8_t* pixel[kTile];
   const int32_t blocks = (a.c + kLanes - 1) / kLanes;
   for (int32_t kh = 0; kh < a.kernel_h; ++kh)
@@ -83,13 +90,16 @@ inline void sum_by_channel(const ConvCall& a, const Tile& tile, const int8_t* we
     }
 }
 
-// Lanes over the columns and channels of each row of the window, which lie one behind the other in x when its pixels have no gaps.
-inline void load_row(const ConvCall& a, const int8_t* row, int32_t left, int32_t first, int16_t (&x)[kLanes]) {
+// Lanes over the columns and channels of each row of the window, which lie one behind the other in
+// x when its pixels have no gaps.
+inline void load_row(const ConvCall& a, const int8_t* row, int32_t left, int32_t first,
+                     int16_t (&x)[kLanes]) {
   for (int32_t lane = 0; lane < kLanes; ++lane) {
     const int32_t at = first + lane, column = at / a.c;
     const int32_t iw = left + column;
     const bool inside = column < a.kernel_w && iw >= 0 && iw < a.w;
-    x[lane] = static_cast<int16_t>(inside ? row[int64_t{iw} * a.x_pitch + (at - column * a.c)] - a.x_zero : 0);
+    x[lane] = static_cast<int16_t>(
+        inside ? row[int64_t{iw} * a.x_pitch + (at - column * a.c)] - a.x_zero : 0);
   }
 }
 
@@ -105,7 +115,8 @@ inline void sum_by_row(const ConvCall& a, const Tile& tile, const int8_t* weight
         if (ih < 0 || ih >= a.h) continue;
         const int8_t* row = tile.image[i] + int64_t{ih} * a.w * a.x_pitch;
         int16_t x[kLanes];
-        const bool whole = a.x_pitch == a.c && tile.left[i] >= 0 && tile.left[i] + a.kernel_w <= a.w;
+        const bool whole =
+            a.x_pitch == a.c && tile.left[i] >= 0 && tile.left[i] + a.kernel_w <= a.w;
         if (whole) load(row + int64_t{tile.left[i]} * a.c + first, length - first, a.x_zero, x);
         else load_row(a, row, tile.left[i], first, x);
         multiply_add(x, w, sums[i]);

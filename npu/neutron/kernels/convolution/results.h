@@ -6,10 +6,12 @@
 
 namespace deuteron::neutron {
 
-// end(result, channel, value): the int8 of the convolution, within its bounds. Results are counted in the order of y, [n, out_h, out_w].
+// end(result, channel, value): the int8 of the convolution, within its bounds. Results are counted
+// in the order of y, [n, out_h, out_w].
 template <class End>
 void for_each_result(Kind kind, const ConvCall& a, const Memory& memory, End end) {
-  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights), *params = memory.read(a.params);
+  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights),
+               *params = memory.read(a.params);
   const bool transposed = kind == Kind::kConv2DTransposed;
   const int64_t group_bytes = conv_weight_bytes(kind, a) / ((a.out_c + kUnits - 1) / kUnits);
   const int32_t results = a.n * a.out_h * a.out_w;
@@ -34,8 +36,10 @@ void for_each_result(Kind kind, const ConvCall& a, const Memory& memory, End end
       for (int32_t unit = 0; unit < units; ++unit) {
         const ChannelParams p = params_of(params, oc + unit);
         for (int32_t i = 0; i < tile.count; ++i) {
-          const int32_t biased = static_cast<int32_t>(sums[i][unit] + static_cast<uint32_t>(p.bias));
-          end(done + i, oc + unit, finish(biased, p.multiplier, p.shift, a.y_zero, a.y_min, a.y_max));
+          const int32_t biased =
+              static_cast<int32_t>(sums[i][unit] + static_cast<uint32_t>(p.bias));
+          end(done + i, oc + unit,
+              finish(biased, p.multiplier, p.shift, a.y_zero, a.y_min, a.y_max));
         }
       }
     }

@@ -4,10 +4,13 @@
 
 namespace deuteron::neutron {
 
-// Conv2DAdd: the convolution of kind `method`, and the sum of its int8 results and `other` as they leave.
+// Conv2DAdd: the convolution of kind `method`, and the sum of its int8 results and `other` as they
+// leave.
 //   v = convolution's result, within its own bounds
-//   y = clamp(sum_zero + rq_sum(rq_x((v - x_zero) << left_shift) + rq_other((other - other_zero) << left_shift))); left_shift as in Add
-// `other` is [n, out_h, out_w, out_c] with a pitch of its own; y lies where the convolution's would.
+//   y = clamp(sum_zero + rq_sum(rq_x((v - x_zero) << left_shift) + rq_other((other - other_zero) <<
+//   left_shift))); left_shift as in Add
+// `other` is [n, out_h, out_w, out_c] with a pitch of its own; y lies where the convolution's
+// would.
 struct ConvAddCall {
   ConvCall conv;
   Operand other;

@@ -9,8 +9,11 @@ namespace {
 
 void check(CallCheck& call, Kind, const ConvAddCall& a) {
   const Kind method = method_of(a);
-  call.need(method == Kind::kConv2DStandardV1 || method == Kind::kConv2DStandardV2 || method == Kind::kConv2DPointwise, Reason::kWindow);
-  const int64_t other_bytes = call.pixels_span(a.conv.n, a.conv.out_h, a.conv.out_w, a.conv.out_c, a.other_pitch);
+  call.need(method == Kind::kConv2DStandardV1 || method == Kind::kConv2DStandardV2 ||
+                method == Kind::kConv2DPointwise,
+            Reason::kWindow);
+  const int64_t other_bytes =
+      call.pixels_span(a.conv.n, a.conv.out_h, a.conv.out_w, a.conv.out_c, a.other_pitch);
   call.need(in(a.left_shift, 0, 22), Reason::kQuantization);
   call.steps({a.x_zero, a.other_zero, a.sum_zero});
   for (const int32_t shift : {a.x_shift, a.other_shift, a.sum_shift}) call.shift(shift);
@@ -22,6 +25,7 @@ void check(CallCheck& call, Kind, const ConvAddCall& a) {
 
 }  // namespace
 
-const KernelDef convolution_add_kernel = kernel_def<ConvAddCall, check, cost_of, bytes_of>(Moves::kNo);
+const KernelDef convolution_add_kernel =
+    kernel_def<ConvAddCall, check, cost_of, bytes_of>(Moves::kNo);
 
 }  // namespace deuteron::neutron

@@ -7,7 +7,8 @@
 
 namespace deuteron::neutron {
 
-// The convolution, then the work of an Add; what lies between never reaches SRAM, and there is one set-up.
+// The convolution, then the work of an Add; what lies between never reaches SRAM, and there is one
+// set-up.
 constexpr Cost cost_of(const Machine& m, Kind, const ConvAddCall& a) {
   const int64_t results = int64_t{a.conv.n} * a.conv.out_h * a.conv.out_w * a.conv.out_c;
   Cost cost = cost_of(m, method_of(a), a.conv);
@@ -17,7 +18,8 @@ constexpr Cost cost_of(const Machine& m, Kind, const ConvAddCall& a) {
 }
 
 constexpr int64_t bytes_of(Kind, const ConvAddCall& a) {
-  return bytes_of(method_of(a), a.conv) + int64_t{a.conv.n} * a.conv.out_h * a.conv.out_w * a.conv.out_c;
+  return bytes_of(method_of(a), a.conv) +
+         int64_t{a.conv.n} * a.conv.out_h * a.conv.out_w * a.conv.out_c;
 }
 
 }  // namespace deuteron::neutron

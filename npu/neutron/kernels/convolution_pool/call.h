@@ -4,10 +4,12 @@
 
 namespace deuteron::neutron {
 
-// Conv2DStandardV1Pool, V2Pool, Conv2DPointwisePool: the convolution, and a pool over its int8 results as they leave. The pool's windows
-// neither overlap nor reach outside: y [n, out_h / pool_h, out_w / pool_w, out_c] with the convolution's y operand and pitch, its out_h and
-// out_w are the results before the pool. Rows and columns that fill no window are not computed.
-//   maximum  clamp(largest)      average  clamp(sum / (pool_h * pool_w)), to nearest, halves away from zero, as AvgPool
+// Conv2DStandardV1Pool, V2Pool, Conv2DPointwisePool: the convolution, and a pool over its int8
+// results as they leave. The pool's windows neither overlap nor reach outside: y [n, out_h /
+// pool_h, out_w / pool_w, out_c] with the convolution's y operand and pitch, its out_h and out_w
+// are the results before the pool. Rows and columns that fill no window are not computed.
+//   maximum  clamp(largest)      average  clamp(sum / (pool_h * pool_w)), to nearest, halves away
+//   from zero, as AvgPool
 struct ConvPoolCall {
   ConvCall conv;
   int32_t pool_h, pool_w;

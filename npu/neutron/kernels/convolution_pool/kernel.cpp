@@ -7,13 +7,16 @@
 namespace deuteron::neutron {
 namespace {
 
-// A window of a pool that fits a tile shares it with the next windows; a larger one takes several tiles.
+// A window of a pool that fits a tile shares it with the next windows; a larger one takes several
+// tiles.
 void convolve_and_pool(Kind kind, const ConvPoolCall& p, const Memory& memory) {
   const ConvCall& a = p.conv;
-  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights), *params = memory.read(a.params);
+  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights),
+               *params = memory.read(a.params);
   int8_t* y = memory.write(a.y);
   const int64_t group_bytes = conv_weight_bytes(kind, a) / ((a.out_c + kUnits - 1) / kUnits);
-  const int32_t rows = a.out_h / p.pool_h, columns = a.out_w / p.pool_w, window = p.pool_h * p.pool_w;
+  const int32_t rows = a.out_h / p.pool_h, columns = a.out_w / p.pool_w,
+                window = p.pool_h * p.pool_w;
   const int32_t results = a.n * rows * columns, at_once = window < kTile ? kTile / window : 1;
   Tile tile;
   for (int32_t done = 0; done < results; done += at_once) {
@@ -38,7 +41,8 @@ void convolve_and_pool(Kind kind, const ConvPoolCall& p, const Memory& memory) {
         for (int32_t unit = 0; unit < units; ++unit) {
           const ChannelParams of = params_of(params, oc + unit);
           for (int32_t i = 0; i < tile.count; ++i) {
-            const int32_t biased = static_cast<int32_t>(sums[i][unit] + static_cast<uint32_t>(of.bias));
+            const int32_t biased =
+                static_cast<int32_t>(sums[i][unit] + static_cast<uint32_t>(of.bias));
             const int32_t v = finish(biased, of.multiplier, of.shift, a.y_zero, a.y_min, a.y_max);
             int32_t& so_far = value[i / of_window][unit];
             so_far = p.average != 0 ? so_far + v : v > so_far ? v : so_far;
@@ -49,7 +53,8 @@ void convolve_and_pool(Kind kind, const ConvPoolCall& p, const Memory& memory) {
         for (int32_t unit = 0; unit < units; ++unit) {
           int32_t v = value[i][unit];
           if (p.average != 0) v = (v > 0 ? v + window / 2 : v - window / 2) / window;
-          y[int64_t{done + i} * a.y_pitch + oc + unit] = static_cast<int8_t>(clamp_to(v, p.pool_min, p.pool_max));
+          y[int64_t{done + i} * a.y_pitch + oc + unit] =
+              static_cast<int8_t>(clamp_to(v, p.pool_min, p.pool_max));
         }
     }
   }

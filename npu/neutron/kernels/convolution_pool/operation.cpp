@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "npu/neutron/kernels/convolution/operation.h"
 #include "npu/neutron/converter/fuse.h"
 #include "npu/neutron/kernels/convolution/lower.h"
-#include "npu/neutron/kernels/convolution/operation.h"
 #include "npu/neutron/kernels/convolution_pool/cost.h"
 #include "npu/neutron/kernels/pool/cost.h"
 #include "npu/neutron/kernels/pool/operation.h"
@@ -21,7 +21,8 @@ struct ConvolutionPool {
 // Refused when somebody else reads the middle, when windows overlap or reach outside.
 bool fuse(Model& m, const TensorUses& uses, Operation& s) {
   Operation* before = s.def == &pool_operation ? maker_of_operand(m, uses, s) : nullptr;
-  if (!before || before->def != &convolution_operation || !uses.read_once(s.inputs[0])) return false;
+  if (!before || before->def != &convolution_operation || !uses.read_once(s.inputs[0]))
+    return false;
   const Pool& pool = s.as<Pool>();
   const Window& w = pool.window;
   if (w.padded() || w.dilation_h != 1 || w.dilation_w != 1) return false;
@@ -29,9 +30,16 @@ bool fuse(Model& m, const TensorUses& uses, Operation& s) {
   const auto fits = [](i64 extent, i64 kernel, i64 stride, i64 out) {
     return out == extent / kernel && (stride == kernel || out == 1) && extent >= kernel;
   };
-  if (!fits(x[1], w.kernel_h, w.stride_h, y[1]) || !fits(x[2], w.kernel_w, w.stride_w, y[2])) return false;
-  before->attributes =
-      ConvolutionPool{before->as<Convolution>().window, w.kernel_h, w.kernel_w, x[1], x[2], pool.average, s.low, s.high};
+  if (!fits(x[1], w.kernel_h, w.stride_h, y[1]) || !fits(x[2], w.kernel_w, w.stride_w, y[2]))
+    return false;
+  before->attributes = ConvolutionPool{before->as<Convolution>().window,
+                                       w.kernel_h,
+                                       w.kernel_w,
+                                       x[1],
+                                       x[2],
+                                       pool.average,
+                                       s.low,
+                                       s.high};
   before->def = &convolution_pool_operation;
   before->output = s.output;
   join_origins(*before, s);
@@ -51,7 +59,8 @@ i64 cycles_apart(const Machine& m, Kind convolution, const ConvPoolCall& c) {
   pool.n = c.conv.n, pool.h = c.conv.out_h, pool.w = c.conv.out_w, pool.c = c.conv.out_c;
   pool.kernel_h = pool.stride_h = c.pool_h, pool.kernel_w = pool.stride_w = c.pool_w;
   pool.out_h = c.conv.out_h / c.pool_h, pool.out_w = c.conv.out_w / c.pool_w;
-  return cost_of(m, convolution, c.conv).total() + cost_of(m, c.average ? Kind::kAvgPool : Kind::kMaxPool, pool).total();
+  return cost_of(m, convolution, c.conv).total() +
+         cost_of(m, c.average ? Kind::kAvgPool : Kind::kMaxPool, pool).total();
 }
 
 Fault lower(Lowering& l, const Operation& s) {
@@ -71,8 +80,12 @@ Fault lower(Lowering& l, const Operation& s) {
 
 const OperationDef convolution_pool_operation = {
     .tflite = {},
-    .fusing = {.is_identity = never_identity, .ending = requantized_ending, .only_moves = false,
-               .as_function = no_function, .fold = nullptr, .fuse = fuse},
+    .fusing = {.is_identity = never_identity,
+               .ending = requantized_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = nullptr,
+               .fuse = fuse},
     .placing = kWithGaps,
     .lower = lower,
 };

@@ -4,8 +4,9 @@
 
 namespace deuteron::neutron {
 
-// y[sum of i*y_stride] = x[sum of i*x_stride] for every index i below extent: slices with steps, parts of a concatenation, transposes,
-// repeats (x_stride 0). The offsets of the operands are the first elements.
+// y[sum of i*y_stride] = x[sum of i*x_stride] for every index i below extent: slices with steps,
+// parts of a concatenation, transposes, repeats (x_stride 0). The offsets of the operands are the
+// first elements.
 struct CopyCall {
   Operand x, y;
   int32_t extent[kMaxRank], x_stride[kMaxRank], y_stride[kMaxRank];

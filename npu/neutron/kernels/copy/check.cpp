@@ -8,8 +8,10 @@ namespace {
 
 void check(CallCheck& call, Kind, const CopyCall& a) {
   call.product(a.extent);
-  const int64_t x_bytes = call.span(a.extent, a.x_stride, kMaxRank), y_bytes = call.span(a.extent, a.y_stride, kMaxRank);
-  for (int i = 0; i < kMaxRank; ++i) call.need(a.extent[i] == 1 || a.y_stride[i] > 0, Reason::kExtent);
+  const int64_t x_bytes = call.span(a.extent, a.x_stride, kMaxRank),
+                y_bytes = call.span(a.extent, a.y_stride, kMaxRank);
+  for (int i = 0; i < kMaxRank; ++i)
+    call.need(a.extent[i] == 1 || a.y_stride[i] > 0, Reason::kExtent);
   call.reads(a.x, x_bytes);
   call.writes(a.y, y_bytes, !is_dense(a.extent, a.y_stride));
 }

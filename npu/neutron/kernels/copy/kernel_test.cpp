@@ -39,13 +39,15 @@ TEST(NeutronCopy, TransposesOfEveryRank) {
     model.call(Kind::kTransposeCHW, a);
     const Bytes x = Random(1).bytes(product(from));
     Bytes want;
-    for (int32_t i = 0; i < product(extent); ++i) want.push_back(x[z(dot(index_of_flat(i, extent), step))]);
+    for (int32_t i = 0; i < product(extent); ++i)
+      want.push_back(x[z(dot(index_of_flat(i, extent), step))]);
     test::expect_same(test::result_of(model, {x}), want);
   }
 }
 
 TEST(NeutronCopy, SliceWithSteps) {
-  const Extents x_extent = {1, 1, 4, 9, 7, 5}, extent = {1, 1, 2, 3, 4, 3}, step = {1, 1, 1, 3, 2, 1}, start = {0, 0, 2, 1, 0, 2};
+  const Extents x_extent = {1, 1, 4, 9, 7, 5}, extent = {1, 1, 2, 3, 4, 3},
+                step = {1, 1, 1, 3, 2, 1}, start = {0, 0, 2, 1, 0, 2};
   const Extents strides = dense(x_extent);
   Extents x_stride{};
   for (size_t i = 0; i < kMaxRank; ++i) x_stride[i] = strides[i] * step[i];
@@ -77,7 +79,8 @@ TEST(NeutronCopy, ConcatenationOfThreeOverTheLastAxis) {
     model.call(Kind::kStridedSliceConcat, a);
     inputs.push_back(Random(static_cast<uint32_t>(width)).bytes(rows * width));
     for (int32_t r = 0; r < rows; ++r)
-      for (int32_t i = 0; i < width; ++i) want[z(r * all + at + i)] = inputs.back()[z(r * width + i)];
+      for (int32_t i = 0; i < width; ++i)
+        want[z(r * all + at + i)] = inputs.back()[z(r * width + i)];
     at += width;
   }
   test::expect_same(test::result_of(model, inputs), want);

@@ -4,13 +4,15 @@
 
 namespace deuteron::neutron {
 
-// Conv2DDepthwiseV1, V2 (for average pools turned into a convolution) and Dense. The arithmetic is the same; they differ in how they go
-// over the map, and so in cycles: V1 and V2 slide along rows, Dense takes the map as one line, for small maps (cycles.h). Output channel
-// oc = ic*multiplier+j reads input channel oc / multiplier.
+// Conv2DDepthwiseV1, V2 (for average pools turned into a convolution) and Dense. The arithmetic is
+// the same; they differ in how they go over the map, and so in cycles: V1 and V2 slide along rows,
+// Dense takes the map as one line, for small maps (cycles.h). Output channel oc = ic*multiplier+j
+// reads input channel oc / multiplier.
 //
 // weights  int8, padded with zeros: [ceil(c*multiplier/8)][kernel_h][kernel_w][8 output channels]
 //
-// params   as in ConvCall, for c*multiplier channels. Limits: kernel, stride, dilation <= kMostWindow;
+// params   as in ConvCall, for c*multiplier channels. Limits: kernel, stride, dilation <=
+// kMostWindow;
 //          kernel_h * kernel_w * 8 <= kMostProducts
 struct DepthwiseCall {
   Operand x, y, weights, params;

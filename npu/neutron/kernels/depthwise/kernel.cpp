@@ -9,15 +9,18 @@ namespace {
 
 constexpr int32_t kUnits = 8;
 
-// sums[unit] += (x - zero) * weight for the eight output channels from oc on; a group's last channels may be missing in x.
-inline void add_tap(const DepthwiseCall& a, const int8_t* pixel, const int8_t* weights, int32_t oc, int32_t units,
-                    uint32_t (&sums)[kUnits]) {
+// sums[unit] += (x - zero) * weight for the eight output channels from oc on; a group's last
+// channels may be missing in x.
+inline void add_tap(const DepthwiseCall& a, const int8_t* pixel, const int8_t* weights, int32_t oc,
+                    int32_t units, uint32_t (&sums)[kUnits]) {
   if (a.multiplier == 1 && units == kUnits) {
-    for (int32_t unit = 0; unit < kUnits; ++unit) sums[unit] += static_cast<uint32_t>((pixel[oc + unit] - a.x_zero) * weights[unit]);
+    for (int32_t unit = 0; unit < kUnits; ++unit)
+      sums[unit] += static_cast<uint32_t>((pixel[oc + unit] - a.x_zero) * weights[unit]);
     return;
   }
   for (int32_t unit = 0; unit < units; ++unit)
-    sums[unit] += static_cast<uint32_t>((pixel[(oc + unit) / a.multiplier] - a.x_zero) * weights[unit]);
+    sums[unit] +=
+        static_cast<uint32_t>((pixel[(oc + unit) / a.multiplier] - a.x_zero) * weights[unit]);
 }
 
 // The taps of one axis that lie inside: first <= k < end.
@@ -31,7 +34,8 @@ Taps taps_inside(int32_t start, int32_t dilation, int32_t kernel, int32_t extent
 }
 
 void convolve(const DepthwiseCall& a, const Memory& memory) {
-  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights), *params = memory.read(a.params);
+  const int8_t *x = memory.read(a.x), *weights = memory.read(a.weights),
+               *params = memory.read(a.params);
   int8_t* y = memory.write(a.y);
   const int32_t channels = a.c * a.multiplier;
   for (int32_t n = 0; n < a.n; ++n, x += int64_t{a.h} * a.w * a.x_pitch)
@@ -47,8 +51,10 @@ void convolve(const DepthwiseCall& a, const Memory& memory) {
           uint32_t sums[kUnits] = {};
           for (int32_t kh = rows.first; kh < rows.end; ++kh)
             for (int32_t kw = columns.first; kw < columns.end; ++kw) {
-              const int64_t pixel = int64_t{top + kh * a.dilation_h} * a.w + left + kw * a.dilation_w;
-              add_tap(a, x + pixel * a.x_pitch, group + (kh * a.kernel_w + kw) * kUnits, oc, units, sums);
+              const int64_t pixel =
+                  int64_t{top + kh * a.dilation_h} * a.w + left + kw * a.dilation_w;
+              add_tap(a, x + pixel * a.x_pitch, group + (kh * a.kernel_w + kw) * kUnits, oc, units,
+                      sums);
             }
           for (int32_t unit = 0; unit < units; ++unit) {
             const ChannelParams p = params_of(params, oc + unit);

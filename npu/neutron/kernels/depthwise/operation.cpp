@@ -23,9 +23,12 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8_result());
   const Shape &x = op.shape(0), &w = op.shape(1), &r = op.y().shape;
   DEUTERON_TRY(op.convolved(0, 3, 2));
-  if (w[0] != 1 || w[3] % x[3] != 0) return op.wrong("shape of the weights", to_text(w), fmt::format("1, h, w, a multiple of {}", x[3]));
+  if (w[0] != 1 || w[3] % x[3] != 0)
+    return op.wrong("shape of the weights", to_text(w),
+                    fmt::format("1, h, w, a multiple of {}", x[3]));
   DEUTERON_TRY(op.image_result(x[0], w[3]));
-  Window v{w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
+  Window v{
+      w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
   Operation s;
   DEUTERON_TRY(op.sliding(*p, x, r, &v, &s));
   return op.push(depthwise_operation, Depthwise{v, w[3] / x[3]}, {op.in(0), op.in(1), op.in(2)}, s);
@@ -57,7 +60,8 @@ Fault lower(Lowering& l, const Operation& s) {
   c.multiplier = l.word(a.multiplier);
   c.x_zero = qx.zero_point[0], c.y_zero = s.y.zero_point[0];
   fill_bounds(c, s);
-  const Kind kind = cost_of(l.machine(), Kind::kConv2DDepthwiseDense, c).total() < cost_of(l.machine(), Kind::kConv2DDepthwiseV1, c).total()
+  const Kind kind = cost_of(l.machine(), Kind::kConv2DDepthwiseDense, c).total() <
+                            cost_of(l.machine(), Kind::kConv2DDepthwiseV1, c).total()
                         ? Kind::kConv2DDepthwiseDense
                         : Kind::kConv2DDepthwiseV1;
   l.locate(c.x, s.inputs[0]);
@@ -76,8 +80,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef depthwise_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = never_identity, .ending = requantized_ending, .only_moves = false,
-               .as_function = no_function, .fold = fold, .fuse = nullptr},
+    .fusing = {.is_identity = never_identity,
+               .ending = requantized_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
     .placing = kWithGaps,
     .lower = lower,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npu/neutron/kernels/fetch/call.h"
 #include "npu/neutron/machine/kernel.h"
+#include "npu/neutron/kernels/fetch/call.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -14,7 +14,8 @@ void fetch(const MemCpyCall& a, const Memory& memory) {
     std::memmove(to, from, bytes);
     return;
   }
-  memory.copy(to, const_cast<int8_t*>(from), bytes, channel);  // the vendor's interface; it only reads
+  memory.copy(to, const_cast<int8_t*>(from), bytes,
+              channel);  // the vendor's interface; it only reads
   if (memory.wait != nullptr) memory.wait(channel);
 }
 

@@ -28,7 +28,8 @@ TEST(NeutronFetch, ConstantsAreFetchedThroughTheCallbacks) {
     model.sram_bytes = 288;
     const Operand at = operand(Region::kSramWeights, 32);
     model.call(Kind::kMemCpy, MemCpyCall{model.constant(table), at, 256, 5});
-    model.call(Kind::kMemCpy, MemCpyCall{model.constant(table), at, 0, 7});  // nobody is asked to copy nothing
+    model.call(Kind::kMemCpy,
+               MemCpyCall{model.constant(table), at, 0, 7});  // nobody is asked to copy nothing
     model.call(Kind::kTable, TableCall{model.input(50), model.output(50), at, 50});
     Bytes want;
     for (const int8_t v : x) want.push_back(table[z(v + 128)]);

@@ -19,6 +19,7 @@ void check(CallCheck& call, Kind, const FullyConnectedCall& a) {
 
 }  // namespace
 
-const KernelDef fully_connected_kernel = kernel_def<FullyConnectedCall, check, cost_of, bytes_of>(Moves::kNo);
+const KernelDef fully_connected_kernel =
+    kernel_def<FullyConnectedCall, check, cost_of, bytes_of>(Moves::kNo);
 
 }  // namespace deuteron::neutron

@@ -13,7 +13,8 @@ constexpr Cost cost_of(const Machine& m, Kind, const FullyConnectedCall& a) {
 }
 
 constexpr int64_t bytes_of(Kind, const FullyConnectedCall& a) {
-  return int64_t{a.rows} * (int64_t{a.in} + a.out) + fully_connected_weight_bytes(a) + int64_t{kParamBytes} * a.out;
+  return int64_t{a.rows} * (int64_t{a.in} + a.out) + fully_connected_weight_bytes(a) +
+         int64_t{kParamBytes} * a.out;
 }
 
 }  // namespace deuteron::neutron

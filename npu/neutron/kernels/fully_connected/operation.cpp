@@ -12,7 +12,8 @@ namespace {
 Fault read(OperatorReader& op, const tflite::Operator& o) {
   const auto* p = o.builtin_options_as_FullyConnectedOptions();
   if (!p) return op.wrong("no options");
-  if (p->weights_format() != tflite::FullyConnectedWeightsFormat::DEFAULT) return op.wrong("shuffled weights are not supported");
+  if (p->weights_format() != tflite::FullyConnectedWeightsFormat::DEFAULT)
+    return op.wrong("shuffled weights are not supported");
   DEUTERON_TRY(op.int8(0));
   DEUTERON_TRY(op.int8_result());
   const Shape& w = op.shape(1);
@@ -20,9 +21,13 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.weights(1, 2, 0, w[0]));
   DEUTERON_TRY(op.bias(2, w[0]));
   const i64 elements = op.type(0).elements();
-  if (elements % w[1] != 0) return op.wrong("elements of the operand", fmt::format("{}", elements), fmt::format("a multiple of {}", w[1]));
-  if (op.y().rank() < 1 || op.y().shape.back() != w[0] || op.y().elements() != elements / w[1] * w[0])
-    return op.wrong("shape of the result", to_text(op.y().shape), fmt::format("{} rows of {}", elements / w[1], w[0]));
+  if (elements % w[1] != 0)
+    return op.wrong("elements of the operand", fmt::format("{}", elements),
+                    fmt::format("a multiple of {}", w[1]));
+  if (op.y().rank() < 1 || op.y().shape.back() != w[0] ||
+      op.y().elements() != elements / w[1] * w[0])
+    return op.wrong("shape of the result", to_text(op.y().shape),
+                    fmt::format("{} rows of {}", elements / w[1], w[0]));
   Operation s;
   DEUTERON_TRY(op.activation(p->fused_activation_function(), &s));
   return op.push(fully_connected_operation, {}, {op.in(0), op.in(1), op.in(2)}, s);
@@ -31,8 +36,10 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
 Fault lower(Lowering& l, const Operation& s) {
   const Shape& w = l.shape(s.inputs[1]);
   const Quant& qx = l.type(s.inputs[0]).quant;
-  // TFLite's kernel rounds once, in double: so does an accumulator here where the factor keeps enough bits without a shift.
-  const auto factors = channel_multipliers(qx, l.type(s.inputs[1]).quant, s.y, w[0], unshifted_form_of(Rounding::tflite), kScaleRule);
+  // TFLite's kernel rounds once, in double: so does an accumulator here where the factor keeps
+  // enough bits without a shift.
+  const auto factors = channel_multipliers(qx, l.type(s.inputs[1]).quant, s.y, w[0],
+                                           unshifted_form_of(Rounding::tflite), kScaleRule);
   if (!factors) return l.bad_scale("fully_connected");
   FullyConnectedCall c{};
   c.rows = l.word(l.type(s.inputs[0]).elements() / w[1]), c.in = l.word(w[1]), c.out = l.word(w[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "npu/neutron/kernels/pad/call.h"
 #include "npu/neutron/machine/kernel.h"
+#include "npu/neutron/kernels/pad/call.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -20,7 +20,8 @@ void pad(const PadCall& a, const Memory& memory) {
   const Walk walk = walk_of(a.extent, from.of, to.of, nullptr);
   const auto count = static_cast<size_t>(walk.extent[walk.rank - 1]);
   // Both have no gaps along the last axis of the walk unless that axis is a single element.
-  const bool strided = count > 1 && (walk.stride[0][walk.rank - 1] != 1 || walk.stride[1][walk.rank - 1] != 1);
+  const bool strided =
+      count > 1 && (walk.stride[0][walk.rank - 1] != 1 || walk.stride[1][walk.rank - 1] != 1);
   for_each_row(walk, [&](int32_t x_at, int32_t y_at, int32_t) {
     if (!strided) {
       std::memmove(y + first + y_at, x + x_at, count);  // operands of microcode may overlap

@@ -18,7 +18,10 @@ TEST(NeutronPad, PadOfEveryAxis) {
       {"height and width", {1, 1, 1, 3, 5, 7}, {0, 0, 0, 1, 2, 0}, {0, 0, 0, 2, 0, 0}},
       {"outer axes and channels", {1, 1, 2, 3, 5, 7}, {0, 1, 0, 0, 0, 3}, {1, 0, 0, 0, 4, 1}},
       {"one channel becomes three", {1, 1, 1, 1, 4, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}},
-      {"one channel of two pixels becomes three", {1, 1, 1, 1, 2, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}},
+      {"one channel of two pixels becomes three",
+       {1, 1, 1, 1, 2, 1},
+       {0, 0, 0, 0, 0, 1},
+       {0, 0, 0, 0, 0, 1}},
       {"every axis", {2, 3, 1, 2, 1, 3}, {1, 0, 2, 0, 1, 0}, {0, 1, 1, 0, 0, 2}},
       {"nothing", {1, 1, 1, 1, 1, 5}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}},
   };

@@ -23,7 +23,8 @@ Fault read_paddings(OperatorReader& op, Padding* p) {
   for (size_t i = 0; i < x.size(); ++i) {
     const i64 before = given[i * 2], after = given[i * 2 + 1];
     if (before < 0 || after < 0 || before > kMostExtent || after > kMostExtent)
-      return op.wrong("padding", fmt::format("{}, {}", before, after), fmt::format("0..{}", kMostExtent));
+      return op.wrong("padding", fmt::format("{}, {}", before, after),
+                      fmt::format("0..{}", kMostExtent));
     p->before.push_back(before);
     p->after.push_back(after);
     expected[i] += before + after;
@@ -38,7 +39,8 @@ Fault read(OperatorReader& op, const tflite::Operator&) {
   p.value = op.y().quant.zero_point[0];
   if (kWithValue && op.has(2)) {
     DEUTERON_TRY(op.int8(2));
-    if (!op.is_constant(2) || op.type(2).elements() != 1) return op.wrong("the padding's value must be one constant");
+    if (!op.is_constant(2) || op.type(2).elements() != 1)
+      return op.wrong("the padding's value must be one constant");
     p.value = op.int8_data(2)[0];
   }
   return op.push(pad_operation, p, {op.in(0)});
@@ -49,16 +51,20 @@ Fault read_mirror(OperatorReader& op, const tflite::Operator& o) {
   if (!m) return op.wrong("no options");
   Padding p;
   if (m->mode() != tflite::MirrorPadMode::REFLECT && m->mode() != tflite::MirrorPadMode::SYMMETRIC)
-    return op.wrong("unknown mode", fmt::format("{}", static_cast<int>(m->mode())), "REFLECT or SYMMETRIC");
+    return op.wrong("unknown mode", fmt::format("{}", static_cast<int>(m->mode())),
+                    "REFLECT or SYMMETRIC");
   p.fn = m->mode() == tflite::MirrorPadMode::REFLECT ? PadFn::reflect : PadFn::symmetric;
   DEUTERON_TRY(read_paddings(op, &p));
   for (size_t i = 0; i < p.before.size(); ++i)
-    if (const i64 most = op.shape(0)[i] - (p.fn == PadFn::reflect ? 1 : 0); p.before[i] > most || p.after[i] > most)
-      return op.wrong("padding", fmt::format("{}, {}", p.before[i], p.after[i]), fmt::format("{}", most));
+    if (const i64 most = op.shape(0)[i] - (p.fn == PadFn::reflect ? 1 : 0);
+        p.before[i] > most || p.after[i] > most)
+      return op.wrong("padding", fmt::format("{}, {}", p.before[i], p.after[i]),
+                      fmt::format("{}", most));
   return op.push(pad_operation, p, {op.in(0)});
 }
 
-// mirror pad -> mirror pad of other axes   becomes   one. Refused when somebody else reads the middle.
+// mirror pad -> mirror pad of other axes   becomes   one. Refused when somebody else reads the
+// middle.
 bool fold(Model& m, const TensorUses& uses, Operation& s) {
   auto& a = s.as<Padding>();
   Operation* before = maker_of_operand(m, uses, s);
@@ -86,12 +92,14 @@ Fault lower_value(Lowering& l, const Operation& s, const Padding& a) {
       extent.push_back(x[i]), before.push_back(a.before[i]), after.push_back(a.after[i]);
     }
   }
-  if (extent.size() > kMaxRank) return l.wrong("axes", static_cast<i64>(extent.size()), kMaxRank, "pad");
+  if (extent.size() > kMaxRank)
+    return l.wrong("axes", static_cast<i64>(extent.size()), kMaxRank, "pad");
   PadCall c{};
   std::fill(std::begin(c.extent), std::end(c.extent), 1);
   for (size_t i = 0; i < extent.size(); ++i) {
     const size_t to = kMaxRank - extent.size() + i;
-    c.extent[to] = l.word(extent[i]), c.before[to] = l.word(before[i]), c.after[to] = l.word(after[i]);
+    c.extent[to] = l.word(extent[i]), c.before[to] = l.word(before[i]),
+    c.after[to] = l.word(after[i]);
   }
   c.value = a.value;
   l.locate(c.x, s.inputs[0]);
@@ -100,7 +108,8 @@ Fault lower_value(Lowering& l, const Operation& s, const Padding& a) {
   return std::nullopt;
 }
 
-// The inside first, then for each axis its mirrored planes, copied within the result: in one call those that lie as far beyond both ends.
+// The inside first, then for each axis its mirrored planes, copied within the result: in one call
+// those that lie as far beyond both ends.
 Fault lower_mirror(Lowering& l, const Operation& s, const Padding& a) {
   const Shape& x = l.shape(s.inputs[0]);
   const Shape own = l.strides(s.inputs[0]), to = l.strides(s.output);
@@ -123,7 +132,8 @@ Fault lower_mirror(Lowering& l, const Operation& s, const Padding& a) {
         x_step[i] = (source[1] - source[0]) * to[i], y_step[i] = (target[1] - target[0]) * to[i];
       }
       for (size_t end = first; end <= (at_once ? first : last); ++end)
-        lower_copy(l, Kind::kSlice, s.output, from + source[end] * to[i], s.output, from + target[end] * to[i], {extent, {x_step, y_step}});
+        lower_copy(l, Kind::kSlice, s.output, from + source[end] * to[i], s.output,
+                   from + target[end] * to[i], {extent, {x_step, y_step}});
     }
     filled[i] += a.before[i] + a.after[i];
     from -= a.before[i] * to[i];
@@ -146,8 +156,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef pad_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = same_shape, .ending = plain_ending, .only_moves = false, .as_function = no_function,
-               .fold = fold, .fuse = nullptr},
+    .fusing = {.is_identity = same_shape,
+               .ending = plain_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
     .placing = kDense,
     .lower = lower,
 };

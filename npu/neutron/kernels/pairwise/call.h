@@ -4,10 +4,12 @@
 
 namespace deuteron::neutron {
 
-// Add, Sub, Mul, Maximum, Minimum of x and other, each with its strides over the extents of y (0: repeated); y has no gaps.
+// Add, Sub, Mul, Maximum, Minimum of x and other, each with its strides over the extents of y (0:
+// repeated); y has no gaps.
 //   rqx, rqo, rqy: rq with the multiplier and shift of x, other, y
 //
-//   Add  clamp(y_zero + rqy(rqx((x - x_zero) << left_shift) + rqo((other - other_zero) << left_shift))); left_shift 0..22, TFLite: 20
+//   Add  clamp(y_zero + rqy(rqx((x - x_zero) << left_shift) + rqo((other - other_zero) <<
+//   left_shift))); left_shift 0..22, TFLite: 20
 //
 //   Sub  the same with the difference of the two terms
 //

@@ -8,7 +8,8 @@ namespace {
 
 void check(CallCheck& call, Kind kind, const PairCall& a) {
   const int64_t bytes = call.product(a.extent);
-  const int64_t x_bytes = call.span(a.extent, a.x_stride, kMaxRank), other_bytes = call.span(a.extent, a.other_stride, kMaxRank);
+  const int64_t x_bytes = call.span(a.extent, a.x_stride, kMaxRank),
+                other_bytes = call.span(a.extent, a.other_stride, kMaxRank);
   call.bounds(a.y_min, a.y_max);
   if (kind != Kind::kMaximum && kind != Kind::kMinimum) {
     call.steps({a.x_zero, a.other_zero, a.y_zero});

@@ -30,12 +30,14 @@ int8_t pair_reference(Kind kind, const PairCall& a, int32_t x, int32_t other) {
   if (kind == Kind::kMaximum) return clamped(std::max(x, other), low, high);
   if (kind == Kind::kMinimum) return clamped(std::min(x, other), low, high);
   const int64_t u = x - a.x_zero, v = other - a.other_zero;
-  if (kind == Kind::kMul) return clamped(a.y_zero + requantize_reference(u * v, a.y_multiplier, a.y_shift), low, high);
+  if (kind == Kind::kMul)
+    return clamped(a.y_zero + requantize_reference(u * v, a.y_multiplier, a.y_shift), low, high);
   const int64_t p = requantize_reference(u << a.left_shift, a.x_multiplier, a.x_shift);
   const int64_t q = requantize_reference(v << a.left_shift, a.other_multiplier, a.other_shift);
-  return clamped(a.y_zero + requantize_reference(kind == Kind::kSub ? p - q : p + q, a.y_multiplier, a.y_shift), low, high);
+  return clamped(a.y_zero + requantize_reference(kind == Kind::kSub ? p - q : p + q, a.y_multiplier,
+                                                 a.y_shift),
+                 low, high);
 }
-
 
 TEST(NeutronPairwise, PairsBroadcastAsInNumPy) {
   uint32_t seed = 500;
@@ -51,23 +53,26 @@ TEST(NeutronPairwise, PairsBroadcastAsInNumPy) {
       std::copy(x_stride.begin(), x_stride.end(), a.x_stride);
       std::copy(other_stride.begin(), other_stride.end(), a.other_stride);
       a.left_shift = 20;
-      a.x_zero = random.in(-128, 127), a.x_multiplier = random.multiplier(), a.x_shift = random.in(-3, 0);
-      a.other_zero = random.in(-128, 127), a.other_multiplier = random.multiplier(), a.other_shift = random.in(-3, 0);
+      a.x_zero = random.in(-128, 127), a.x_multiplier = random.multiplier(),
+      a.x_shift = random.in(-3, 0);
+      a.other_zero = random.in(-128, 127), a.other_multiplier = random.multiplier(),
+      a.other_shift = random.in(-3, 0);
       a.y_zero = random.in(-30, 30), a.y_multiplier = random.multiplier(),
       a.y_shift = kind == Kind::kMul ? random.in(-8, -5) : random.in(-19, -17);
       a.y_min = -121, a.y_max = 117;
       Model model;
       const int32_t count = product(extent);
       const Bytes x = random.bytes(product(x_extent)), other = random.bytes(product(other_extent));
-      a.x = model.input(product(x_extent)), a.other = model.input(product(other_extent)), a.y = model.output(count);
+      a.x = model.input(product(x_extent)), a.other = model.input(product(other_extent)),
+      a.y = model.output(count);
       model.call(kind, a);
       Bytes want;
       for (int32_t i = 0; i < count; ++i)
-        want.push_back(pair_reference(kind, a, x[offset(i, extent, x_stride)], other[offset(i, extent, other_stride)]));
+        want.push_back(pair_reference(kind, a, x[offset(i, extent, x_stride)],
+                                      other[offset(i, extent, other_stride)]));
       test::expect_same(test::result_of(model, {x, other}), want);
     }
 }
-
 
 TEST(NeutronPairwise, AddOverItsOperandInScratch) {
   Model model;

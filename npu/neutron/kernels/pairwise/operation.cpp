@@ -19,8 +19,10 @@ Fault read_pair(OperatorReader& op, PairFn fn, Operation s) {
   const Shape &a = op.shape(0), &b = op.shape(1);
   Shape expected(std::max(a.size(), b.size()), 1);
   for (size_t back = 1; back <= expected.size(); ++back) {
-    const i64 ea = back <= a.size() ? a[a.size() - back] : 1, eb = back <= b.size() ? b[b.size() - back] : 1;
-    if (ea != eb && ea != 1 && eb != 1) return op.wrong("extents of the operands", fmt::format("{}, {}", ea, eb), "equal, or 1");
+    const i64 ea = back <= a.size() ? a[a.size() - back] : 1,
+              eb = back <= b.size() ? b[b.size() - back] : 1;
+    if (ea != eb && ea != 1 && eb != 1)
+      return op.wrong("extents of the operands", fmt::format("{}, {}", ea, eb), "equal, or 1");
     expected[expected.size() - back] = std::max(ea, eb);
   }
   DEUTERON_TRY(op.shape_of_y(expected));
@@ -31,7 +33,8 @@ template <PairFn kFn, class Options>
 Fault read_arithmetic(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8_result());
   Operation s;
-  if (const auto* p = o.builtin_options_as<Options>()) DEUTERON_TRY(op.activation(p->fused_activation_function(), &s));
+  if (const auto* p = o.builtin_options_as<Options>())
+    DEUTERON_TRY(op.activation(p->fused_activation_function(), &s));
   return read_pair(op, kFn, s);
 }
 
@@ -66,7 +69,8 @@ std::optional<FunctionOfOne> as_function(const Model& m, const Operation& s) {
   FunctionOfOne t{x, {}};
   for (i32 q = -128; q <= 127; ++q) {
     const i32 left = same || !x_is_second ? q : *ca, right = same || x_is_second ? q : *cb;
-    t.value[q + 128] = static_cast<int8_t>(std::clamp(pair_value(fn, *f, qa, qb, s.y, left, right), s.low, s.high));
+    t.value[q + 128] = static_cast<int8_t>(
+        std::clamp(pair_value(fn, *f, qa, qb, s.y, left, right), s.low, s.high));
   }
   return t;
 }
@@ -75,18 +79,21 @@ Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<Pairwise>();
   const TensorId x = s.inputs[0], other = s.inputs[1];
   const Shape& y = l.shape(s.output);
-  const auto f = pair_multipliers(a.fn, l.type(x).quant, l.type(other).quant, s.y, Rounding::tflite, kScaleRule);
+  const auto f = pair_multipliers(a.fn, l.type(x).quant, l.type(other).quant, s.y, Rounding::tflite,
+                                  kScaleRule);
   if (!f) return l.bad_scale("pairwise");
   StridedAxes walk{y, {l.strides_over(x, y), l.strides_over(other, y), l.strides(s.output)}};
   walk.simplify();
-  if (!walk.fits()) return l.wrong("axes", static_cast<i64>(walk.extent.size()), kMaxRank, "pairwise");
+  if (!walk.fits())
+    return l.wrong("axes", static_cast<i64>(walk.extent.size()), kMaxRank, "pairwise");
   PairCall c{};
   walk.fill(c.extent);
   walk.fill(0, c.x_stride);
   walk.fill(1, c.other_stride);
   c.left_shift = f->left_shift;
   c.x_zero = l.type(x).quant.zero_point[0], c.x_multiplier = f->x.value, c.x_shift = f->x.shift;
-  c.other_zero = l.type(other).quant.zero_point[0], c.other_multiplier = f->other.value, c.other_shift = f->other.shift;
+  c.other_zero = l.type(other).quant.zero_point[0], c.other_multiplier = f->other.value,
+  c.other_shift = f->other.shift;
   c.y_zero = s.y.zero_point[0], c.y_multiplier = f->y.value, c.y_shift = f->y.shift;
   fill_bounds(c, s);
   l.locate(c.x, x);
@@ -98,9 +105,12 @@ Fault lower(Lowering& l, const Operation& s) {
 }
 
 constexpr TfliteRow kRows[] = {
-    {tflite::BuiltinOperator::ADD, "add", 2, 2, false, read_arithmetic<PairFn::add, tflite::AddOptions>},
-    {tflite::BuiltinOperator::SUB, "sub", 2, 2, false, read_arithmetic<PairFn::sub, tflite::SubOptions>},
-    {tflite::BuiltinOperator::MUL, "mul", 2, 2, false, read_arithmetic<PairFn::mul, tflite::MulOptions>},
+    {tflite::BuiltinOperator::ADD, "add", 2, 2, false,
+     read_arithmetic<PairFn::add, tflite::AddOptions>},
+    {tflite::BuiltinOperator::SUB, "sub", 2, 2, false,
+     read_arithmetic<PairFn::sub, tflite::SubOptions>},
+    {tflite::BuiltinOperator::MUL, "mul", 2, 2, false,
+     read_arithmetic<PairFn::mul, tflite::MulOptions>},
     {tflite::BuiltinOperator::MAXIMUM, "maximum", 2, 2, false, read_extreme<PairFn::maximum>},
     {tflite::BuiltinOperator::MINIMUM, "minimum", 2, 2, false, read_extreme<PairFn::minimum>},
 };
@@ -109,9 +119,16 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef pairwise_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = never_identity, .ending = ending, .only_moves = false, .as_function = as_function,
-               .fold = nullptr, .fuse = nullptr},
-    .placing = {.reads_gaps = reads_all_gaps, .writes_gaps = writes_no_gaps, .overwrites = 2, .share = nullptr,
+    .fusing = {.is_identity = never_identity,
+               .ending = ending,
+               .only_moves = false,
+               .as_function = as_function,
+               .fold = nullptr,
+               .fuse = nullptr},
+    .placing = {.reads_gaps = reads_all_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 2,
+                .share = nullptr,
                 .without_kernel = {}},
     .lower = lower,
 };

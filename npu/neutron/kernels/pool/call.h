@@ -4,8 +4,9 @@
 
 namespace deuteron::neutron {
 
-// MaxPool and AvgPool over what lies inside x: padding takes no part (TFLite). The average is rounded to nearest, halves away from zero.
-// Every window must reach into x. x and y have the same scale and zero point. dilation is for MaxPool; 1 for AvgPool.
+// MaxPool and AvgPool over what lies inside x: padding takes no part (TFLite). The average is
+// rounded to nearest, halves away from zero. Every window must reach into x. x and y have the same
+// scale and zero point. dilation is for MaxPool; 1 for AvgPool.
 struct PoolCall {
   Operand x, y;
   int32_t n, h, w, c, x_pitch;

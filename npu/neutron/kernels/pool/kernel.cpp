@@ -18,10 +18,14 @@ struct Most {
 struct Mean {
   static constexpr int32_t kStart = 0;
   static int32_t take(int32_t so_far, int32_t v) { return so_far + v; }
-  static int32_t result(int32_t sum, int32_t taps) { return (sum > 0 ? sum + taps / 2 : sum - taps / 2) / taps; }
+  static int32_t result(int32_t sum, int32_t taps) {
+    return (sum > 0 ? sum + taps / 2 : sum - taps / 2) / taps;
+  }
 };
 
-int32_t first_inside(int32_t start, int32_t step) { return start >= 0 ? start : start + (-start + step - 1) / step * step; }
+int32_t first_inside(int32_t start, int32_t step) {
+  return start >= 0 ? start : start + (-start + step - 1) / step * step;
+}
 int32_t end_inside(int32_t start, int32_t step, int32_t kernel, int32_t extent) {
   const int32_t end = start + (kernel - 1) * step + 1;
   return end < extent ? end : extent;
@@ -34,11 +38,14 @@ void pool(const PoolCall& a, const Memory& memory) {
   for (int32_t n = 0; n < a.n; ++n, x += int64_t{a.h} * a.w * a.x_pitch)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       const int32_t top = oh * a.stride_h - a.pad_top;
-      const int32_t ih = first_inside(top, a.dilation_h), bottom = end_inside(top, a.dilation_h, a.kernel_h, a.h);
+      const int32_t ih = first_inside(top, a.dilation_h),
+                    bottom = end_inside(top, a.dilation_h, a.kernel_h, a.h);
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.y_pitch) {
         const int32_t left = ow * a.stride_w - a.pad_left;
-        const int32_t iw = first_inside(left, a.dilation_w), right = end_inside(left, a.dilation_w, a.kernel_w, a.w);
-        const int32_t taps = ((bottom - ih + a.dilation_h - 1) / a.dilation_h) * ((right - iw + a.dilation_w - 1) / a.dilation_w);
+        const int32_t iw = first_inside(left, a.dilation_w),
+                      right = end_inside(left, a.dilation_w, a.kernel_w, a.w);
+        const int32_t taps = ((bottom - ih + a.dilation_h - 1) / a.dilation_h) *
+                             ((right - iw + a.dilation_w - 1) / a.dilation_w);
         for (int32_t c = 0; c < a.c; c += kChannels) {
           const int32_t count = a.c - c < kChannels ? a.c - c : kChannels;
           int32_t value[kChannels];
@@ -48,7 +55,8 @@ void pool(const PoolCall& a, const Memory& memory) {
               const int8_t* pixel = x + (int64_t{row} * a.w + column) * a.x_pitch + c;
               for (int32_t i = 0; i < count; ++i) value[i] = How::take(value[i], pixel[i]);
             }
-          for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>(clamp_to(How::result(value[i], taps), a.y_min, a.y_max));
+          for (int32_t i = 0; i < count; ++i)
+            y[c + i] = static_cast<int8_t>(clamp_to(How::result(value[i], taps), a.y_min, a.y_max));
         }
       }
     }

@@ -13,7 +13,8 @@ using namespace test;
 TEST(NeutronPool, AgainstTheDefinition) {
   struct Case {
     const char* name;
-    int n, h, w, c, kh, kw, out_h, out_w, sh = 1, sw = 1, dh = 1, dw = 1, top = 0, left = 0, x_gap = 0, y_gap = 0;
+    int n, h, w, c, kh, kw, out_h, out_w, sh = 1, sw = 1, dh = 1, dw = 1, top = 0, left = 0,
+                                          x_gap = 0, y_gap = 0;
   };
   const Case cases[] = {
       {"2x2, stride 2", 1, 6, 8, 16, 2, 2, 3, 4, 2, 2},
@@ -30,8 +31,10 @@ TEST(NeutronPool, AgainstTheDefinition) {
     for (const Case& k : cases) {
       if (kind == Kind::kAvgPool && (k.dh > 1 || k.dw > 1)) continue;
       PoolCall a{};
-      a.n = k.n, a.h = k.h, a.w = k.w, a.c = k.c, a.x_pitch = k.c + k.x_gap, a.kernel_h = k.kh, a.kernel_w = k.kw;
-      a.stride_h = k.sh, a.stride_w = k.sw, a.dilation_h = k.dh, a.dilation_w = k.dw, a.pad_top = k.top, a.pad_left = k.left;
+      a.n = k.n, a.h = k.h, a.w = k.w, a.c = k.c, a.x_pitch = k.c + k.x_gap, a.kernel_h = k.kh,
+      a.kernel_w = k.kw;
+      a.stride_h = k.sh, a.stride_w = k.sw, a.dilation_h = k.dh, a.dilation_w = k.dw,
+      a.pad_top = k.top, a.pad_left = k.left;
       a.out_h = k.out_h, a.out_w = k.out_w, a.y_pitch = k.c + k.y_gap, a.y_min = -60, a.y_max = 70;
       Model model;
       const Bytes x = Random(5).bytes((k.n * k.h * k.w - 1) * a.x_pitch + k.c);

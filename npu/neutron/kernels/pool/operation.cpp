@@ -16,7 +16,8 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   if (!p) return op.wrong("no options");
   DEUTERON_TRY(op.same_quant_int8());
   const Shape &x = op.shape(0), &r = op.y().shape;
-  if (x.size() != 4 || r.size() != 4) return op.wrong("ranks of image and result", fmt::format("{}, {}", x.size(), r.size()), "4");
+  if (x.size() != 4 || r.size() != 4)
+    return op.wrong("ranks of image and result", fmt::format("{}, {}", x.size(), r.size()), "4");
   DEUTERON_TRY(op.image_result(x[0], x[3]));
   Window v{p->filter_height(), p->filter_width(), p->stride_h(), p->stride_w(), 1, 1};
   Operation s;
@@ -26,7 +27,8 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
 
 bool is_identity(const Model& m, const Operation& s) {
   const Window& w = s.as<Pool>().window;
-  return w.kernel_h == 1 && w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 && same_shape(m, s);
+  return w.kernel_h == 1 && w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+         same_shape(m, s);
 }
 
 Ending ending(const Operation&) { return Ending::bounded; }
@@ -39,7 +41,8 @@ bool fold(Model& m, const TensorUses& uses, Operation& s) {
 
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<Pool>();
-  if (auto fault = l.window_limits(a.window, a.average ? "avg_pool2d" : "max_pool2d", kMostPixels)) return fault;
+  if (auto fault = l.window_limits(a.window, a.average ? "avg_pool2d" : "max_pool2d", kMostPixels))
+    return fault;
   PoolCall c{};
   fill_image(c, l, s, a.window);
   fill_bounds(c, s);
@@ -58,8 +61,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef pool_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = is_identity, .ending = ending, .only_moves = false, .as_function = no_function,
-               .fold = fold, .fuse = nullptr},
+    .fusing = {.is_identity = is_identity,
+               .ending = ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
     .placing = kWithGaps,
     .lower = lower,
 };

@@ -4,8 +4,8 @@
 
 namespace deuteron::neutron {
 
-// v = x - x_zero; y = clamp(y_zero + (v >= 0 ? rq(positive, v) : rq(negative, v * (alpha - alpha_zero)))); x and y have no gaps, alpha has
-// strides over their extents.
+// v = x - x_zero; y = clamp(y_zero + (v >= 0 ? rq(positive, v) : rq(negative, v * (alpha -
+// alpha_zero)))); x and y have no gaps, alpha has strides over their extents.
 struct PreluCall {
   Operand x, alpha, y;
   int32_t extent[kMaxRank], alpha_stride[kMaxRank];

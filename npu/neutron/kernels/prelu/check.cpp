@@ -7,7 +7,8 @@ namespace deuteron::neutron {
 namespace {
 
 void check(CallCheck& call, Kind, const PreluCall& a) {
-  const int64_t bytes = call.product(a.extent), alpha_bytes = call.span(a.extent, a.alpha_stride, kMaxRank);
+  const int64_t bytes = call.product(a.extent),
+                alpha_bytes = call.span(a.extent, a.alpha_stride, kMaxRank);
   call.steps({a.x_zero, a.alpha_zero, a.y_zero});
   call.bounds(a.y_min, a.y_max);
   call.shift(a.positive_shift);

@@ -7,8 +7,9 @@
 namespace deuteron::neutron {
 
 constexpr Cost cost_of(const Machine& m, Kind, const PreluCall& a) {
-  return cycles::element_wise(m, cycles::elements(a.extent),
-                              2 * cycles::elements(a.extent) + cycles::strided_bytes(m, a.extent, a.alpha_stride));
+  return cycles::element_wise(
+      m, cycles::elements(a.extent),
+      2 * cycles::elements(a.extent) + cycles::strided_bytes(m, a.extent, a.alpha_stride));
 }
 
 constexpr int64_t bytes_of(Kind, const PreluCall& a) {

@@ -18,10 +18,12 @@ Fault read(OperatorReader& op, const tflite::Operator&) {
   DEUTERON_TRY(op.int8_result());
   DEUTERON_TRY(op.shape_of_y(op.shape(0)));
   const Shape &x = op.shape(0), &a = op.shape(1);
-  if (a.size() > x.size()) return op.wrong("rank of the slope", fmt::format("{}", a.size()), fmt::format("{}", x.size()));
+  if (a.size() > x.size())
+    return op.wrong("rank of the slope", fmt::format("{}", a.size()), fmt::format("{}", x.size()));
   for (size_t back = 1; back <= a.size(); ++back)
     if (const i64 e = a[a.size() - back]; e != 1 && e != x[x.size() - back])
-      return op.wrong("shape of the slope", to_text(a), fmt::format("one that broadcasts to {}", to_text(x)));
+      return op.wrong("shape of the slope", to_text(a),
+                      fmt::format("one that broadcasts to {}", to_text(x)));
   return op.push(prelu_operation, {}, {op.in(0), op.in(1)});
 }
 
@@ -34,7 +36,8 @@ std::optional<FunctionOfOne> as_function(const Model& m, const Operation& s) {
   if (!f) return std::nullopt;
   FunctionOfOne t{s.inputs[0], {}};
   for (i32 q = -128; q <= 127; ++q)
-    t.value[q + 128] = static_cast<int8_t>(std::clamp(prelu_value(*f, qx, qs, s.y, q, *slope), s.low, s.high));
+    t.value[q + 128] =
+        static_cast<int8_t>(std::clamp(prelu_value(*f, qx, qs, s.y, q, *slope), s.low, s.high));
   return t;
 }
 
@@ -50,7 +53,8 @@ Fault lower(Lowering& l, const Operation& s) {
   PreluCall c{};
   walk.fill(c.extent);
   walk.fill(0, c.alpha_stride);
-  c.x_zero = x.quant.zero_point[0], c.alpha_zero = slope.quant.zero_point[0], c.y_zero = s.y.zero_point[0];
+  c.x_zero = x.quant.zero_point[0], c.alpha_zero = slope.quant.zero_point[0],
+  c.y_zero = s.y.zero_point[0];
   c.positive_multiplier = f->positive.value, c.positive_shift = f->positive.shift;
   c.negative_multiplier = f->negative.value, c.negative_shift = f->negative.shift;
   fill_bounds(c, s);
@@ -69,9 +73,16 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef prelu_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = never_identity, .ending = requantized_ending, .only_moves = false,
-               .as_function = as_function, .fold = nullptr, .fuse = nullptr},
-    .placing = {.reads_gaps = reads_gaps, .writes_gaps = writes_no_gaps, .overwrites = 1, .share = nullptr,
+    .fusing = {.is_identity = never_identity,
+               .ending = requantized_ending,
+               .only_moves = false,
+               .as_function = as_function,
+               .fold = nullptr,
+               .fuse = nullptr},
+    .placing = {.reads_gaps = reads_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 1,
+                .share = nullptr,
                 .without_kernel = {}},
     .lower = lower,
 };

@@ -15,7 +15,8 @@ void check(CallCheck& call, Kind kind, const ReduceCall& a) {
   if (!call.right()) return;
   int64_t reduced = 1;
   for (int i = 0; i < kMaxRank; ++i) reduced *= (a.axes >> i & 1) != 0 ? a.extent[i] : 1;
-  if (kind != Kind::kReduceMax && kind != Kind::kReduceMin) call.need(reduced <= kMostSummed, Reason::kSum);
+  if (kind != Kind::kReduceMax && kind != Kind::kReduceMin)
+    call.need(reduced <= kMostSummed, Reason::kSum);
   call.reads(a.x, x_bytes, true);
   call.writes(a.y, x_bytes / reduced);
 }

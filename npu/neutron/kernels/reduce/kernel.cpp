@@ -37,16 +37,19 @@ void reduce(const ReduceCall& a, bool only_extreme, const Memory& memory) {
   const Walk inner = walk_of(reduced, strides.of, nullptr, nullptr);
   const int32_t last = inner.rank - 1, count = inner.extent[last], step = inner.stride[0][last];
   const Walk outer = walk_of(kept, strides.of, nullptr, nullptr);
-  const int32_t results = outer.extent[outer.rank - 1], result_step = outer.stride[0][outer.rank - 1];
+  const int32_t results = outer.extent[outer.rank - 1],
+                result_step = outer.stride[0][outer.rank - 1];
   for_each_row(outer, [&](int32_t at, int32_t, int32_t) {
     for (int32_t r = 0; r < results; ++r) {
       const int8_t* from = x + at + int64_t{r} * result_step;
       int32_t value = How::kStart;
       for_each_row(inner, [&](int32_t offset, int32_t, int32_t) {
-        for (int32_t i = 0; i < count; ++i) value = How::take(value, from[offset + int64_t{i} * step], a.x_zero);
+        for (int32_t i = 0; i < count; ++i)
+          value = How::take(value, from[offset + int64_t{i} * step], a.x_zero);
       });
       *y++ = only_extreme ? static_cast<int8_t>(clamp_to(value, a.y_min, a.y_max))
-                          : finish(How::without_zero(value, a.x_zero), a.multiplier, a.shift, a.y_zero, a.y_min, a.y_max);
+                          : finish(How::without_zero(value, a.x_zero), a.multiplier, a.shift,
+                                   a.y_zero, a.y_min, a.y_max);
     }
   });
 }

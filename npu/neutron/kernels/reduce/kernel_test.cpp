@@ -11,13 +11,15 @@ using namespace test;
 
 TEST(NeutronReduce, OverEverySetOfAxes) {
   const Extents extent = {2, 3, 1, 4, 5, 3};
-  for (const Kind kind : {Kind::kReduceMean, Kind::kReduceSum, Kind::kGlobalAvgPool, Kind::kReduceMax, Kind::kReduceMin})
+  for (const Kind kind : {Kind::kReduceMean, Kind::kReduceSum, Kind::kGlobalAvgPool,
+                          Kind::kReduceMax, Kind::kReduceMin})
     for (int32_t axes = 0; axes < 64; ++axes)
       for (const int32_t multiplier : {0, 1717986918}) {
         if (multiplier == 0 && kind != Kind::kReduceMax && kind != Kind::kReduceMin) continue;
         ReduceCall a{};
         std::copy(extent.begin(), extent.end(), a.extent);
-        a.axes = axes, a.x_zero = -9, a.y_zero = 12, a.multiplier = multiplier, a.shift = -2, a.y_min = -125, a.y_max = 122;
+        a.axes = axes, a.x_zero = -9, a.y_zero = 12, a.multiplier = multiplier, a.shift = -2,
+        a.y_min = -125, a.y_max = 122;
         Extents kept{};
         for (size_t i = 0; i < kMaxRank; ++i) kept[i] = (axes >> i & 1) != 0 ? 1 : extent[i];
         Model model;
@@ -32,7 +34,8 @@ TEST(NeutronReduce, OverEverySetOfAxes) {
         }
         Bytes want;
         for (const std::vector<int>& g : groups) {
-          int64_t v = kind == Kind::kReduceMax ? *std::max_element(g.begin(), g.end()) + 9 : *std::min_element(g.begin(), g.end()) + 9;
+          int64_t v = kind == Kind::kReduceMax ? *std::max_element(g.begin(), g.end()) + 9
+                                               : *std::min_element(g.begin(), g.end()) + 9;
           if (kind != Kind::kReduceMax && kind != Kind::kReduceMin) {
             v = 0;
             for (const int e : g) v += e + 9;

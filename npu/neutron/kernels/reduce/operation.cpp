@@ -62,7 +62,8 @@ Fault lower(Lowering& l, const Operation& s) {
     if (merge) extent.back() *= x.shape[i];
     else extent.push_back(x.shape[i]), flag.push_back(a.axes[i]);
   }
-  if (extent.size() > kMaxRank) return l.wrong("axes", static_cast<i64>(extent.size()), kMaxRank, "reduce");
+  if (extent.size() > kMaxRank)
+    return l.wrong("axes", static_cast<i64>(extent.size()), kMaxRank, "reduce");
   ReduceCall c{};
   const size_t skip = kMaxRank - extent.size();
   std::fill(std::begin(c.extent), std::end(c.extent), 1);
@@ -74,7 +75,8 @@ Fault lower(Lowering& l, const Operation& s) {
   if (a.fn == ReduceFn::mean || a.fn == ReduceFn::sum)
     f = reduce_multiplier(x.quant, s.y, a.fn == ReduceFn::mean ? count : 1, Ties::away, kScaleRule);
   if (!f) return l.bad_scale("reduce");
-  c.x_zero = x.quant.zero_point[0], c.y_zero = s.y.zero_point[0], c.multiplier = f->value, c.shift = f->shift;
+  c.x_zero = x.quant.zero_point[0], c.y_zero = s.y.zero_point[0], c.multiplier = f->value,
+  c.shift = f->shift;
   fill_bounds(c, s);
   l.locate(c.x, s.inputs[0]);
   l.locate(c.y, s.output);
@@ -99,8 +101,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef reduce_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = is_identity, .ending = ending, .only_moves = false, .as_function = no_function,
-               .fold = nullptr, .fuse = nullptr},
+    .fusing = {.is_identity = is_identity,
+               .ending = ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = nullptr,
+               .fuse = nullptr},
     .placing = kDense,
     .lower = lower,
 };

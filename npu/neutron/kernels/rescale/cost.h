@@ -6,7 +6,9 @@
 
 namespace deuteron::neutron {
 
-constexpr Cost cost_of(const Machine& m, Kind, const RescaleCall& a) { return cycles::element_wise(m, a.count, 2 * int64_t{a.count}); }
+constexpr Cost cost_of(const Machine& m, Kind, const RescaleCall& a) {
+  return cycles::element_wise(m, a.count, 2 * int64_t{a.count});
+}
 
 constexpr int64_t bytes_of(Kind, const RescaleCall& a) { return 2 * int64_t{a.count}; }
 

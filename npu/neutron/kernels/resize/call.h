@@ -4,8 +4,8 @@
 
 namespace deuteron::neutron {
 
-// RESIZE_NEAREST_NEIGHBOR and RESIZE_BILINEAR (int8) of TFLite's reference; x [n,h,w,c], y [n,out_h,out_w,c], one scale and zero point.
-// Limits: extents of height and width <= kMostResized
+// RESIZE_NEAREST_NEIGHBOR and RESIZE_BILINEAR (int8) of TFLite's reference; x [n,h,w,c], y
+// [n,out_h,out_w,c], one scale and zero point. Limits: extents of height and width <= kMostResized
 struct ResizeCall {
   Operand x, y;
   int32_t n, h, w, c, out_h, out_w;

@@ -7,9 +7,12 @@ namespace deuteron::neutron {
 namespace {
 
 void check(CallCheck& call, Kind, const ResizeCall& a) {
-  const int64_t x_bytes = call.pixels_span(a.n, a.h, a.w, a.c, a.c), y_bytes = call.pixels_span(a.n, a.out_h, a.out_w, a.c, a.c);
+  const int64_t x_bytes = call.pixels_span(a.n, a.h, a.w, a.c, a.c),
+                y_bytes = call.pixels_span(a.n, a.out_h, a.out_w, a.c, a.c);
   call.product({a.c});
-  call.need(in(a.align_corners, 0, 1) && in(a.half_pixel_centers, 0, 1) && a.align_corners + a.half_pixel_centers < 2, Reason::kWindow);
+  call.need(in(a.align_corners, 0, 1) && in(a.half_pixel_centers, 0, 1) &&
+                a.align_corners + a.half_pixel_centers < 2,
+            Reason::kWindow);
   call.reads(a.x, x_bytes);
   call.writes(a.y, y_bytes);
 }

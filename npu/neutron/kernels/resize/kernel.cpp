@@ -9,8 +9,9 @@ namespace {
 
 // The nearest element: float32, as in the reference, so that ties fall alike.
 int32_t nearest(int32_t at, int32_t in, int32_t out, bool align_corners, bool half_pixel_centers) {
-  const float scale = align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
-                                               : static_cast<float>(in) / static_cast<float>(out);
+  const float scale = align_corners && out > 1
+                          ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                          : static_cast<float>(in) / static_cast<float>(out);
   const float where = (static_cast<float>(at) + (half_pixel_centers ? 0.5f : 0.0f)) * scale;
   int32_t index = static_cast<int32_t>(where);  // where >= 0: towards zero is down
   if (align_corners && where - static_cast<float>(index) >= 0.5f) ++index;
@@ -25,7 +26,8 @@ void resize_nearest(const ResizeCall& a, const Memory& memory) {
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       const int8_t* row = x + int64_t{nearest(oh, a.h, a.out_h, corners, centers)} * a.w * a.c;
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.c)
-        std::memmove(y, row + int64_t{nearest(ow, a.w, a.out_w, corners, centers)} * a.c, static_cast<size_t>(a.c));
+        std::memmove(y, row + int64_t{nearest(ow, a.w, a.out_w, corners, centers)} * a.c,
+                     static_cast<size_t>(a.c));
     }
 }
 
@@ -54,14 +56,17 @@ void resize_bilinear(const ResizeCall& a, const Memory& memory) {
   for (int32_t n = 0; n < a.n; ++n, x += int64_t{a.h} * a.w * a.c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       const Between h = between(oh, a.h, a.out_h, corners, centers);
-      const int8_t *top = x + int64_t{h.first} * a.w * a.c, *bottom = x + int64_t{h.second} * a.w * a.c;
+      const int8_t *top = x + int64_t{h.first} * a.w * a.c,
+                   *bottom = x + int64_t{h.second} * a.w * a.c;
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.c) {
         const Between w = between(ow, a.w, a.out_w, corners, centers);
         const int64_t left = int64_t{w.first} * a.c, right = int64_t{w.second} * a.c;
         for (int32_t c = 0; c < a.c; ++c) {
-          const int32_t sum = (top[left + c] * (kOne - h.part) + bottom[left + c] * h.part) * (kOne - w.part) +
-                              (top[right + c] * (kOne - h.part) + bottom[right + c] * h.part) * w.part;
-          y[c] = static_cast<int8_t>(clamp_to((sum + (sum > 0 ? kHalf : -kHalf)) / (1 << 20), -128, 127));
+          const int32_t sum =
+              (top[left + c] * (kOne - h.part) + bottom[left + c] * h.part) * (kOne - w.part) +
+              (top[right + c] * (kOne - h.part) + bottom[right + c] * h.part) * w.part;
+          y[c] = static_cast<int8_t>(
+              clamp_to((sum + (sum > 0 ? kHalf : -kHalf)) / (1 << 20), -128, 127));
         }
       }
     }

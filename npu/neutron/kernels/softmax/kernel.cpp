@@ -3,4 +3,6 @@
 #include "npu/neutron/kernels/softmax/call.h"
 #include "npu/neutron/machine/kernel.h"
 
-DEUTERON_NEUTRON_KERNEL(Softmax, deuteron::softmax_s8({a.rows, a.columns, a.multiplier, a.shift, a.diff_min}, memory.read(a.x), memory.write(a.y)))
+DEUTERON_NEUTRON_KERNEL(Softmax,
+                        deuteron::softmax_s8({a.rows, a.columns, a.multiplier, a.shift, a.diff_min},
+                                             memory.read(a.x), memory.write(a.y)))

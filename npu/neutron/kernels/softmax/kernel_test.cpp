@@ -14,7 +14,13 @@ TEST(NeutronSoftmax, RowsOfSeveralLengths) {
   for (const auto& [rows, columns] : {std::array{1, 10}, {5, 3}, {3, 257}, {7, 1}}) {
     Random random(static_cast<uint32_t>(rows));
     Model model;
-    SoftmaxCall a{model.input(rows * columns), model.output(rows * columns), rows, columns, 1717986918, 22, -248};
+    SoftmaxCall a{model.input(rows * columns),
+                  model.output(rows * columns),
+                  rows,
+                  columns,
+                  1717986918,
+                  22,
+                  -248};
     model.call(Kind::kSoftmax, a);
     const Bytes x = random.bytes(rows * columns);
     Bytes want(x.size());

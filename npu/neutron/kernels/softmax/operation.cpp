@@ -22,9 +22,12 @@ Fault read(OperatorReader& op, const tflite::Operator& o) {
   DEUTERON_TRY(op.int8_result());
   if (op.type(0).rank() < 1) return op.wrong("rank", "0", "at least 1");
   DEUTERON_TRY(op.shape_of_y(op.shape(0)));
-  if (!std::isfinite(p->beta()) || p->beta() <= 0) return op.wrong("beta", fmt::format("{:g}", p->beta()), "positive");
+  if (!std::isfinite(p->beta()) || p->beta() <= 0)
+    return op.wrong("beta", fmt::format("{:g}", p->beta()), "positive");
   if (op.y().quant.scale[0] != 1.0f / 256 || op.y().quant.zero_point[0] != -128)
-    return op.wrong("scale and zero point of the result", fmt::format("{:g}, {}", op.y().quant.scale[0], op.y().quant.zero_point[0]), "1/256, -128");
+    return op.wrong("scale and zero point of the result",
+                    fmt::format("{:g}, {}", op.y().quant.scale[0], op.y().quant.zero_point[0]),
+                    "1/256, -128");
   return op.push(softmax_operation, RowSoftmax{p->beta()}, {op.in(0)});
 }
 
@@ -32,7 +35,9 @@ Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<RowSoftmax>();
   const Type& x = l.type(s.inputs[0]);
   const auto f = softmax_multiplier(x.quant, a.beta, Ties::away, kScaleRule);
-  if (!f) return Refusal{"the scale of x is too small", fmt::format("{:g}", x.quant.scale[0]), "2^-26", "neutron.softmax"};
+  if (!f)
+    return Refusal{"the scale of x is too small", fmt::format("{:g}", x.quant.scale[0]), "2^-26",
+                   "neutron.softmax"};
   SoftmaxCall c{};
   c.columns = l.word(x.shape.back()), c.rows = l.word(x.elements() / x.shape.back());
   c.multiplier = f->input.value, c.shift = f->input.shift, c.diff_min = f->diff_min;
@@ -51,7 +56,10 @@ constexpr TfliteRow kRows[] = {
 const OperationDef softmax_operation = {
     .tflite = kRows,
     .fusing = kNoFusing,
-    .placing = {.reads_gaps = reads_no_gaps, .writes_gaps = writes_no_gaps, .overwrites = 1, .share = nullptr,
+    .placing = {.reads_gaps = reads_no_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 1,
+                .share = nullptr,
                 .without_kernel = {}},
     .lower = lower,
 };

@@ -6,7 +6,9 @@
 
 namespace deuteron::neutron {
 
-constexpr Cost cost_of(const Machine& m, Kind, const TableCall& a) { return cycles::element_wise(m, a.count, 2 * int64_t{a.count} + 256); }
+constexpr Cost cost_of(const Machine& m, Kind, const TableCall& a) {
+  return cycles::element_wise(m, a.count, 2 * int64_t{a.count} + 256);
+}
 
 constexpr int64_t bytes_of(Kind, const TableCall& a) { return 2 * int64_t{a.count} + 256; }
 

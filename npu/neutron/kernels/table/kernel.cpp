@@ -3,4 +3,5 @@
 #include "npu/neutron/kernels/table/call.h"
 #include "npu/neutron/machine/kernel.h"
 
-DEUTERON_NEUTRON_KERNEL(Table, deuteron::lookup_s8(a.count, memory.read(a.table), memory.read(a.x), memory.write(a.y)))
+DEUTERON_NEUTRON_KERNEL(Table, deuteron::lookup_s8(a.count, memory.read(a.table), memory.read(a.x),
+                                                   memory.write(a.y)))

@@ -35,7 +35,8 @@ Fault read_unary(OperatorReader& op, const tflite::Operator&) {
 
 template <int kLow, int kHigh>  // kHigh 0: no upper bound
 Fault read_bounded(OperatorReader& op, const tflite::Operator&) {
-  const auto from = static_cast<float>(kLow), to = kHigh == 0 ? std::numeric_limits<float>::infinity() : static_cast<float>(kHigh);
+  const auto from = static_cast<float>(kLow),
+             to = kHigh == 0 ? std::numeric_limits<float>::infinity() : static_cast<float>(kHigh);
   return read_function(op, [=](float x) { return std::min(std::max(x, from), to); });
 }
 
@@ -65,15 +66,17 @@ bool join_tables(Model& m, Operation& before, Operation& s) {
   return true;
 }
 
-// x -> table   becomes   bounds of the operation before. Refused when bits would change: the table must be a bound (after a change of zero
-// point) for every value that the operation before can give.
+// x -> table   becomes   bounds of the operation before. Refused when bits would change: the table
+// must be a bound (after a change of zero point) for every value that the operation before can
+// give.
 bool become_bounds(Model& m, Operation& before, Operation& s) {
   const Ending ending = before.def->fusing.ending(before);
   if (ending == Ending::plain) return false;
   const Table& t = s.as<Table>();
   const Quant &from = m.type(s.inputs[0]).quant, &to = s.y;
   i32 shift = 0;
-  if (ending == Ending::requantized && from.scale[0] == to.scale[0]) shift = to.zero_point[0] - from.zero_point[0];
+  if (ending == Ending::requantized && from.scale[0] == to.scale[0])
+    shift = to.zero_point[0] - from.zero_point[0];
   i32 low = 127, high = -128;
   for (i32 q = before.low; q <= before.high; ++q)
     low = std::min<i32>(low, t.entry[q + 128]), high = std::max<i32>(high, t.entry[q + 128]);
@@ -91,14 +94,16 @@ bool become_bounds(Model& m, Operation& before, Operation& s) {
   return true;
 }
 
-// view -> table   becomes   table -> view, so that the table meets what made the value. Refused when somebody else reads that.
+// view -> table   becomes   table -> view, so that the table meets what made the value. Refused
+// when somebody else reads that.
 bool go_before_view(Model& m, const TensorUses& uses, Operation& before, Operation& s) {
   const TensorId x = before.inputs[0];
   Operation* maker = before.def->fusing.only_moves ? maker_of_operand(m, uses, before) : nullptr;
   if (!maker || !uses.read_once(x)) return false;
-  if (maker->def->fusing.ending(*maker) == Ending::plain && maker->def != &table_operation) return false;
-  const TensorId middle =
-      m.add_tensor(m.tensors[s.output].name + " before its new shape", {DType::s8, m.type(x).shape, m.type(s.output).quant});
+  if (maker->def->fusing.ending(*maker) == Ending::plain && maker->def != &table_operation)
+    return false;
+  const TensorId middle = m.add_tensor(m.tensors[s.output].name + " before its new shape",
+                                       {DType::s8, m.type(x).shape, m.type(s.output).quant});
   Operation table = s, view = before;
   table.inputs = {x};
   table.output = middle;
@@ -123,9 +128,11 @@ Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<Table>();
   const Type& x = l.type(s.inputs[0]);
   const auto [low, high] = std::minmax_element(a.entry.begin(), a.entry.end());
-  const i32 shift = x.quant.scale[0] == s.y.scale[0] ? s.y.zero_point[0] - x.quant.zero_point[0] : 0;
+  const i32 shift =
+      x.quant.scale[0] == s.y.scale[0] ? s.y.zero_point[0] - x.quant.zero_point[0] : 0;
   bool bounds_only = true;
-  for (i32 q = -128; q <= 127; ++q) bounds_only &= a.entry[q + 128] == std::clamp<i32>(q + shift, *low, *high);
+  for (i32 q = -128; q <= 127; ++q)
+    bounds_only &= a.entry[q + 128] == std::clamp<i32>(q + shift, *low, *high);
   if (bounds_only) {
     RescaleCall c{};
     c.count = l.word(x.elements());
@@ -141,7 +148,8 @@ Fault lower(Lowering& l, const Operation& s) {
   c.count = l.word(x.elements());
   l.locate(c.x, s.inputs[0]);
   l.locate(c.y, s.output);
-  l.constant(c.table, {reinterpret_cast<const u8*>(a.entry.data()), reinterpret_cast<const u8*>(a.entry.data()) + 256});
+  l.constant(c.table, {reinterpret_cast<const u8*>(a.entry.data()),
+                       reinterpret_cast<const u8*>(a.entry.data()) + 256});
   l.push(Kind::kTable, c);
   return std::nullopt;
 }
@@ -149,7 +157,8 @@ Fault lower(Lowering& l, const Operation& s) {
 constexpr TfliteRow kRows[] = {
     {tflite::BuiltinOperator::LOGISTIC, "logistic", 1, 1, false, read_unary<UnaryFn::sigmoid>},
     {tflite::BuiltinOperator::TANH, "tanh", 1, 1, false, read_unary<UnaryFn::tanh>},
-    {tflite::BuiltinOperator::HARD_SWISH, "hard_swish", 1, 1, false, read_unary<UnaryFn::hardswish>},
+    {tflite::BuiltinOperator::HARD_SWISH, "hard_swish", 1, 1, false,
+     read_unary<UnaryFn::hardswish>},
     {tflite::BuiltinOperator::ABS, "abs", 1, 1, false, read_unary<UnaryFn::abs>},
     {tflite::BuiltinOperator::NEG, "neg", 1, 1, false, read_unary<UnaryFn::neg>},
     {tflite::BuiltinOperator::EXP, "exp", 1, 1, false, read_unary<UnaryFn::exp>},
@@ -168,9 +177,16 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef table_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = is_identity, .ending = plain_ending, .only_moves = false, .as_function = no_function,
-               .fold = fold, .fuse = nullptr},
-    .placing = {.reads_gaps = reads_no_gaps, .writes_gaps = writes_no_gaps, .overwrites = 1, .share = nullptr,
+    .fusing = {.is_identity = is_identity,
+               .ending = plain_ending,
+               .only_moves = false,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
+    .placing = {.reads_gaps = reads_no_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 1,
+                .share = nullptr,
                 .without_kernel = {}},
     .lower = lower,
 };

@@ -17,10 +17,13 @@ Fault read(OperatorReader& op, const tflite::Operator&) {
   const Shape& x = op.shape(0);
   std::vector<bool> seen(x.size());
   Shape expected;
-  if (t.perm.size() != x.size()) return op.wrong("entries of the permutation", fmt::format("{}", t.perm.size()), fmt::format("{}", x.size()));
+  if (t.perm.size() != x.size())
+    return op.wrong("entries of the permutation", fmt::format("{}", t.perm.size()),
+                    fmt::format("{}", x.size()));
   for (i64& a : t.perm) {
     if (a < 0) a += static_cast<i64>(x.size());
-    if (a < 0 || a >= static_cast<i64>(x.size()) || seen[a]) return op.wrong("not a permutation", to_text(t.perm), to_text(x));
+    if (a < 0 || a >= static_cast<i64>(x.size()) || seen[a])
+      return op.wrong("not a permutation", to_text(t.perm), to_text(x));
     seen[a] = true;
     expected.push_back(x[a]);
   }
@@ -56,7 +59,8 @@ Fault lower(Lowering& l, const Operation& s) {
   const Shape own = l.strides(s.inputs[0]);
   Shape turned;
   for (const i64 axis : s.as<Transposition>().perm) turned.push_back(own[axis]);
-  lower_copy(l, Kind::kTransposeCHW, s.inputs[0], 0, s.output, 0, {l.shape(s.output), {turned, l.strides(s.output)}});
+  lower_copy(l, Kind::kTransposeCHW, s.inputs[0], 0, s.output, 0,
+             {l.shape(s.output), {turned, l.strides(s.output)}});
   return std::nullopt;
 }
 
@@ -68,8 +72,12 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef transpose_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = is_identity, .ending = plain_ending, .only_moves = true, .as_function = no_function,
-               .fold = fold, .fuse = nullptr},
+    .fusing = {.is_identity = is_identity,
+               .ending = plain_ending,
+               .only_moves = true,
+               .as_function = no_function,
+               .fold = fold,
+               .fuse = nullptr},
     .placing = kWithGaps,
     .lower = lower,
 };

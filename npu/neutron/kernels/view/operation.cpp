@@ -10,11 +10,14 @@ namespace {
 Fault read(OperatorReader& op, const tflite::Operator&) {
   DEUTERON_TRY(op.same_quant_int8());
   if (op.type(0).elements() != op.y().elements())
-    return op.wrong("elements of the result", fmt::format("{}", op.y().elements()), fmt::format("{}", op.type(0).elements()));
+    return op.wrong("elements of the result", fmt::format("{}", op.y().elements()),
+                    fmt::format("{}", op.type(0).elements()));
   return op.push(view_operation, {}, {op.in(0)});
 }
 
-std::vector<bool> share(Sharing& sharing, size_t operation) { return {sharing.as_view(sharing.operation(operation))}; }
+std::vector<bool> share(Sharing& sharing, size_t operation) {
+  return {sharing.as_view(sharing.operation(operation))};
+}
 
 Fault lower(Lowering& l, const Operation& s) {
   const Shape& x = l.shape(s.inputs[0]);
@@ -34,9 +37,16 @@ constexpr TfliteRow kRows[] = {
 
 const OperationDef view_operation = {
     .tflite = kRows,
-    .fusing = {.is_identity = never_identity, .ending = plain_ending, .only_moves = true, .as_function = no_function,
-               .fold = nullptr, .fuse = nullptr},
-    .placing = {.reads_gaps = reads_no_gaps, .writes_gaps = writes_no_gaps, .overwrites = 0, .share = share,
+    .fusing = {.is_identity = never_identity,
+               .ending = plain_ending,
+               .only_moves = true,
+               .as_function = no_function,
+               .fold = nullptr,
+               .fuse = nullptr},
+    .placing = {.reads_gaps = reads_no_gaps,
+                .writes_gaps = writes_no_gaps,
+                .overwrites = 0,
+                .share = share,
                 .without_kernel = kSameBytes},
     .lower = lower,
 };

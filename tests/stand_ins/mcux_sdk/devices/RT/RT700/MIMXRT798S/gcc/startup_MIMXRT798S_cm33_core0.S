@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From reset to __START: floating point, .data, what is not cached, .bss. Where the SDK's start-up stops for ever, this one ends the emulator. */
+/* From reset to __START: floating point, .data, what is not cached, .bss. Where the SDK's start-up
+   stops for ever, this one ends the emulator. */
   .syntax unified
   .thumb
   .section .isr_vector, "a"
