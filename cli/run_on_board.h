@@ -20,9 +20,8 @@ struct Where {
   bool writes_flash = false;
   bool is_host() const { return on == "host"; }
   bool is_emulated() const { return on.starts_with("qemu:"); }
-  std::string board() const {
-    return is_emulated() ? on.substr(5) : on;
-  }  // of an emulated one its name
+  // of an emulated one its name
+  std::string board() const { return is_emulated() ? on.substr(5) : on; }
 };
 void add_where(Verb& verb, Where& where);
 std::string check_where(const Where& where);  // "", or what does not go together

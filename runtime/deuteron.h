@@ -84,9 +84,8 @@ class Program {
   int32_t input_count() const { return input_count_; }
   int32_t output_count() const { return output_count_; }
   const Tensor& input(int32_t i) const { return *inputs_[i]; }
-  const Tensor& output(int32_t i) const {
-    return *outputs_[i];
-  }  // one that is none has no elements
+  // one that is none has no elements
+  const Tensor& output(int32_t i) const { return *outputs_[i]; }
   // Inputs must be set before each run: a program may reuse their memory.
   // Copies `bytes` bytes in the storage order of input(i); bad_input unless they are exactly as
   // many as the tensor has.

@@ -36,8 +36,8 @@ void read_bytes(png_structp png, png_bytep to, size_t count) {
   std::strncpy(d->fault, what, sizeof d->fault - 1);
   png_longjmp(png, 1);
 }
-void on_warning(png_structp, png_const_charp) {
-}  // of colour profiles and the like; checksums are errors
+// of colour profiles and the like; checksums are errors
+void on_warning(png_structp, png_const_charp) {}
 
 void read_png_header(PngDecoder& d, png_structp png, png_infop info) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);

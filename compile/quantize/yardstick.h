@@ -106,9 +106,8 @@ class Yardstick {
   // What is expected, by the sums of each sample's parts.
   HeldOut expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const;
 
-  i64 simulations() const {
-    return simulations_;
-  }  // passes over all samples, and work that takes as long
+  // passes over all samples, and work that takes as long
+  i64 simulations() const { return simulations_; }
   i64 most_simulations() const { return most_simulations_; }
   // Choices of layers that a search tries, beside those that chose the ranges: fewer of large
   // networks, which have time for fewer simulations.

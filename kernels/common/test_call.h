@@ -68,9 +68,8 @@ class TestCall {
   const Value& argument(int i) const { return *arguments_[static_cast<size_t>(i)]; }
   int count() const { return static_cast<int>(arguments_.size()); }
   const Kernel& kernel() const { return kernel_; }
-  bool writes(int i) const {
-    return kernel_.schema[i] == 'O' || kernel_.schema[i] == 'X';
-  }  // a result or scratch
+  // a result or scratch
+  bool writes(int i) const { return kernel_.schema[i] == 'O' || kernel_.schema[i] == 'X'; }
   // Whether a result is the bytes of an operand; whether there is none.
   bool in_place() const {
     const auto read = [&](int j) { return !writes(j) && argument(j).kind == Kind::tensor; };

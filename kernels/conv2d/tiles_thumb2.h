@@ -37,9 +37,10 @@ int16_t* widen_padding(int32_t count, int32_t, int16_t* to) {
 }
 
 inline constexpr Lane kLaneAlone = {widen<kAlone>, widen_padding<kAlone>};
+// of window k of four
 inline constexpr Lane lane_of(int32_t) {
   return {widen<kWindowsAtOnce>, widen_padding<kWindowsAtOnce>};
-}  // of window k of four
+}
 
 class Filters {
  public:

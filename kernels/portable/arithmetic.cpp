@@ -37,9 +37,8 @@ struct Mul {
 };
 struct Div {
   static float real(float a, float b, const Elementwise&) { return a / b; }
-  static int64_t integer(int64_t, int64_t, const Elementwise&) {
-    return 0;
-  }  // integers are refused
+  // integers are refused
+  static int64_t integer(int64_t, int64_t, const Elementwise&) { return 0; }
 };
 
 template <class Op>

@@ -19,9 +19,8 @@ int64_t floored(int64_t a, int64_t b, int64_t) {
   if (b == 0 || b == -1) return truncated(a, b, 1);
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
-int64_t rest(int64_t a, int64_t b, int64_t) {
-  return b == 0 || b == -1 ? 0 : a % b;
-}  // has the sign of a
+// has the sign of a
+int64_t rest(int64_t a, int64_t b, int64_t) { return b == 0 || b == -1 ? 0 : a % b; }
 int64_t floor_rest(int64_t a, int64_t b, int64_t) {  // has the sign of b
   const int64_t r = rest(a, b, 1);
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;

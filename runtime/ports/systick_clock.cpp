@@ -42,8 +42,8 @@ Clock systick_clock(uint64_t hz, uint32_t reload) {
   at(kReload) = reload;
   at(kValue) = 0;
   at(kControl) = kEnable | kInterrupt | kProcessorClock;
-  for (uint32_t turns = 0; at(kValue) == 0 && turns < 1u << 20; turns++) {
-  }  // until it has loaded: emulated ones take their time
+  // until it has loaded: emulated ones take their time
+  for (uint32_t turns = 0; at(kValue) == 0 && turns < 1u << 20; turns++) {}
   return {systick_now, 64, hz, "cycles", "SysTick"};
 }
 

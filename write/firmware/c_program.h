@@ -66,9 +66,8 @@ struct CCall {
   std::vector<CPlace> places;
   std::optional<CNpuCall> npu;    // then nothing of the above but `op` is
   std::optional<CKeptCall> kept;  // likewise
-  uint64_t memory_bytes() const {
-    return npu ? npu->state_bytes : kept ? kept->memory_bytes : 0;
-  }  // of its own, while it runs
+  // of its own, while it runs
+  uint64_t memory_bytes() const { return npu ? npu->state_bytes : kept ? kept->memory_bytes : 0; }
 };
 
 struct CPort {

@@ -64,9 +64,8 @@ class Call {
   void check_arguments();
 
   // Arguments by name, with the default of the operator where the model leaves one out.
-  const Argument* argument(std::string_view name) {
-    return find(name);
-  }                                     // as the model gives it; null: neither given nor known
+  // as the model gives it; null: neither given nor known
+  const Argument* argument(std::string_view name) { return find(name); }
   bool has(std::string_view argument);  // given and not none
   bool is_tensor(std::string_view argument);
   i64 integer(std::string_view argument);
@@ -144,9 +143,8 @@ class Call {
   // it.
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs,
                                 std::vector<Type> types);
-  bool declares_results() const {
-    return state_.declares_results;
-  }  // whether the model says the types of its results, as torch's does
+  // whether the model says the types of its results, as torch's does
+  bool declares_results() const { return state_.declares_results; }
   const TensorMeta* result_meta(
       size_t index);  // what it says of one; null after a refusal. Refuses one of open sizes
   std::optional<DType> declared_dtype() {  // of the first one, where the model says it
@@ -162,9 +160,8 @@ class Call {
   bool drop_tested_size();     // the same where nothing but tests reads it: it is left open; false
                                // elsewhere
   void number_result(double value);  // likewise a real number
-  bool gives_number() const {
-    return node_.outputs.empty() && node_.numbers.size() == 1;
-  }  // whether the one result is a real number
+  // whether the one result is a real number
+  bool gives_number() const { return node_.outputs.empty() && node_.numbers.size() == 1; }
   void
   refuse_computed_size();  // that of a result follows from elements which are computed from inputs
   bool may_make(i64 elements);       // of a constant that stands in no file: refuses above
@@ -182,9 +179,8 @@ class Call {
     outcomes_[0].value = value, outcomes_[0].imaginary = imaginary, outcomes_[0].user_axes = -1,
     outcomes_[0].parameter = -1;
   }
-  const Meaning& outcome(size_t index = 0) const {
-    return outcomes_[index];
-  }                                                  // value -1: there is no such result
+  // value -1: there is no such result
+  const Meaning& outcome(size_t index = 0) const { return outcomes_[index]; }
   void may_share_memory(std::string_view argument);  // the result may be a view of that operand
   ValueId value_of(const std::string&
                        tensor);  // in the user's axes; -1: cannot be read, which has been reported

@@ -23,9 +23,8 @@ class OpenSizes {
   }
 
   bool knows(std::string_view symbol) const { return symbols_.contains(symbol); }
-  i64 number_of(std::string_view symbol) const {
-    return symbols_.find(symbol)->second;
-  }  // of one that is known
+  // of one that is known
+  i64 number_of(std::string_view symbol) const { return symbols_.find(symbol)->second; }
   void set(const std::string& symbol, i64 number) { symbols_[symbol] = number; }
 
   // An expression that has this value says what the one symbol in it is that has no number: 2*s0
@@ -56,9 +55,8 @@ class OpenSizes {
   // symbols. The range of one that the export forbids ("3..8"), empty: none.
   std::string learn(const std::string& tensor, const Shape& shape);
   std::string learn(const std::string& size, i64 value);
-  void learn_number(const std::string& name, double value) {
-    numbers_[name] = value;
-  }  // of a result that is a real number
+  // of a result that is a real number
+  void learn_number(const std::string& name, double value) { numbers_[name] = value; }
 
  private:
   std::string broken_range(const std::string& expression) const;

@@ -28,9 +28,10 @@ bool require_transform(Call& c, i64 rows, i64 columns) {
 float cosine(i64 k, i64 t, i64 n, double scale) {
   return static_cast<float>(scale * cosine_of(k, t, n));
 }
+// Never -0.
 float sine(i64 k, i64 t, i64 n, double scale) {
   return static_cast<float>(scale * sine_of(k, t, n) + 0.0);
-}  // no -0
+}
 
 // A result of the transform: real parts, then imaginary ones.
 Complex split_parts(Call& c, ValueId both, i64 axis) {

@@ -9,9 +9,8 @@ static constexpr std::string_view kSchemas =
 #include "frontends/pt2/schema/torch_schemas.inc"
     ;
 
-std::string_view all_schemas() {
-  return kSchemas.substr(1);
-}  // after the line break that opens the text
+// after the line break that opens the text
+std::string_view all_schemas() { return kSchemas.substr(1); }
 
 // The parameters of a target's line, without parentheses. The lines are sorted: a search by halves
 // over the text itself.

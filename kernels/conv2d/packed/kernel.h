@@ -44,9 +44,8 @@ struct PackedConv2dArgs {
   int32_t y_step, y_row;  // bytes of y from a pixel to the next, from a row to the next; images
                           // follow one another row by row
   int32_t length() const { return kernel_h * kernel_w * in_c; }
-  int64_t wide_length() const {
-    return wide_product(wide_product(kernel_h, kernel_w), in_c);
-  }  // before it is known to fit
+  // before it is known to fit
+  int64_t wide_length() const { return wide_product(wide_product(kernel_h, kernel_w), in_c); }
 };
 inline void set_dense_result(PackedConv2dArgs& a) {
   a.y_step = a.out_c, a.y_row = a.out_w * a.out_c;
