@@ -156,9 +156,9 @@ def product_texts():
 
 
 # A function that looks at one node and answers with a patch is a rewrite rule.
-RULE = re.compile(r"^(?:static )?std::optional<Patch> (\w+)\((?:const )?\w+&[^;{]*?\bNodeId \w+(?:, (?:PassContext|const RuleContext)&(?: \w+)?)?\) \{", re.M)
+RULE = re.compile(r"^(?:static )?std::optional<Patch>\s+(\w+)\(\s*(?:const )?\w+&[^;{]*?\bNodeId \w+(?:,\s+(?:PassContext|const RuleContext)&(?: \w+)?)?\) \{", re.M)
 # What an operator becomes by itself (ops/form.h) is one too.
-FORM = re.compile(r"^static bool (\w+)\(const \w+&(?: \w+)?, FormBuilder& b\) \{", re.M)
+FORM = re.compile(r"^static bool (\w+)\(\s*const \w+&(?: \w+)?,\s+FormBuilder& b\) \{", re.M)
 # The rule of a diagnostic, as it is printed: [conv2d.rank].
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.

@@ -60,8 +60,8 @@ def main():
                 (bad if left else good)[name] += 1
     lines = sorted(name for name in good if name not in bad)
     (HERE / "decomposable.inc").write_text(
-        "// SPDX-License-Identifier: Apache-2.0\n// Made by make_decomposable.py of torch %s: unknown operators that run_decompositions() replaces by known ones, "
-        "in each of\n// torch's own samples.\n" % torch.__version__.split("+")[0] + "".join('"%s",\n' % line for line in lines))
+        "// SPDX-License-Identifier: Apache-2.0\n// Made by make_decomposable.py of torch %s: unknown operators that run_decompositions()\n"
+        "// replaces by known ones, in each of torch's own samples.\n" % torch.__version__.split("+")[0] + "".join('"%s",\n' % line for line in lines))
     print("%d help, of %d" % (len(lines), len(set(good) | set(bad))))
     for name in sorted(set(bad)):
         print("  not:", name, good[name], bad[name])
