@@ -16,10 +16,13 @@ namespace {
 
 using Index = std::map<std::string_view, std::string_view>;
 
+// With those that go on behind a backslash, as the preprocessor has them.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size() - 1);
+    size_t end = text.find('\n');
+    while (end != text.npos && end > 0 && text[end - 1] == '\\') end = text.find('\n', end + 1);
+    end = std::min(end, text.size() - 1);
     lines.push_back(text.substr(0, end + 1));
     text.remove_prefix(end + 1);
   }
@@ -198,8 +201,8 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime,
     return names.contains(word) ? fmt::format("{}_{}", name, word.substr(word.find('_') + 1))
                                 : std::string(word);
   });
-  const std::string license =
-      fmt::format("// {}\n", kSpdxLine);  // of each file; the header begins with it
+  // of each file; the header begins with it
+  const std::string license = fmt::format("// {}\n", kSpdxLine);
   for (size_t at = text.find(license); at != text.npos; at = text.find(license, at))
     text.erase(at, license.size());
   for (const std::string& macro : macros_of(text)) text += fmt::format("#undef {}\n", macro);

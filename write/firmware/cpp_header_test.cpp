@@ -16,7 +16,8 @@ constexpr std::string_view kKernelHeader =
     "// A kernel.\n#pragma once\n#include <cstdint>\n\n#include "
     "\"kernels/one/steps.h\"\n\nnamespace deuteron {\nvoid one(int32_t);\n}\n";
 constexpr std::string_view kSteps =
-    "#pragma once\n#if defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n#define "
+    "#pragma once\n#if defined(__ARM_FEATURE_MVE) && \\\n    1\n#include "
+    "<arm_mve.h>\n#endif\n#define "
     "DEUTERON_STEP(x) (x + 1)\n\nextern \"C\" void "
     "deuteron_one_mve(const void*);\n";
 constexpr std::string_view kKernel =
@@ -71,7 +72,8 @@ TEST(CppHeader, HeadersComeBeforeTheirUsersAndNothingOfOursIsIncluded) {
 
 TEST(CppHeader, IncludesOfTheSystemStayOutsideTheNamespaceUnderTheirConditions) {
   const std::string text = header_of("net");
-  EXPECT_THAT(text, HasSubstr("#if defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n"));
+  EXPECT_THAT(text, HasSubstr("#if defined(__ARM_FEATURE_MVE) && \\\n    1\n"
+                              "#include <arm_mve.h>\n#endif\n"));
   EXPECT_THAT(text, HasSubstr("#include <cstdint>\n\n\nnamespace net_kernels {\nnamespace deuteron "
                               "{\nvoid one(int32_t);\n}\n}\n"));
 }
