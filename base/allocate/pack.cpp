@@ -78,6 +78,27 @@ std::optional<Meeting> meeting_of(const PackItem& item, const PackItem& other, i
   return m;
 }
 
+void list_meetings(Stretch& stretch, std::span<const PackItem> items, int64_t unit) {
+  const std::vector<int32_t>& ids = stretch.items;
+  Blocks& b = stretch.blocks;
+  const auto n = static_cast<int32_t>(ids.size());
+  b.listed.resize(n);
+  for (int32_t i = 0; i < n; ++i)
+    for (int32_t k = i + 1; k < n && b.block[k].left <= b.block[i].right; ++k) {
+      const std::optional<Meeting> m = meeting_of(items[ids[i]], items[ids[k]], k, unit);
+      if (m) b.listed[i].push_back(*m), b.listed[k].push_back({i, m->above, m->below});
+    }
+}
+
+void find_later_ends(Blocks& b) {
+  const auto n = static_cast<int32_t>(b.block.size());
+  for (int32_t i = 0; i < n; ++i) {
+    int32_t k = i - 1;
+    while (k >= 0 && b.block[k].right <= b.block[i].right) k = b.ends_later[k];
+    b.ends_later.push_back(k);
+  }
+}
+
 // Sections are the moments just before something ends while something new has begun since the last
 // such moment: every set of items that are alive together is alive in one of them.
 void cut_into_sections(Stretch& stretch, std::span<const PackItem> items, int64_t unit) {
@@ -107,13 +128,10 @@ void cut_into_sections(Stretch& stretch, std::span<const PackItem> items, int64_
     DEUTERON_CHECK(block.left <= block.right);
     b.block.push_back(block);
   }
-  const auto n = static_cast<int32_t>(ids.size());
-  b.meets.resize(n);
-  for (int32_t i = 0; i < n; ++i)  // `ids` is sorted by first, so the sections are sorted by left
-    for (int32_t k = i + 1; k < n && b.block[k].left <= b.block[i].right; ++k) {
-      const std::optional<Meeting> m = meeting_of(items[ids[i]], items[ids[k]], k, unit);
-      if (m) b.meets[i].push_back(*m), b.meets[k].push_back({i, m->above, m->below});
-    }
+  const bool in_pieces =
+      std::any_of(ids.begin(), ids.end(), [&](int32_t i) { return !items[i].pieces.empty(); });
+  if (in_pieces) list_meetings(stretch, items, unit);
+  else find_later_ends(b);
 }
 
 int64_t largest_sum(const Blocks& b) {

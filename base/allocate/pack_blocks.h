@@ -25,13 +25,33 @@ struct Meeting {
 };
 
 struct Blocks {
-  std::vector<Block> block;
-  int32_t sections = 0;  // maximal sets of blocks alive at once; two blocks meet in time exactly if
-                         // they share a section
-  std::vector<std::vector<Meeting>>
-      meets;  // by block: the others of which bytes are alive while bytes of it are
+  std::vector<Block> block;  // by left
+  int32_t sections = 0;  // maximal sets of blocks alive at once; two blocks meet in time exactly
+                         // if they share a section
+  // By block: the others of which bytes are alive while bytes of it are. Of blocks that are all
+  // alive as a whole there are no lists, which would take the square of their number: each meets
+  // those that share a section.
+  std::vector<std::vector<Meeting>> listed;
+  std::vector<int32_t> ends_later;  // by block: the last before it that ends after it, -1: none
+
   bool meet(int32_t a, int32_t b) const {
     return block[a].left <= block[b].right && block[b].left <= block[a].right;
+  }
+  // f(Meeting) for each, in any order.
+  template <class F>
+  void for_each_meeting(int32_t i, F f) const {
+    if (!listed.empty()) {
+      for (const Meeting& m : listed[i]) f(m);
+      return;
+    }
+    const auto n = static_cast<int32_t>(block.size());
+    const auto whole = [&](int32_t k) { f(Meeting{k, block[i].size, block[k].size}); };
+    for (int32_t k = i + 1; k < n && block[k].left <= block[i].right; ++k) whole(k);
+    for (int32_t k = i - 1; k >= 0;) {
+      const bool is_alive = block[k].right >= block[i].left;
+      if (is_alive) whole(k);
+      k = is_alive ? k - 1 : ends_later[k];
+    }
   }
 };
 

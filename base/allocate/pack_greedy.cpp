@@ -46,11 +46,12 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
   by([&](int32_t i) { return std::pair(int64_t{b.block[i].right}, b.block[i].size); });
   by([&](int32_t i) { return std::pair(crowd[i], b.block[i].size); });
   by([&](int32_t i) { return std::pair(crowd[i], length(i)); });
+  if (b.listed.empty()) return list;
   // What may begin a little below others, and only far above them, comes before them.
   std::vector<int64_t> lower(n, 0);
   bool one_over_another = false;
   for (int32_t i = 0; i < n; ++i)
-    for (const Meeting& m : b.meets[i]) {
+    for (const Meeting& m : b.listed[i]) {
       if (m.below == b.block[i].size && m.above == b.block[m.other].size) continue;
       lower[i] += m.below < m.above ? 1 : -1;
       one_over_another = true;
@@ -61,6 +62,18 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
   return list;
 }
 
+// The blocks that meet one, by index.
+std::vector<int32_t> others_of(const Blocks& b, int32_t i) {
+  std::vector<int32_t> others;
+  b.for_each_meeting(i, [&](const Meeting& m) { others.push_back(m.other); });
+  std::sort(others.begin(), others.end());
+  return others;
+}
+
+int32_t one_of(const std::vector<int32_t>& others, Random& random) {
+  return others[random.below(static_cast<int32_t>(others.size()))];
+}
+
 }  // namespace
 
 PackedBlocks first_fit(const Blocks& b, const std::vector<int32_t>& order, int64_t* steps) {
@@ -69,10 +82,12 @@ PackedBlocks first_fit(const Blocks& b, const std::vector<int32_t>& order, int64
   std::vector<std::pair<int64_t, int64_t>> taken;  // no place of the block lies between the two
   for (const int32_t i : order) {
     taken.clear();
-    for (const Meeting& m : b.meets[i])
+    ++*steps;
+    b.for_each_meeting(i, [&](const Meeting& m) {
+      ++*steps;
       if (p.offset[m.other] >= 0)
         taken.emplace_back(p.offset[m.other] - m.below, p.offset[m.other] + m.above);
-    *steps += static_cast<int64_t>(b.meets[i].size()) + 1;
+    });
     std::sort(taken.begin(), taken.end());
     int64_t at = 0;
     for (const auto& [highest_below, lowest_above] : taken) {
@@ -108,15 +123,12 @@ PackedBlocks pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget,
     for (int32_t k = 0; k < n; ++k) rank[order[k]] = k;
     *steps += 2 * n;
     const int32_t high = top[random.below(static_cast<int32_t>(top.size()))];
-    const std::vector<Meeting>& meets = b.meets[high];
-    if (meets.empty()) break;
+    const std::vector<int32_t> others = others_of(b, high);
+    if (others.empty()) break;
     std::vector<int32_t> next = order;
-    int32_t other = meets[random.below(static_cast<int32_t>(meets.size()))].other;
-    if (random.below(
-            2)) {  // or with one that a neighbour meets: what stands in the neighbour's way
-      const std::vector<Meeting>& further = b.meets[other];
-      other = further[random.below(static_cast<int32_t>(further.size()))].other;
-    }
+    int32_t other = one_of(others, random);
+    if (random.below(2))  // or with one that a neighbour meets: what stands in the neighbour's way
+      other = one_of(others_of(b, other), random);
     std::swap(next[rank[high]], next[rank[other]]);
     PackedBlocks p = first_fit(b, next, steps);
     if (p.height > current.height) continue;
