@@ -55,11 +55,16 @@ PointOperand write(const Graph& g, const Uses& uses, PointProgram& p, ValueId v,
   return append(p, *program_of(node.op), x);
 }
 
-// v, what it is a function of, what that is a function of, ..
+// v, what it is a function of, what that is a function of, .. No further than one function may have
+// steps: a walk to the far end from every operator of a chain takes the square of its length.
 std::vector<ValueId> chain_of(const Graph& g, const Uses& uses, ValueId v) {
   std::vector<ValueId> chain{v};
-  while (has_program(g, uses.producer[chain.back()]))
-    chain.push_back(g.nodes[uses.producer[chain.back()]].inputs[0]);
+  for (size_t steps = 0; has_program(g, uses.producer[v]); chain.push_back(v)) {
+    const Node& node = g.nodes[uses.producer[v]];
+    steps += program_of(node.op)->steps.size();
+    if (steps > kMostPointSteps) break;
+    v = node.inputs[0];
+  }
   return chain;
 }
 
@@ -70,10 +75,15 @@ std::optional<ValueId> common_leaf(const Graph& g, const Uses& uses, ValueId a, 
   return std::nullopt;
 }
 
-// The value from which v alone is computed.
-ValueId sole_leaf(const Graph& g, const Uses& uses, ValueId v) {
-  while (uses.has_single_reader(v) && has_program(g, uses.producer[v]))
-    v = g.nodes[uses.producer[v]].inputs[0];
+// The value from which v alone is computed; nothing where one function cannot have the steps
+// between.
+std::optional<ValueId> sole_leaf(const Graph& g, const Uses& uses, ValueId v) {
+  for (size_t steps = 0; uses.has_single_reader(v) && has_program(g, uses.producer[v]);) {
+    const Node& node = g.nodes[uses.producer[v]];
+    steps += program_of(node.op)->steps.size();
+    if (steps > kMostPointSteps) return std::nullopt;
+    v = node.inputs[0];
+  }
   return v;
 }
 
@@ -128,13 +138,15 @@ std::optional<Patch> join_binary(const Graph& g, const Uses& uses, NodeId root) 
 std::optional<Patch> join_unary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!has_program(g, root) || !is_float(g, node)) return std::nullopt;
-  const ValueId between = node.inputs[0], leaf = sole_leaf(g, uses, between);
-  if (leaf == between || (op_as<Clamp>(g, root) && producer_as<Clamp>(g, uses, between) >= 0))
+  const ValueId between = node.inputs[0];
+  const std::optional<ValueId> leaf = sole_leaf(g, uses, between);
+  if (!leaf || *leaf == between ||
+      (op_as<Clamp>(g, root) && producer_as<Clamp>(g, uses, between) >= 0))
     return std::nullopt;
   PointProgram program;
-  const PointOperand x = write(g, uses, program, between, leaf);
+  const PointOperand x = write(g, uses, program, between, *leaf);
   append(program, *program_of(node.op), x);
-  return finish(g, root, std::move(program), leaf);
+  return finish(g, root, std::move(program), *leaf);
 }
 
 // x / constant   becomes   x * (1 / constant)
