@@ -42,9 +42,12 @@ class Density {
       : low_(o.low),
         width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())),
         bins_(o.bins.counts()) {
-    sums_.resize(bins_.size() + 1);
-    for (size_t b = 0; b < bins_.size(); ++b)
-      sums_[b + 1] = plus(sums_[b], part(b, static_cast<double>(b), static_cast<double>(b) + 1));
+    sums_.reserve(bins_.size() + 1);
+    sums_.push_back({});
+    for (size_t b = 0; b < bins_.size(); ++b) {  // of few samples most are empty
+      const auto at = static_cast<double>(b);
+      sums_.push_back(bins_[b] == 0 ? sums_[b] : plus(sums_[b], part(b, at, at + 1)));
+    }
   }
   bool is_point() const { return !(width_ > 0); }
   double position_of(double x) const { return (x - low_) / width_; }
