@@ -46,11 +46,10 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
   return w;
 }
 
-CpuWork cpu_work_of(const Graph& g, const Node& node, const Lowered& instead, i64 constant_bytes) {
-  CpuWork w = cpu_work(g, node);
-  w.constants = constant_bytes;
-  w.taps = taps_of(instead.call, w.macs, w.results, g.type(node.outputs[0]).shape);
-  return w;
+CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i64 constant_bytes) {
+  work.constants = constant_bytes;
+  work.taps = taps_of(instead.call, work.macs, work.results, y);
+  return work;
 }
 
 std::vector<std::string> cost_lines(const Graph& g, const Node& node) {

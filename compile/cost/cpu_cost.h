@@ -14,9 +14,9 @@ namespace deuteron {
 struct Target;  // targets/target.h
 
 CpuWork cpu_work(const Graph& graph, const Node& call);
-// Of a call that takes its place, and reads so many bytes of constants.
-CpuWork cpu_work_of(const Graph& graph, const Node& call, const Lowered& instead,
-                    i64 constant_bytes);
+// Of `instead`, which takes the place of a call of that work, makes a `y` and reads so many bytes
+// of constants.
+CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i64 constant_bytes);
 
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches
 // floats, "aten::add", "*.f32", "*".

@@ -94,9 +94,11 @@ struct Group {
 
 i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Target& target) {
   const Node& node = g.nodes[c.node];
-  const std::optional<i64> plain = cpu_cycles(g, node, target);
-  const std::optional<i64> packed =
-      cpu_cycles({c.lowered.call.name}, cpu_work_of(g, node, c.lowered, packed_bytes), target);
+  const CpuWork work = cpu_work(g, node);
+  const std::optional<i64> plain = cpu_cycles(cost_lines(g, node), work, target);
+  const std::optional<i64> packed = cpu_cycles(
+      {c.lowered.call.name},
+      cpu_work_instead(work, c.lowered, g.type(node.outputs[0]).shape, packed_bytes), target);
   return plain && packed ? std::max<i64>(*plain - *packed, 0) : 0;
 }
 
