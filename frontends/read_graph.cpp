@@ -56,7 +56,7 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   text << file.rdbuf();
   std::optional<Graph> graph = parse(text.view(), path, diagnostics);
   if (!graph) return std::nullopt;
-  if (graph->name.empty()) graph->name = fs::path(path).filename().string();
+  if (graph->name.empty()) graph->name = path;
   for (const Node& node : graph->nodes)
     if (std::holds_alternative<KernelCall>(node.op)) {
       diagnostics.error(

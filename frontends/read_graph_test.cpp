@@ -47,11 +47,12 @@ class ReadGraph : public testing::Test {
 
 TEST_F(ReadGraph, ReadsText) {
   Diagnostics diagnostics;
-  const auto g = read_graph(
-      write("net.TXT", "input x : f32[3]\ny = clamp(x) bounds=0,6\noutput y\n"), diagnostics);
+  const std::string good =
+      write("net.TXT", "input x : f32[3]\ny = clamp(x) bounds=0,6\noutput y\n");
+  const auto g = read_graph(good, diagnostics);
   ASSERT_TRUE(g);
   EXPECT_EQ(g->nodes.size(), 1u);
-  EXPECT_EQ(g->name, "net.TXT");
+  EXPECT_EQ(g->name, good);
   const std::string path = write("bad.txt", "input x\n");
   EXPECT_THAT(
       refusal(write(

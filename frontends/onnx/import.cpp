@@ -331,8 +331,7 @@ std::optional<Graph> import_onnx(const std::string& path, const InputShapes& sha
   if (!file.owner) return std::nullopt;
   const std::filesystem::path whole(path);
   const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
-  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics,
-                           part);
+  return onnx::import_from(file.bytes, path, folder, shapes, diagnostics, part);
 }
 
 }  // namespace deuteron

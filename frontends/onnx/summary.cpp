@@ -41,7 +41,7 @@ std::optional<OnnxSummary> summarize_onnx(const std::string& path, Diagnostics& 
   if (!file.owner) return std::nullopt;
   const std::filesystem::path whole(path);
   OnnxSummary s;
-  s.file = whole.filename().string();
+  s.file = path;
   s.file_bytes = static_cast<i64>(file.bytes.size());
   const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
   const auto model =

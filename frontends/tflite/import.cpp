@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -277,8 +276,7 @@ std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnos
                                    const ModelPart& part) {
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
-  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(),
-                       diagnostics, part);
+  return import_tflite(file.bytes, file.owner, path, diagnostics, part);
 }
 
 }  // namespace deuteron

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/files/mapped_file.h"
@@ -35,7 +34,7 @@ std::optional<TfliteSummary> summarize_tflite(const std::string& path, Diagnosti
   const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
   TfliteSummary s;
-  s.file = std::filesystem::path(path).filename().string();
+  s.file = path;
   s.file_bytes = static_cast<i64>(file.bytes.size());
   const tflite::Model* model =
       tflite::open_tflite({reinterpret_cast<const u8*>(file.bytes.data()), file.bytes.size()},

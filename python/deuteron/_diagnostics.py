@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ class InternalError(RuntimeError):
     """A fault of the compiler's own: please report it."""
 
 
+class MissingError(Error, AttributeError):
+    """A property that an object has no value for: `hasattr` is False."""
+
+
 def error(where: str, what: str, rule: str, hint: str = "", *, measured: str = "", limit: str = "") -> Error:
     return Error([Diagnostic("error", where, what, measured, limit, rule, hint)])
 
@@ -81,7 +85,6 @@ def error(where: str, what: str, rule: str, hint: str = "", *, measured: str = "
 def tell(raw: Iterable[RawDiagnostic], rename: dict[str, str] | None = None) -> None:
     """Raises `Error` where there is an error; else warns and logs."""
     said = [Diagnostic(*(renamed(text, rename or {}) for text in d)) for d in raw]
-    said = [replace(d, where=renamed_at_front(d.where, rename or {})) for d in said]
     if any(d.severity == "error" for d in said):
         raise Error(said)
     for d in said:
@@ -96,12 +99,6 @@ def renamed(text: str, names: dict[str, str]) -> str:
     for path in sorted(names, key=len, reverse=True):  # /proc/self/fd/12 before /proc/self/fd/1
         text = text.replace(path, names[path])
     return text
-
-
-def renamed_at_front(where: str, names: dict[str, str]) -> str:
-    """The same of a place, which begins with the last part of the path: "3: conv2d `a`" for /proc/self/fd/3."""
-    file, colon, rest = where.partition(":")
-    return next((name for path, name in names.items() if path.rpartition("/")[2] == file), file) + colon + rest
 
 
 def renamed_within(value: Any, names: dict[str, str]) -> Any:

@@ -286,8 +286,7 @@ std::shared_ptr<const Archive> open_archive(std::span<const std::byte> bytes,
 std::shared_ptr<const Archive> open_archive(const std::string& path, Diagnostics& diagnostics) {
   MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return nullptr;
-  return open_archive(file.bytes, std::move(file.owner), path.substr(path.find_last_of('/') + 1),
-                      diagnostics);
+  return open_archive(file.bytes, std::move(file.owner), path, diagnostics);
 }
 
 const ArchiveEntry* find_entry(const Archive& archive, std::string_view name) {

@@ -25,7 +25,7 @@ struct ArchiveEntry {
 };
 
 struct Archive {
-  std::string name;                   // of the file, without folders, for messages
+  std::string name;                   // the path, for messages
   std::shared_ptr<const void> owner;  // keeps the bytes mapped
   std::span<const std::byte> bytes;
   std::vector<ArchiveEntry> entries;  // sorted by name
