@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _core
 from ._data import Array, InputSpec, Path, path_bytes, read_samples, run_inputs, specs_of, to_numpy
-from ._diagnostics import InternalError, error, renamed, tell
+from ._diagnostics import Diagnostic, InternalError, MissingError, error, renamed, tell
 from ._memory_file import ArrayFile, MemoryFiles
 from ._model import model_path
 from ._options import all_options, words_of
@@ -73,11 +73,14 @@ class Program:
         """The file's content."""
         return self._content
 
+    def _missing(self, what: str, rule: str) -> MissingError:
+        return MissingError([Diagnostic("error", self._name, f"was loaded from a file, which has no {what}", rule=rule, hint="compile the model to have one")])
+
     @property
     def report(self) -> Report:
-        """What the compilation came to. A program that was loaded from a file has none: `deuteron.Error`."""
+        """What the compilation came to. A program that was loaded from a file has none: `deuteron.Error`, and `hasattr` is False."""
         if self._report is None:
-            raise error(self._name, "was loaded from a file, which has no report", "program.report", "compile the model to have one")
+            raise self._missing("report", "program.report")
         return self._report
 
     @property
@@ -94,9 +97,12 @@ class Program:
 
     @property
     def etrecord(self) -> Bytes:
-        """The ETRecord, with which `deuteron inspect` and ExecuTorch's Inspector name the model's operators in a trace."""
+        """The ETRecord, with which `deuteron inspect` and ExecuTorch's Inspector name the model's operators in a trace.
+
+        A program that was loaded from a file has none, as it has no report.
+        """
         if not self._record:
-            raise error(self._name, "was loaded from a file, which has no record", "program.etrecord", "compile the model to have one")
+            raise self._missing("record", "program.etrecord")
         return self._record
 
     def save(self, path: Path) -> None:

@@ -191,6 +191,7 @@ def test_what_else_a_program_gives(program, digits, images, tmp_path):
     assert (tmp_path / "c" / "digits.c").exists() and "digits" in (tmp_path / "digits.hpp").read_text()
     program.save(tmp_path / "m.pte")
     loaded = deuteron.load(tmp_path / "m.pte")
+    assert not hasattr(loaded, "report") and not hasattr(loaded, "etrecord")
     loaded.emit_c(tmp_path / "again", target="cortex-m55", name="digits")
     assert (tmp_path / "again" / "digits.c").read_text() == (tmp_path / "c" / "digits.c").read_text()
     for call, rule in ((lambda: loaded.etrecord, "program.etrecord"), (lambda: loaded.emit_c(tmp_path / "d"), "program.target"),
