@@ -152,6 +152,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
 
   Compilation c;
   c.graph = std::move(graph);
+  remove_dead(c.graph, "result is not used");  // rules patch for somebody who reads the result
   check_sizes(c.graph, target.name, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   c.user = user_operators(c.graph);
