@@ -48,6 +48,12 @@ bool has_board_runners() {
                              [](const Board& board) { return !board.image.empty(); });
 }
 
+const char* how_to_build_runners() {
+  return has_board_runners() ? "./dev build builds the runners of all boards"
+                             : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and "
+                               "build again";
+}
+
 std::span<const uint8_t> block_counts_plugin() {
   return {deuteron_block_counts, deuteron_block_counts_end};
 }

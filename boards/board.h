@@ -26,6 +26,7 @@ std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner
 std::vector<Board> boards_with_npu();      // of these
 bool has_board_runners();                  // of any board; false: built without the cross compiler
+const char* how_to_build_runners();        // where one is missing
 
 std::span<const uint8_t> block_counts_plugin();  // boards/cycles/block_counts.c, for QEMU
 

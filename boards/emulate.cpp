@@ -133,10 +133,7 @@ const Board* board_to_run(std::string_view name, Diagnostic& problem) {
   if (board && !board->image.empty()) return board;
   if (board)
     problem = board_trouble(name, "this build has no runner for it", "board.not_built",
-                            has_board_runners()
-                                ? "./dev build builds the runners of all boards"
-                                : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, "
-                                  "and build again");
+                            how_to_build_runners());
   else problem = no_board(name);
   return nullptr;
 }
