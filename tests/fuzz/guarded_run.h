@@ -46,11 +46,15 @@ class GuardedRun {
         planned_(static_cast<uint8_t*>(planned.data)),
         bytes_(planned.bytes) {
     for (int32_t i = 0; i < program.input_count(); ++i) note_end(program.input(i));
-    for (int32_t i = 0; i < program.output_count(); ++i) note_end(program.output(i));
+    for (int32_t i = 0; i < program.output_count(); ++i) {
+      note_end(program.output(i));
+      has_copies_ |= is_copy(program.output(i));
+    }
     for (int32_t k = 0; k < program.instruction_count(); ++k) ranges_of(k);
   }
 
-  // Whether constants of calls were copied into planned memory: then only load() may fill it.
+  // Whether constants, of calls or as outputs, were copied into planned memory: then only load()
+  // may fill it.
   bool has_copies() const { return has_copies_; }
 
   [[nodiscard]] Status run(uint8_t fill) {
@@ -84,6 +88,7 @@ class GuardedRun {
     const auto* data = static_cast<const uint8_t*>(t.data);
     return data >= planned_ && data < planned_ + bytes_;
   }
+  bool is_copy(const Tensor& t) const { return t.constant && lies_here(t); }
   size_t end_of(const Tensor& t) const {
     return static_cast<size_t>(static_cast<const uint8_t*>(t.data) - planned_) +
            static_cast<size_t>(t.numel) * element_bytes(t.type);
@@ -113,7 +118,7 @@ class GuardedRun {
       if (v->kind != Kind::tensor) return;
       note_end(*v->tensor);
       const char use = letter == 'W' ? 'O' : is_out(letter) ? letter : 'T';
-      has_copies_ |= v->tensor->constant && lies_here(*v->tensor);
+      has_copies_ |= is_copy(*v->tensor);
       if (lies_here(*v->tensor))
         ranges.push_back(
             {static_cast<size_t>(static_cast<const uint8_t*>(v->tensor->data) - planned_),
