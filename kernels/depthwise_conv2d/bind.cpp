@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_depthwise_conv2d: its arguments checked once, at load. operators.yaml of
 // ExecuTorch 1.5 has the schema.
+#include <utility>
+
 #include "kernels/common/kernels.h"
 #include "kernels/dense/conv_call.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
@@ -98,6 +100,14 @@ bool keep_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArg
 }
 #endif
 
+// An image of one column as one of one row: the same bytes, and kernels run along rows.
+void lay_along_a_row(DepthwiseConv2dArgs& a) {
+  if (a.in_w != 1 || a.out_w != 1 || a.kernel_w != 1 || a.pad_w != 0) return;
+  std::swap(a.in_h, a.in_w), std::swap(a.out_h, a.out_w), std::swap(a.kernel_h, a.kernel_w);
+  std::swap(a.stride_h, a.stride_w), std::swap(a.pad_h, a.pad_w);
+  std::swap(a.dilation_h, a.dilation_w);
+}
+
 Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
 #if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
   if (Status kept; keep_form(call, prepared, c, kept)) return kept;
@@ -138,6 +148,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why =
           why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w))
     return bad_argument(kOut, why);
+  lay_along_a_row(a);
   if (const char* why = why_not_steps(a, a.in_c, 1)) return bad_argument(kStride, why);
   return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset,
                                                 kScratch, kOut, a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of
-// a strip (strip_mve.h), 16 channels at a time. Else 8 channels at a time, by columns
-// (columns_mve.h) or a tap after the other. One input channel: by columns or as a convolution, with
-// the filters turned.
+// Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2, and up to 13
+// taps of one row: by patches of a strip (strip_mve.h), 16 channels at a time. Else 8 channels at a
+// time, by columns (columns_mve.h) or a tap after the other. One input channel: by columns or as a
+// convolution, with the filters turned.
 #include <arm_mve.h>
 
 #include <cstring>
@@ -25,19 +25,19 @@ constexpr int32_t kStackStrip = 32 * kStripColumn;  // where the scratch has no 
 
 constexpr int32_t kTapChannels = 8;
 
-// Eight values, those of the even channels and those of the odd ones, as VMULLB and VMULLT make
-// their products.
+// Up to eight values, those of the even channels and those of the odd ones, as VMULLB and VMULLT
+// make their products.
 int32x4x2_t load_channels(const int32_t* values, int32_t count) {
-  int32_t eight[kTapChannels] = {};
-  std::memcpy(eight, values,
-              sizeof(int32_t) * static_cast<size_t>(count < kTapChannels ? count : kTapChannels));
-  return vld2q_s32(eight);
+  const uint32x4_t places = vidupq_n_u32(0, 8);
+  return {
+      vldrwq_gather_offset_z_s32(values, places, vctp32q(static_cast<uint32_t>(count + 1) / 2)),
+      vldrwq_gather_offset_z_s32(values + 1, places, vctp32q(static_cast<uint32_t>(count) / 2))};
 }
 
-// own_channels: output channel c reads input channel c; else c / depth_multiplier, by a gather.
-template <bool own_channels>
-void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
-              const int32_t* bias, int32_t c, int8_t* y) {
+// Without a multiplier output channel c reads input channel c; else c / depth_multiplier, by a
+// gather.
+[[gnu::noinline]] void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                                const int32_t* bias, int32_t c, int8_t* y) {
   const int32_t count = a.out_c - c;
   const mve_pred16_t here =
       vctp16q(static_cast<uint32_t>(count < kTapChannels ? count : kTapChannels));
@@ -48,10 +48,13 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
   const int16x8_t low = vdupq_n_s16(static_cast<int16_t>(a.y_min)),
                   high = vdupq_n_s16(static_cast<int16_t>(a.y_max));
   const int32_t step = a.dilation_w * a.in_c, row_step = a.dilation_h * a.in_w * a.in_c;
-  const int32_t own = own_channels ? c : c / a.depth_multiplier;
-  uint16_t others[kTapChannels];
-  for (int32_t i = 0; i < kTapChannels; ++i)
-    others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
+  const bool own_channels = a.depth_multiplier == 1;
+  const int32_t own = c / a.depth_multiplier;
+  alignas(16) uint16_t others[kTapChannels] = {};
+  if (!own_channels)
+#pragma GCC unroll 1
+    for (int32_t i = 0; i < kTapChannels; ++i)
+      others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
   const uint16x8_t at = vld1q_u16(others);
   for (int32_t oh = 0; oh < a.out_h; ++oh) {
     const int32_t ih = oh * a.stride_h - a.pad_h;
@@ -64,14 +67,18 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
           x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + own;
       for (int32_t kh = h.first; kh < h.end; ++kh, row += row_step) {
         const int8_t *from = row, *filter = weight + (kh * a.kernel_w + w.first) * a.out_c + c;
-        for (int32_t kw = w.end - w.first; kw > 0; --kw, from += step, filter += a.out_c) {
-          const int16x8_t u =
-              own_channels ? vldrbq_z_s16(from, here) : vldrbq_gather_offset_z_s16(from, at, here);
+        int32_t kw = w.end - w.first;
+        const auto add = [&](int16x8_t u) {
           const int16x8_t v = vaddq_n_s16(u, static_cast<int16_t>(a.x_offset)),
                           f = vldrbq_z_s16(filter, here);
           even = vaddq_s32(even, vmullbq_int_s16(v, f));
           odd = vaddq_s32(odd, vmulltq_int_s16(v, f));
-        }
+          from += step, filter += a.out_c;
+        };
+        if (own_channels)
+          for (; kw > 0; --kw) add(vldrbq_z_s16(from, here));
+        else
+          for (; kw > 0; --kw) add(vldrbq_gather_offset_z_s16(from, at, here));
       }
       even = vaddq_n_s32(requantize_mve(even, multiplier.val[0], shift.val[0]), a.y_zero);
       odd = vaddq_n_s32(requantize_mve(odd, multiplier.val[1], shift.val[1]), a.y_zero);
@@ -95,16 +102,21 @@ struct Kernels {
   MveChannelFinish finish[kStripChannels];
 };
 
-void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias,
-                  int32_t c, int32_t count, Kernels& k) {
+// Bytes of a patch from a column of taps to the next.
+int32_t column_of(const DepthwiseConv2dArgs& a) { return a.kernel_h == 1 ? 1 : 4; }
+
+// What is not a tap is 0 before and remains so.
+[[gnu::noinline]] void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight,
+                                    const int32_t* bias, int32_t c, int32_t count, Kernels& k) {
   const uint8x16_t places = vidupq_n_u8(0, 1);
   const uint8x16_t words = vshlq_n_u8(places, 4);
   const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count));
-  std::memset(k.weight, 0, sizeof k.weight);
-  for (int32_t h = 0; h < 3; ++h)
-    for (int32_t w = 0; w < 3; ++w)
-      vstrbq_scatter_offset_p_s8(k.weight + 16 + w * 4 + h, words,
-                                 vld1q_z_s8(weight + (h * 3 + w) * a.out_c + c, here), here);
+  const int32_t column = column_of(a);
+  for (int32_t h = 0; h < a.kernel_h; ++h)
+    for (int32_t w = 0; w < a.kernel_w; ++w)
+      vstrbq_scatter_offset_p_s8(k.weight + 16 + w * column + h, words,
+                                 vld1q_z_s8(weight + (h * a.kernel_w + w) * a.out_c + c, here),
+                                 here);
   fill_finishes(a, bias, c, count, k.weight + 16, false, k.finish);
 }
 
@@ -153,7 +165,8 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                  rest * c,
                  (group - rest) * s * kStripColumn,
                  a.y_min,
-                 a.y_max};
+                 a.y_max,
+                 4};
   const int32_t groups = (a.out_h + height - 1) / height, fit = strips.columns_at_once / columns;
   // The last ones begin a row early where the height is odd, so they are never all.
   const int32_t at_once = a.out_h % height != 0 && fit >= groups ? groups - 1 : fit;
@@ -174,6 +187,7 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                                    const int8_t* weight, const int32_t* bias, Strips strips,
                                    int8_t* y) {
   Kernels k;
+  std::memset(k.weight, 0, sizeof k.weight);
   const int32_t per_output = a.stride_w, group = a.stride_w == 1 ? 2 : 4;
   int32_t width = (strips.columns_at_once - 2) / per_output;
   width = width >= a.out_w ? a.out_w : width / group * group;
@@ -184,6 +198,66 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
       const int32_t from =
           begin + width > a.out_w ? a.out_w - width : begin;  // the last ones overlap
       run_columns(a, x + c, k, strips, from, width, count, y + c);
+    }
+  }
+}
+
+// ---- windows of one row by patches
+
+// Columns of two, `columns` from column iw of the row x on, which may lie outside; null: all do.
+int8_t* fill_row(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t iw, int32_t columns,
+                 int32_t count, int8_t* strip) {
+  alignas(16) int8_t outside[kStripChannels];
+  vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
+  while (columns > 0) {
+    MveStripRows rows;
+    for (int32_t i = 0; i < 4; ++i) {
+      const bool inside = x != nullptr && iw + i >= 0 && iw + i < a.in_w;
+      rows.row[i] = inside ? x + (iw + i) * a.in_c : outside,
+      rows.step[i] = inside ? 2 * a.in_c : 0;
+    }
+    // Those that lie wholly inside, or behind the row, are alike.
+    int32_t alike = iw < 0 ? 1 : iw < a.in_w ? (a.in_w - 2 - iw) / 2 : columns;
+    alike = alike < 1 ? 1 : alike < columns ? alike : columns;
+    strip = deuteron_fill_strip_mve(&rows, strip, alike, count);
+    iw += 2 * alike, columns -= alike;
+  }
+  return strip;
+}
+
+// 16 channels of the outputs begin..begin+width-1 of a row. A patch is four columns, every other
+// one: 16 elements side by side, for four outputs.
+void run_row(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips,
+             int32_t begin, int32_t width, int32_t count, int8_t* y) {
+  const int32_t c = a.out_c, rest = width % 4, groups = width / 4, iw = begin - a.pad_w;
+  const int32_t reach = (a.kernel_w + 6) / 4 * 2 - 1;  // columns of a patch
+  int8_t* strip = strips.room;
+  if (rest > 0) strip = fill_row(a, x, iw, reach, count, strip);
+  const int32_t first = strip - strips.room;
+  fill_row(a, x, iw + rest, reach + 2 * (groups - 1), count, strip);
+  const int32_t gather[] = {-128, 0, 128, 256}, scatter[] = {0, 2 * c, c, 3 * c};
+  const MveDepthwise d{strips.room, k.weight + 16, k.finish, y,       count,  4 * c,
+                       groups,      rest,          1,        0,       gather, scatter,
+                       rest * c,    128 - first,   a.y_min,  a.y_max, 2};
+  deuteron_depthwise_s1_mve(&d);
+}
+
+[[gnu::noinline]] void run_rows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                                const int32_t* bias, Strips strips, int8_t* y) {
+  Kernels k;
+  std::memset(k.weight, 0, sizeof k.weight);
+  const int32_t most = (strips.columns_at_once - 12) / 2 * 4;
+  const int32_t width = a.out_w < most + 4 ? a.out_w : most;
+  for (int32_t c = 0; c < a.out_c; c += kStripChannels) {
+    const int32_t count = a.out_c - c < kStripChannels ? a.out_c - c : kStripChannels;
+    fill_kernels(a, weight, bias, c, count, k);
+    for (int32_t oh = 0; oh < a.out_h; ++oh) {
+      const int32_t ih = oh * a.stride_h - a.pad_h;
+      const int8_t* const row = ih >= 0 && ih < a.in_h ? x + ih * a.in_w * a.in_c + c : nullptr;
+      for (int32_t begin = 0; begin < a.out_w; begin += width) {
+        const int32_t from = begin + width > a.out_w ? a.out_w - width : begin;
+        run_row(a, row, k, strips, from, width, count, y + (oh * a.out_w + from) * a.out_c + c);
+      }
     }
   }
 }
@@ -271,10 +345,12 @@ void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t
                                       int32_t scratch_bytes, int8_t* y) {
   alignas(16) int8_t stack[kStackStrip];
   const Strips strips = strips_in(stack, scratch, scratch_bytes);
-  if (run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
-  const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  const bool by_rows = has_row_patches(a);
+  if (!by_rows && run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
-    for (int32_t c = 0; c < a.out_c; c += kTapChannels) by_taps(a, x, weight, bias, c, y);
+    if (by_rows) run_rows(a, x, weight, bias, strips, y);
+    else
+      for (int32_t c = 0; c < a.out_c; c += kTapChannels) run_taps(a, x, weight, bias, c, y);
 }
 
 void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,

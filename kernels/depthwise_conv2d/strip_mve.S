@@ -133,7 +133,7 @@
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
 @ offsets: strip 0, weight 4, finish 8, y 12, channels 16, group_y 20, groups 24, first 28, rows 32,
 @   next_y 36, gather 40, scatter 44,
-@          first_y 48, first_strip 52, y_min 56, y_max 60
+@          first_y 48, first_strip 52, y_min 56, y_max 60, column 64
 @ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 finish, 32 lower bounds, 48
 @   upper bounds, 64 arguments
 @ The outputs of a channel, row group after row group.
@@ -206,11 +206,14 @@
   .endif
 1:                                  @ a channel
   ldrd r6, r12, [sp, #24]
+  ldr r7, [sp, #64]
   vldrw.u32 q0, [r6]
   .if \stride == 1
-  vldrb.u8 q1, [r6, #-4]
-  vshl.i32 q2, q0, #8
-  vshl.i32 q3, q1, #8
+  ldr r4, [r7, #64]
+  vldrb.u8 q2, [r6, #-1]
+  subs r4, r6, r4
+  vldrb.u8 q1, [r4]
+  vldrb.u8 q3, [r4, #-1]
   .endif
   ldrd r1, r3, [r12], #8
   ldrd r5, r9, [r12], #8
@@ -219,7 +222,6 @@
   ldr r2, [sp, #16]
   adds r6, r2, #1
   str r6, [sp, #16]
-  ldr r7, [sp, #64]
   ldrd r10, r11, [r7, #32]
   cmp r9, #0
   bgt 6f

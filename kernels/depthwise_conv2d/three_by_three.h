@@ -19,8 +19,19 @@ inline bool has_patches(const DepthwiseConv2dArgs& a) {
   return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 &&
          a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
 }
+// Windows of one row, whose taps and three places more are the 16 elements of a patch.
+inline bool has_row_patches(const DepthwiseConv2dArgs& a) {
+  return a.depth_multiplier == 1 && a.kernel_h == 1 && a.kernel_w <= 13 && a.dilation_w == 1 &&
+         a.stride_w == 1 && a.out_w >= 4 && a.x_offset >= -127 && a.x_offset <= 128;
+}
 inline bool has_planes(const DepthwiseConv2dArgs& a) {
   return is_three_by_three(a) && a.out_c >= 4;
+}
+
+// Windows of one row, by planes of four channels.
+inline bool has_row_planes(const DepthwiseConv2dArgs& a) {
+  return a.depth_multiplier == 1 && a.kernel_h == 1 && a.kernel_w <= 16 && a.dilation_w == 1 &&
+         a.stride_w == 1 && a.out_w >= 4 && a.out_c >= 4;
 }
 
 }  // namespace deuteron

@@ -177,6 +177,10 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
     some_axis(r, false, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
     if (r.one_in(2))
       a.kernel_h = a.kernel_w = 3, a.dilation_h = a.dilation_w = 1, a.stride_h = a.stride_w;
+    else if (r.one_in(2)) {
+      a.kernel_h = a.dilation_w = a.stride_w = 1, a.kernel_w = r.between(1, 18);
+      if (r.one_in(4)) a.in_w = a.out_w = r.between(1, 150);
+    }
     a.n = r.one_in(5) ? 2 : 1;
     a.depth_multiplier = r.one_in(6) ? r.between(1, 5) : 1;
     a.in_c = some_channels(r);
