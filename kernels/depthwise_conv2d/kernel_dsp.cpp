@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels
-// (planes_dsp.h). One input channel: a convolution, with the filters turned. Else four channels of
-// a pixel at a time (taps_dsp.h).
+// (planes_dsp.h), and so up to 16 taps of one row. One input channel: a convolution, with the
+// filters turned. Else four channels of a pixel at a time (taps_dsp.h).
 #include <cstring>
 
 #include "kernels/depthwise_conv2d/kernel.h"
@@ -15,6 +15,10 @@
 namespace deuteron {
 namespace {
 
+static_assert(sizeof(int16_t) * kRowElements == 176 && sizeof(DspRowWeight) == 72 &&
+                  sizeof(int32_t) * kRowOutputs == 256,
+              "planes_dsp.S");
+
 constexpr int32_t kPlane = kPlaneRows * kPlaneRow;  // elements
 
 struct Block {
@@ -24,7 +28,7 @@ struct Block {
   DspChannel channels[kPlanes];
 };
 
-// Whether sums that begin with `bias` may stand to the left: nine products do not reach 2^19, so
+// Whether sums that begin with `bias` may stand to the left: sixteen products do not reach 2^19, so
 // that no sum reaches 2^31.
 bool has_room(int32_t bias, int32_t left) {
   const int32_t most = 1 << (30 - left);
@@ -39,21 +43,24 @@ bool has_room(int32_t bias, int32_t left) {
 int32_t fill_finish(const DepthwiseConv2dArgs& a, int32_t shift, bool is_whole, DspChannel& d) {
   constexpr int32_t kMostLeft = 8,
                     kMostRight = 22;  // of weights in halves of a word; `added` stays below 2^30
-  const int32_t right = -shift, left = kUpShift + 1 - right;
-  if (is_whole && a.y_zero == -128 && left > 1 && left <= kMostLeft && has_room(d.first, left)) {
-    d.added = a.y_zero * (1 << kUpShift) + (1 << (kUpShift - 1)) + (1 << (left - 2));
-    d.finish = DspChannelFinish::up;
-    return left;
-  }
+  const int32_t right = -shift;
   const bool is_small = right >= 0 && has_room(d.first, 1);
+  if (is_small && is_whole && d.multiplier >= 0 && right <= kMostRight) {
+    const int32_t left = kUpShift + 1 - right;
+    if (a.y_zero == -128 && left > 1 && left <= kMostLeft && has_room(d.first, left)) {
+      d.added = a.y_zero * (1 << kUpShift) + (1 << (kUpShift - 1)) + (1 << (left - 2));
+      d.finish = DspChannelFinish::up;
+      return left;
+    }
+    if (right > 0 || a.y_zero == -128) {
+      d.right = right, d.added = (2 * a.y_zero + 1) * (1 << right) >> 1;
+      d.finish = DspChannelFinish::away;
+      return 1;
+    }
+  }
   d.added = a.y_zero, d.finish = is_small ? DspChannelFinish::small : DspChannelFinish::any;
   d.left = right < 0 ? shift : 0, d.right = d.left + right;
-  if (!is_small || !is_whole || d.multiplier < 0 || right > kMostRight ||
-      (right == 0 && a.y_zero != -128))
-    return 0;
-  d.added = (2 * a.y_zero + 1) * (1 << right) >> 1;
-  d.finish = DspChannelFinish::away;
-  return 1;
+  return 0;
 }
 
 // The lower halves of both. gcc 12 makes two instructions of it.
@@ -63,24 +70,34 @@ uint32_t halves(int32_t lower, int32_t upper) {
   return word;
 }
 
-void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
-  const DepthwiseConv2dArgs& a = b.a;
+// All of four channels but their weights; by how much these are scaled.
+void fill_channels(const DepthwiseConv2dArgs& a, const int32_t* bias, int32_t c,
+                   DspChannel (&channels)[kPlanes], int32_t (&scales)[kPlanes]) {
   const bool is_whole = a.y_min == -128 && a.y_max == 127;
   for (int32_t i = 0; i < kPlanes; ++i) {
-    DspChannel& d = b.channels[i];
+    DspChannel& d = channels[i];
     d.first = bias ? bias[c + i] : 0, d.multiplier = a.multiplier[c + i];
     int32_t left = 0;
     if (is_whole && a.shift[c + i] == 0 && d.multiplier >= 0 && d.multiplier < 1 << 30)
       d.multiplier *= 2, d.added = a.y_zero, d.finish = DspChannelFinish::plain;
     else left = fill_finish(a, a.shift[c + i], is_whole, d);
-    const int32_t scale = 1 << left;
-    d.first *= scale;
+    scales[i] = 1 << left;
+    d.first *= scales[i];
+  }
+}
+
+void fill_block(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
+  const DepthwiseConv2dArgs& a = b.a;
+  int32_t scales[kPlanes];
+  fill_channels(a, bias, c, b.channels, scales);
+  for (int32_t i = 0; i < kPlanes; ++i)
     for (int32_t kh = 0; kh < 3; ++kh) {
       const int8_t* w = weight + kh * 3 * a.out_c + c + i;
-      const int32_t w0 = w[0] * scale, w1 = w[a.out_c] * scale, w2 = w[2 * a.out_c] * scale;
-      d.weight[2 * kh] = halves(w0, w1), d.weight[2 * kh + 1] = halves(w1, w2);
+      const int32_t w0 = w[0] * scales[i], w1 = w[a.out_c] * scales[i],
+                    w2 = w[2 * a.out_c] * scales[i];
+      b.channels[i].weight[2 * kh] = halves(w0, w1);
+      b.channels[i].weight[2 * kh + 1] = halves(w1, w2);
     }
-  }
 }
 
 // Four elements a step: of the few that a row has, a call of memset would take 60 instructions. Up
@@ -140,10 +157,81 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
   Block b{a, nullptr, nullptr, {}};
   for_planes<int16_t, kPlaneRow>(
       a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
-        fill_channels(b, weight, bias, first);
+        fill_block(b, weight, bias, first);
         b.x = x + first, b.y = y + first;
         run_columns(b, k, planes);
       });
+}
+
+// ---- windows of one row
+
+struct RowBlock {
+  DspChannel channels[kPlanes];
+  DspRowWeight weight[kPlanes];
+};
+
+int32_t pairs_of(const DepthwiseConv2dArgs& a) { return a.kernel_w > 1 ? a.kernel_w / 2 + 1 : 2; }
+
+void fill_row_block(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias,
+                    int32_t c, RowBlock& b) {
+  const int32_t step = 2 * a.out_c;
+  int32_t scales[kPlanes];
+  fill_channels(a, bias, c, b.channels, scales);
+  for (int32_t i = 0; i < kPlanes; ++i) {
+    const int8_t* from = weight + c + i;
+    uint32_t* to = b.weight[i];
+    int32_t before = 0, taps = a.kernel_w;
+    for (; taps > 1; taps -= 2, from += step, to += 2) {
+      const int32_t w0 = from[0], w1 = from[a.out_c], even = w0 * scales[i], odd = w1 * scales[i];
+      const uint32_t first = halves(even, odd), second = halves(before, even);
+      to[0] = first, to[1] = second, before = odd;
+    }
+    const int32_t last = taps > 0 ? *from * scales[i] : 0;
+    to[0] = static_cast<uint16_t>(last), to[1] = halves(before, last);
+    if (a.kernel_w == 1) to[2] = to[3] = 0;
+  }
+}
+
+// Four channels of the outputs begin..begin+width-1 of the row x; null: it lies outside.
+void run_row(const DepthwiseConv2dArgs& a, const RowBlock& b, const int8_t* x, int32_t begin,
+             int32_t width, int32_t c, int8_t* y) {
+  alignas(4) int16_t planes[kPlanes * kRowElements];
+  int32_t sums[kPlanes][kRowOutputs];
+  const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
+  const Taps inside = taps_inside(begin - a.pad_w, width + a.kernel_w - 1, 1, x ? a.in_w : 0);
+  if (inside.end - inside.first < width + a.kernel_w - 1) std::memset(planes, 0, sizeof planes);
+  if (inside.first < inside.end) {
+    const DspFill fill{x + (begin - a.pad_w + inside.first) * a.in_c,
+                       a.in_c,
+                       0,
+                       planes + inside.first,
+                       2 * kRowElements,
+                       inside.end - inside.first,
+                       1,
+                       offset << 16 | offset};
+    deuteron_fill_planes_dsp(&fill);
+  }
+  const DspRow row{b.weight, planes, b.channels, y, sums, a.out_c, width, pairs_of(a)};
+  deuteron_depthwise_row_dsp(&row);
+  for (int32_t i = 0; i < kPlanes; ++i)
+    if (b.channels[i].finish >= DspChannelFinish::small)
+      for (int32_t k = 0; k < width; ++k) y[k * a.out_c + i] = finish_any_sum(a, c + i, sums[i][k]);
+}
+
+void run_rows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+              const int32_t* bias, int8_t* y) {
+  for (int32_t done = 0; done < a.out_c; done += kPlanes) {
+    const int32_t c = least(done, a.out_c - kPlanes);  // the last ones overlap
+    RowBlock b;
+    fill_row_block(a, weight, bias, c, b);
+    for (int32_t oh = 0; oh < a.out_h; ++oh) {
+      const int32_t ih = oh * a.stride_h - a.pad_h;
+      const int8_t* const row = ih >= 0 && ih < a.in_h ? x + ih * a.in_w * a.in_c + c : nullptr;
+      for (int32_t begin = 0; begin < a.out_w; begin += kRowOutputs)
+        run_row(a, b, row, begin, least(kRowOutputs, a.out_w - begin), c,
+                y + (oh * a.out_w + begin) * a.out_c + c);
+    }
+  }
 }
 
 }  // namespace
@@ -156,7 +244,7 @@ void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
 
 void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x,
                                       const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const auto run = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  const auto run = has_row_planes(a) ? run_rows : run_taps;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     run(a, x, weight, bias, y);
 }

@@ -5,6 +5,9 @@
   .thumb
 .equ PITCH, 64
 .equ UP_SHIFT, 10
+.equ ROW_PLANE, 176                 @ bytes of a plane, of the weights and of the sums of a channel
+.equ ROW_WEIGHT, 72
+.equ ROW_SUMS, 256
 
 @ A row of taps of two neighbouring outputs, r12 and lr: two words of x are elements 0 1 and 2 3
 @ (stride 1).
@@ -328,3 +331,164 @@ deuteron_fill_planes_dsp:
   add sp, sp, #20
   pop {r4-r11, pc}
   .size deuteron_fill_planes_dsp, . - deuteron_fill_planes_dsp
+
+@ Four sums to bytes: see DspChannelFinish. Stack: 4 multiplier, 8 added, 12 right, 24 what leads
+@ to the next elements, for which the first sum need not wait.
+.macro PLAIN_4
+  ldrd r10, r11, [sp, #4]
+  ldr r9, [sp, #24]
+  smmlar r12, r12, r10, r11
+  smmlar lr, lr, r10, r11
+  smmlar r4, r4, r10, r11
+  add r0, r0, r9
+  smmlar r5, r5, r10, r11
+  ssat r12, #8, r12
+  ssat lr, #8, lr
+  ssat r4, #8, r4
+  ssat r5, #8, r5
+.endm
+.macro UP_4
+  ldrd r10, r11, [sp, #4]
+  ldr r9, [sp, #24]
+  smmla r12, r12, r10, r11
+  smmla lr, lr, r10, r11
+  smmla r4, r4, r10, r11
+  add r0, r0, r9
+  smmla r5, r5, r10, r11
+  ssat r12, #8, r12, asr #UP_SHIFT
+  ssat lr, #8, lr, asr #UP_SHIFT
+  ssat r4, #8, r4, asr #UP_SHIFT
+  ssat r5, #8, r5, asr #UP_SHIFT
+.endm
+.macro AWAY_4
+  ldrd r10, r11, [sp, #4]
+  ldr r9, [sp, #24]
+  add r6, r11, r12, asr #31
+  add r7, r11, lr, asr #31
+  add r8, r11, r4, asr #31
+  add r0, r0, r9
+  add r9, r11, r5, asr #31
+  smmlar r12, r12, r10, r6
+  smmlar lr, lr, r10, r7
+  smmlar r4, r4, r10, r8
+  ldr r6, [sp, #12]
+  smmlar r5, r5, r10, r9
+  asr r12, r12, r6
+  asr lr, lr, r6
+  asr r4, r4, r6
+  asr r5, r5, r6
+  ssat r12, #8, r12
+  ssat lr, #8, lr
+  ssat r4, #8, r4
+  ssat r5, #8, r5
+.endm
+
+@ Four neighbouring outputs of a row after the other: r12 lr r4 r5. Two neighbouring elements meet
+@ the weights of an even output and of an odd one, and so do the two behind them.
+@   r0 plane   r1 y   r2 step of y   r3 outputs left   r6 r7 elements   r8 r9 weights
+.macro PAIR s0, s1, s2, s3
+  ldrd r8, r9, [r11], #8
+  ldrd r6, r7, [r0], #4
+  subs r10, r10, #1
+  smlad r12, r6, r8, \s0
+  smlad r4, r7, r8, \s2
+  smlad lr, r6, r9, \s1
+  smlad r5, r7, r9, \s3
+.endm
+.macro ROW way
+1:
+  ldrd r10, r11, [sp, #16]
+  ldr r5, [sp]
+  PAIR r5, r5, r5, r5
+2:
+  PAIR r12, lr, r4, r5
+  bne 2b
+  .ifc \way, sums
+  ldr r10, [sp, #24]
+  strd r12, lr, [r1], #8
+  strd r4, r5, [r1], #8
+  add r0, r0, r10
+  subs r3, r3, #4
+  bgt 1b
+  .else
+  \way
+  subs r3, r3, #4
+  blt 8f
+  strb r12, [r1]
+  strb lr, [r1, r2]
+  add r1, r1, r2, lsl #1
+  strb r4, [r1]
+  strb r5, [r1, r2]
+  add r1, r1, r2, lsl #1
+  bne 1b
+  .endif
+  b 9f
+.endm
+
+@ void deuteron_depthwise_row_dsp(const DspRow*)
+@ DspRow: weight 0, plane 4, channel 8, y 12, sums 16, y_step 20, outputs 24, pairs 28
+@ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 pairs, 20 weight, 24 from the end of a window
+@   to the next four, in bytes of the plane, 28 channels left, 32 plane, 36 channel, 40 y, 44 sums,
+@   48 outputs
+  .section .text.deuteron_depthwise_row_dsp,"ax"
+  .global deuteron_depthwise_row_dsp
+  .type deuteron_depthwise_row_dsp, %function
+  .balign 4
+deuteron_depthwise_row_dsp:
+  push {r4-r11, lr}
+  sub sp, sp, #52
+  ldm r0, {r1-r8}
+  movs r9, #4
+  rsb r10, r8, #2
+  lsl r10, r10, #2
+  strd r8, r1, [sp, #16]
+  strd r10, r9, [sp, #24]
+  add r0, sp, #32
+  stm r0, {r2-r5, r7}
+  mov r2, r6
+7:                                  @ a channel
+  add r11, sp, #32
+  ldm r11, {r0, r1, r8-r10}         @ plane, channel, y, sums, outputs
+  ldrd r4, r5, [r1, #24]
+  ldrd r6, r12, [r1, #40]
+  ldr r7, [r1, #32]
+  stm sp, {r4-r7}
+  add r4, r0, #ROW_PLANE
+  add r5, r1, #48
+  add r6, r8, #1
+  add r7, r9, #ROW_SUMS
+  stm r11, {r4-r7}
+  mov r1, r8
+  mov r3, r10
+  cmp r12, #1
+  beq 4f
+  bhi 5f
+  ROW PLAIN_4
+4:
+  ROW UP_4
+5:
+  cmp r12, #3
+  bhs 6f
+  ROW AWAY_4
+6:
+  mov r1, r9
+  ROW sums
+8:                                  @ the last one, two or three
+  strb r12, [r1]
+  cmn r3, #2
+  it ge
+  strbge lr, [r1, r2]
+  cmn r3, #1
+  it ge
+  strbge r4, [r1, r2, lsl #1]
+9:
+  ldr r4, [sp, #20]
+  ldr r5, [sp, #28]
+  adds r4, #ROW_WEIGHT
+  str r4, [sp, #20]
+  subs r5, #1
+  str r5, [sp, #28]
+  bne 7b
+  add sp, sp, #52
+  pop {r4-r11, pc}
+  .size deuteron_depthwise_row_dsp, . - deuteron_depthwise_row_dsp

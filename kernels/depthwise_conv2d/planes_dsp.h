@@ -52,4 +52,19 @@ extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel
 extern "C" void deuteron_depthwise_s2_dsp(const int16_t* plane, const DspChannel* channel,
                                           const DspPlane* a);
 
+// A row of four planes whose windows are one row of taps, four outputs at a time. Each pair of
+// elements has two words of weights: for even outputs (w0, w1) (w2, w3) and so on, for odd ones
+// (0, w0) (w1, w2). Where a channel is `small` or `any` it has sums instead of bytes.
+inline constexpr int32_t kRowTaps = 16, kRowOutputs = 64, kRowElements = kRowOutputs + kRowTaps + 8;
+using DspRowWeight = uint32_t[kRowTaps + 2];  // of a channel
+struct DspRow {
+  const DspRowWeight* weight;  // of four channels, as all that follows
+  const int16_t* planes;       // kRowElements apart; what outputs behind the last would see is read
+  const DspChannel* channel;
+  int8_t* y;
+  int32_t (*sums)[kRowOutputs];
+  int32_t y_step, outputs, pairs;  // pairs: at least 2
+};
+extern "C" void deuteron_depthwise_row_dsp(const DspRow* a);
+
 }  // namespace deuteron

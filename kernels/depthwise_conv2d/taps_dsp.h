@@ -66,9 +66,9 @@ void add_taps(const DepthwiseConv2dArgs& a, const int8_t* from, const int8_t* w,
 }
 
 // All of an image. x_offset is int8's.
-template <bool own_channels>
-void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
-              const int32_t* bias, int8_t* y) {
+inline void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                     const int32_t* bias, int8_t* y) {
+  const bool own_channels = a.depth_multiplier == 1;
   const uint32_t half = static_cast<uint32_t>(a.x_offset) & 0xffff, offset = half << 16 | half;
   for (int32_t oh = 0; oh < a.out_h; ++oh) {
     const int32_t ih = oh * a.stride_h - a.pad_h;
@@ -85,10 +85,11 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
             a.out_c - done < kTapChannels ? a.out_c - kTapChannels : done;  // the last ones overlap
         int32_t sums[kTapChannels], x_at[kTapChannels] = {};
         for (int32_t i = 0; i < kTapChannels; ++i) sums[i] = bias ? bias[c + i] : 0;
-        if (!own_channels)
+        if (own_channels) add_taps<true>(a, from + c, filters + c, inside, w, offset, x_at, sums);
+        else {
           for (int32_t i = 0; i < kTapChannels; ++i) x_at[i] = (c + i) / a.depth_multiplier;
-        add_taps<own_channels>(a, own_channels ? from + c : from, filters + c, inside, w, offset,
-                               x_at, sums);
+          add_taps<false>(a, from, filters + c, inside, w, offset, x_at, sums);
+        }
         for (int32_t i = 0; i < kTapChannels; ++i) y[c + i] = finish_sum(a, c + i, sums[i]);
       }
     }
