@@ -10,11 +10,24 @@ namespace deuteron {
 
 static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
-// The first list of integers; empty: there is none.
-static std::vector<i64> window_of(const KernelCall& call) {
+// The list of integers with so many before it; empty: there is none.
+static std::vector<i64> integers_of(const KernelCall& call, int before = 0) {
   for (const KernelArg& arg : call.args)
-    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) return arg.integers;
+    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty() && before-- == 0)
+      return arg.integers;
   return {};
+}
+
+// A depthwise call whose windows are taps side by side of one row, or of an image of one column:
+// loops of their own (kernels/depthwise_conv2d/three_by_three.h, of which this holds for most).
+static bool is_along_a_row(const Graph& g, const Node& node, const KernelCall& call) {
+  const Shape &x = g.type(node.inputs[0]).shape, &w = g.type(node.inputs[1]).shape,
+              &y = g.type(node.outputs[0]).shape;
+  const std::vector<i64> stride = integers_of(call), dilation = integers_of(call, 2);
+  if (x.size() != 4 || x[3] != y[3] || stride.size() != 2 || dilation.size() != 2) return false;
+  const size_t along = w[1] == 1 ? 1 : 0;
+  if (along == 0 && (w[2] != 1 || x[2] != 1 || y[2] != 1)) return false;
+  return w[1 + along] <= 16 && stride[along] == 1 && dilation[along] == 1 && y[1 + along] >= 4;
 }
 
 // Elements of the windows. A convolution gathers a window for all of its output channels at once; a
@@ -22,7 +35,7 @@ static std::vector<i64> window_of(const KernelCall& call) {
 // they lie.
 static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
   const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
-  const std::vector<i64> window = window_of(call);
+  const std::vector<i64> window = integers_of(call);
   if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1)
     return 0;
   if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
@@ -58,6 +71,9 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
+  if (name == "cortex_m::quantized_depthwise_conv2d" &&
+      is_along_a_row(g, node, std::get<KernelCall>(node.op)))
+    return {name + ".row", name, "*"};
   return {name, "*"};
 }
 

@@ -211,6 +211,7 @@ int8_t* fill_row(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t iw, int3
   vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
   while (columns > 0) {
     MveStripRows rows;
+#pragma GCC unroll 1
     for (int32_t i = 0; i < 4; ++i) {
       const bool inside = x != nullptr && iw + i >= 0 && iw + i < a.in_w;
       rows.row[i] = inside ? x + (iw + i) * a.in_c : outside,

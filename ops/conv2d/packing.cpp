@@ -43,11 +43,13 @@ i64 sum_of_filter(const Dense& d, i64 filter, bool magnitudes) {
   return sum;
 }
 
-// Images of one column as images of one row, and their windows: the same bytes, and windows of one
-// row of taps lie in x as they are wanted. Columns of taps may be dilated, rows of them not.
-PackedConv2dArgs along_a_row(PackedConv2dArgs a) {
+// An image of one column and one of one row are the same bytes. Windows of taps side by side lie in
+// a row as they are wanted; those of taps that are apart only follow one another in a column.
+PackedConv2dArgs along_an_axis(PackedConv2dArgs a) {
   const bool is_column = a.in_w == 1 && a.out_w == 1 && a.kernel_w == 1 && a.pad_w == 0;
-  if (!is_column || a.dilation_h != 1 || packed_conv2d_is_rows(a)) return a;
+  const bool is_row = a.in_h == 1 && a.out_h == 1 && a.kernel_h == 1 && a.pad_h == 0;
+  const bool turns = is_row ? a.dilation_w > 1 : is_column && a.dilation_h == 1;
+  if (!turns || packed_conv2d_is_rows(a)) return a;
   std::swap(a.in_h, a.in_w), std::swap(a.out_h, a.out_w), std::swap(a.kernel_h, a.kernel_w);
   std::swap(a.stride_h, a.stride_w), std::swap(a.pad_h, a.pad_w);
   std::swap(a.dilation_h, a.dilation_w);
@@ -55,7 +57,7 @@ PackedConv2dArgs along_a_row(PackedConv2dArgs a) {
 }
 
 Dense dense_of(const DenseNumbers& n) {
-  Dense d{n.is_transposed ? n.a : along_a_row(n.a),
+  Dense d{n.is_transposed ? n.a : along_an_axis(n.a),
           n.weight,
           {n.bias.begin(), n.bias.end()},
           n.multipliers,

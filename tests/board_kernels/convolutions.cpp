@@ -363,6 +363,10 @@ Conv2dArgs some_packed(Random& r) {
     some_axis(r, pointwise || one_row, &a.in_h, &a.out_h, &a.kernel_h, &a.stride_h, &a.pad_h,
               &a.dilation_h);
     some_axis(r, pointwise, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
+    if (!rows && r.one_in(8)) {  // a column, dilated in half of the cases
+      a.in_w = a.out_w = a.kernel_w = a.stride_w = a.dilation_w = 1, a.pad_w = 0;
+      if (r.one_in(2)) a.dilation_h = r.between(2, 9), a.in_h += r.between(0, 40);
+    }
     if (r.one_in(2)) a.dilation_w = 1;
     if (rows)
       a.in_w = a.out_w = a.stride_h = a.stride_w = 1, a.pad_h = a.pad_w = 0,

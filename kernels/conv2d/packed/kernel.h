@@ -132,9 +132,17 @@ DEUTERON_ONE_COPY inline int32_t packed_conv2d_windows_bytes(const PackedConv2dA
   return p == Packing::dsp_4x4 ? (is_alone ? bytes : 2 * bytes) : is_alone ? 0 : 4 * bytes;
 }
 
+// Windows of an image of one column, each a pixel behind the one before it: as those of a row do,
+// neighbours lie side by side for each tap, however far the taps are apart.
+inline bool packed_conv2d_is_column(const PackedConv2dArgs& a) {
+  return a.in_w == 1 && a.out_w == 1 && a.kernel_w == 1 && a.kernel_h > 1 && a.pad_w == 0 &&
+         a.stride_w == 1 && a.stride_h == 1 && a.n == 1 && packed_conv2d_is_one_row(a);
+}
+
 // mve_4x16: windows of a row that are met as columns of taps, and not where they lie. Of windows of
 // one row of taps these are the ones that reach outside at either end.
 inline int32_t packed_conv2d_row_of_columns(const PackedConv2dArgs& a) {
+  if (packed_conv2d_is_column(a)) return a.out_h;
   const int32_t inside = a.in_w - a.kernel_w;
   if (a.kernel_h > 1 || a.pad_h > 0 || inside < 0) return a.out_w;
   const int32_t left = (a.pad_w + a.stride_w - 1) / a.stride_w,

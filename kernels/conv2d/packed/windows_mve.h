@@ -95,6 +95,8 @@ struct Columns {
   int32_t together;    // pixels of fewer than 16 channels that one vector holds
   uint8x16_t places;   // where its bytes go
   int8x16_t outside;
+  int32_t
+      width;  // pixels of a row; of an image of one column as many as there are windows at a time
 };
 
 inline Columns columns_of(const PackedConv2dArgs& a) {
@@ -105,7 +107,8 @@ inline Columns columns_of(const PackedConv2dArgs& a) {
             kPackedBlock,
             1,
             vidupq_n_u8(0, 1),
-            vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
+            vdupq_n_s8(static_cast<int8_t>(a.x_zero)),
+            a.in_w};
   if (c >= kPackedBlock) return k;
   const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
   k.together = fit < reach ? fit : reach;
@@ -165,7 +168,7 @@ DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image
   const PackedConv2dArgs& a = k.a;
   const int32_t c = a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
-             w = taps_inside(iw, columns, 1, a.in_w);
+             w = taps_inside(iw, columns, 1, k.width);
   if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
   if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
   const int32_t rows = h.end - h.first;
@@ -195,30 +198,37 @@ template <class Results>
                                    const int8_t* x, const int8_t* packed, int8_t* scratch,
                                    int32_t room, typename Results::Y* y) {
   const PackedFilters<Results> f = filters_of(a, packed, results);
-  const Columns k = columns_of(a);
+  Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
-  const int32_t most = fit >= a.out_w || fit == 1
-                           ? fit
-                           : fit / 2 * 2;  // windows at a time: an odd number wastes one
+  const bool is_column = packed_conv2d_is_column(a);
+  int32_t rows = a.out_h, in_row = a.out_w;
+  if (is_column) in_row = rows, rows = 1, k.width = kMaxReach;
+  const int32_t most =
+      fit >= in_row || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
   const int32_t image = a.in_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   for (int32_t n = 0; n < a.n; ++n, x += image)
-    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row) {
+    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row) {
       const int32_t ih = oh * a.stride_h - a.pad_h;
       const bool may_lie = a.kernel_h == 1 && ih >= 0 && ih < a.in_h;
-      for (int32_t ow = 0, windows; ow < a.out_w; ow += windows) {
-        const int32_t iw = ow * a.stride_w - a.pad_w;
-        const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{a.out_w, false};
-        windows = run.count < a.out_w - ow ? run.count : a.out_w - ow;
+      for (int32_t ow = 0, windows; ow < in_row; ow += windows) {
+        int32_t top = ih, iw = ow * a.stride_w - a.pad_w;
+        const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{in_row, false};
+        windows = run.count < in_row - ow ? run.count : in_row - ow;
         if (run.in_place) {
           run_in_one_piece(f, x + (ih * a.in_w + iw) * a.in_c, a.stride_w * a.in_c, windows, end,
                            y + ow * a.y_step);
           continue;
         }
         windows = windows < most ? windows : most;
+        if (is_column) {  // windows that reach outside are met one by one
+          top = ow - a.pad_h, iw = 0;
+          const int32_t inside = a.in_h - (a.kernel_h - 1) * a.dilation_h - top;
+          if (top < 0 || inside < windows) windows = top < 0 || inside < 1 ? 1 : inside;
+        }
         const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
-        fill_columns(k, x, ih, iw, columns, scratch);
+        fill_columns(k, x, top, iw, columns, scratch);
         // Read to the end of the block, against weights of 0; of a file that has others, the result
         // may not depend on what the memory held.
         vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
