@@ -67,6 +67,11 @@ inline const char* why_not_conv2d_mve(const Conv2dArgs& a) {
 void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
                    void* scratch, int32_t scratch_bytes, int8_t* y);
 
+// Of pixels that are rows of a linear layer, at least two, whose weights have an offset: 4 to 512
+// elements and at least two filters.
+void conv2d_s8_dsp_rows(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
+                        const int32_t* bias, int32_t weight_offset, int8_t* y);
+
 inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) {
   return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8"
                                                : nullptr;

@@ -42,12 +42,14 @@ void run_image(const DspWindows<int32_t>& c, DspDot& dot, int32_t first, int32_t
 
 // What a call does with its windows, of which `at_once` fit into `windows`.
 void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
-         int16_t* windows, int32_t at_once, DspFinish finish, int8_t* y) {
+         int16_t* windows, int32_t at_once, DspFinish finish, int8_t* y,
+         int32_t weight_offset = 0) {
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, groups = a.in_c / a.kernel_c,
                 filters = a.out_c / groups;
   DspWindows<int32_t> c = windows_of(a, x, windows, at_once, a.x_offset, 0);
-  DspDot dot{windows, weight, c.quads, c.rest,   length,  nullptr, nullptr,
-             nullptr, {},     0,       a.y_zero, a.y_min, a.y_max, finish};
+  const uint32_t more = static_cast<uint32_t>(weight_offset) & 0xffff;
+  DspDot dot{windows, weight, c.quads,  c.rest,  length,  nullptr, nullptr,          nullptr,
+             {},      0,      a.y_zero, a.y_min, a.y_max, finish,  more << 16 | more};
   for (int32_t n = 0; n < a.n;
        ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     for (int32_t g = 0; g < groups; ++g) {
@@ -58,13 +60,13 @@ void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32
 
 [[gnu::noinline]] void run_on_stack(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
                                     const int32_t* bias, int32_t at_once, DspFinish finish,
-                                    int8_t* y) {
+                                    int8_t* y, int32_t weight_offset = 0) {
   alignas(4) int16_t windows[kStackElements];
-  run(a, x, weight, bias, windows, at_once, finish, y);
+  run(a, x, weight, bias, windows, at_once, finish, y, weight_offset);
 }
 
 // How the sums of a call become bytes. length * 383 * 128 must not reach 2^29, so that no sum
-// leaves +-2^30.
+// leaves +-2^30; nor does 512 * 383 * 383, where weights have an offset.
 DspFinish finish_of(const Conv2dArgs& a, int32_t length, const int32_t* bias) {
   constexpr int32_t kMostLength = 10000, kMostBias = 1 << 29;
   if (!a.has_shifts && !a.has_large_multipliers && a.y_min == -128 && a.y_max == 127)
@@ -94,6 +96,11 @@ void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, c
     run(a, x, weight, bias, static_cast<int16_t*>(scratch), 2, finish, y);
   else if (2 * window <= kStackElements) run_on_stack(a, x, weight, bias, 2, finish, y);
   else run_long_windows(a, x, weight, bias, y);
+}
+
+void conv2d_s8_dsp_rows(const Conv2dArgs& a, const int8_t* x, const int8_t* weight,
+                        const int32_t* bias, int32_t weight_offset, int8_t* y) {
+  run_on_stack(a, x, weight, bias, 4, finish_of(a, a.kernel_c, bias), y, weight_offset);
 }
 
 }  // namespace deuteron

@@ -126,20 +126,21 @@ deuteron_finish_any_dsp:
 
 @ offsets: x 0, weight 4, quads 8, rest 12, length 16, first 20, multiplier 24, shift 28, y 32 36 40
 @   44, filters 48, y_zero 52, y_min 56,
-@          y_max 60, finish 64
+@          y_max 60, finish 64, weight_offset 68
 @ stack of all: as the offsets, but 4 end of x, 8 entry, 12 bytes to go back before the rest or 0,
 @   48 end of first
 .macro BEGIN step_quads, bytes, quad_shift
   push {r4-r11, lr}
-  sub sp, sp, #68
+  sub sp, sp, #72
   mov r12, r0
   ldm r12!, {r0-r3}                 @ x, weight, quads, rest
   add lr, sp, #16
   ldm r12!, {r4-r11}                @ length, first, multiplier, shift, y
   stm lr!, {r4-r11}
-  ldm r12, {r6-r10}                 @ filters, y_zero, y_min, y_max, finish
+  ldm r12, {r6-r11}                 @ filters, y_zero, y_min, y_max, finish, weight_offset
   add r6, r5, r6, lsl #2
-  stm lr, {r6-r10}
+  stm lr, {r6-r11}
+  mov lr, r11
   add r4, r0, r2, lsl #\quad_shift
   strd r0, r4, [sp]
   cmp r3, #0
@@ -160,12 +161,12 @@ deuteron_finish_any_dsp:
 .endm
 
 @ A quad of four windows and a filter: 13 instructions, 16 products.
-@   r0 windows   r1 filter   r4-r7 sums   r8-r11 windows   r3 r12 weights
+@   r0 windows   r1 filter   r4-r7 sums   r8-r11 windows   r3 r12 weights   lr added to weights
 .macro QUAD_4X1
   ldm r0!, {r8-r11}
   ldr r3, [r1], #4
-  sxtb16 r12, r3
-  sxtb16 r3, r3, ror #8
+  sxtab16 r12, lr, r3
+  sxtab16 r3, lr, r3, ror #8
   smlad r4, r8, r12, r4
   smlad r5, r9, r12, r5
   smlad r6, r10, r12, r6
@@ -206,10 +207,10 @@ deuteron_dot_4x1_dsp:
   sub r1, r1, r3
   QUAD_4X1
 3:
-  ldr lr, [sp, #24]
+  ldr r8, [sp, #24]
   ldr r3, [sp, #64]
-  ldr r2, [lr], #4
-  str lr, [sp, #24]
+  ldr r2, [r8], #4
+  str r8, [sp, #24]
   cbnz r3, 5f
   ldr r3, [sp, #52]
   lsl r2, r2, #1
@@ -233,7 +234,7 @@ deuteron_dot_4x1_dsp:
   stm r12, {r8-r11}
   cmp r2, r3
   bne 1b
-  add sp, sp, #68
+  add sp, sp, #72
   pop {r4-r11, pc}
 5:
   cmp r3, #1
@@ -250,6 +251,7 @@ deuteron_dot_4x1_dsp:
   b 4b
 6:
   FINISH_ANY r4, r5, r6, r7
+  ldr lr, [sp, #68]
   b 4b
   .size deuteron_dot_4x1_dsp, . - deuteron_dot_4x1_dsp
 
@@ -314,7 +316,7 @@ deuteron_dot_2x2_dsp:
   strd r8, r9, [sp, #32]
   cmp r3, r12
   bne 1b
-  add sp, sp, #68
+  add sp, sp, #72
   pop {r4-r11, pc}
 5:
   cmp r3, #1
@@ -408,7 +410,7 @@ deuteron_dot_1x2_dsp:
   str r8, [sp, #32]
   cmp r3, r12
   bne 1b
-  add sp, sp, #68
+  add sp, sp, #72
   pop {r4-r11, pc}
 5:
   cmp r3, #1

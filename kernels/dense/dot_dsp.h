@@ -31,6 +31,7 @@ struct DspDot {
   int8_t* y[4];                               // of each window; may be the same
   int32_t filters, y_zero, y_min, y_max;
   DspFinish finish;
+  uint32_t weight_offset;  // added to each weight, in both halves; but with four windows 0
 };
 extern "C" void deuteron_dot_4x1_dsp(const DspDot* a);  // four windows
 extern "C" void deuteron_dot_2x2_dsp(const DspDot* a);  // two windows; filters is even

@@ -9,7 +9,7 @@ namespace deuteron {
 
 void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first,
                    int8_t* y) {
-  run_as_conv<conv2d_s8_dsp>(a, x, weight, first, y);
+  run_as_conv<conv2d_s8_dsp, conv2d_s8_dsp_rows>(a, x, weight, first, y);
 }
 
 void linear_s8_rows_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight,
