@@ -18,16 +18,18 @@ static std::vector<i64> integers_of(const KernelCall& call, int before = 0) {
   return {};
 }
 
-// A depthwise call whose windows are taps side by side of one row, or of an image of one column:
-// loops of their own (kernels/depthwise_conv2d/three_by_three.h, of which this holds for most).
-static bool is_along_a_row(const Graph& g, const Node& node, const KernelCall& call) {
+// The stride of a depthwise call whose windows are taps side by side of one row, or of an image of
+// one column, which have loops of their own (kernels/depthwise_conv2d/three_by_three.h, of which
+// this holds for most). 0: another one.
+static i64 stride_along_a_row(const Graph& g, const Node& node, const KernelCall& call) {
   const Shape &x = g.type(node.inputs[0]).shape, &w = g.type(node.inputs[1]).shape,
               &y = g.type(node.outputs[0]).shape;
   const std::vector<i64> stride = integers_of(call), dilation = integers_of(call, 2);
-  if (x.size() != 4 || x[3] != y[3] || stride.size() != 2 || dilation.size() != 2) return false;
+  if (x.size() != 4 || x[3] != y[3] || stride.size() != 2 || dilation.size() != 2) return 0;
   const size_t along = w[1] == 1 ? 1 : 0;
-  if (along == 0 && (w[2] != 1 || x[2] != 1 || y[2] != 1)) return false;
-  return w[1 + along] <= 16 && stride[along] == 1 && dilation[along] == 1 && y[1 + along] >= 4;
+  if (along == 0 && (w[2] != 1 || x[2] != 1 || y[2] != 1)) return 0;
+  const bool fits = w[1 + along] <= 16 && dilation[along] == 1 && y[1 + along] >= 4;
+  return fits && stride[along] <= 2 ? stride[along] : 0;
 }
 
 // Elements of the windows. A convolution gathers a window for all of its output channels at once; a
@@ -71,9 +73,9 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
-  if (name == "cortex_m::quantized_depthwise_conv2d" &&
-      is_along_a_row(g, node, std::get<KernelCall>(node.op)))
-    return {name + ".row", name, "*"};
+  if (name == "cortex_m::quantized_depthwise_conv2d")
+    if (const i64 stride = stride_along_a_row(g, node, std::get<KernelCall>(node.op)))
+      return {name + (stride == 1 ? ".row" : ".row2"), name, "*"};
   return {name, "*"};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2, and up to 13
-// taps of one row: by patches of a strip (strip_mve.h), 16 channels at a time. Else 8 channels at a
+// Depthwise convolution with the M-profile Vector Extension. 3x3, and some taps of one row, with
+// stride 1 or 2: by patches of a strip (strip_mve.h), 16 channels at a time. Else 8 channels at a
 // time, by columns (columns_mve.h) or a tap after the other. One input channel: by columns or as a
 // convolution, with the filters turned.
 #include <arm_mve.h>
@@ -166,7 +166,8 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                  (group - rest) * s * kStripColumn,
                  a.y_min,
                  a.y_max,
-                 4};
+                 4,
+                 1};
   const int32_t groups = (a.out_h + height - 1) / height, fit = strips.columns_at_once / columns;
   // The last ones begin a row early where the height is odd, so they are never all.
   const int32_t at_once = a.out_h % height != 0 && fit >= groups ? groups - 1 : fit;
@@ -204,42 +205,46 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
 
 // ---- windows of one row by patches
 
-// Columns of two, `columns` from column iw of the row x on, which may lie outside; null: all do.
+// `columns` from column iw of the row x on, which may lie outside; null: all do.
 int8_t* fill_row(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t iw, int32_t columns,
                  int32_t count, int8_t* strip) {
   alignas(16) int8_t outside[kStripChannels];
   vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
+  const int32_t next = 2 * a.stride_w;
   while (columns > 0) {
     MveStripRows rows;
 #pragma GCC unroll 1
     for (int32_t i = 0; i < 4; ++i) {
       const bool inside = x != nullptr && iw + i >= 0 && iw + i < a.in_w;
       rows.row[i] = inside ? x + (iw + i) * a.in_c : outside,
-      rows.step[i] = inside ? 2 * a.in_c : 0;
+      rows.step[i] = inside ? next * a.in_c : 0;
     }
     // Those that lie wholly inside, or behind the row, are alike.
-    int32_t alike = iw < 0 ? 1 : iw < a.in_w ? (a.in_w - 2 - iw) / 2 : columns;
+    int32_t alike = iw < 0 ? 1 : iw < a.in_w ? (a.in_w - 4 + next - iw) >> a.stride_w : columns;
     alike = alike < 1 ? 1 : alike < columns ? alike : columns;
     strip = deuteron_fill_strip_mve(&rows, strip, alike, count);
-    iw += 2 * alike, columns -= alike;
+    iw += next * alike, columns -= alike;
   }
   return strip;
 }
 
-// 16 channels of the outputs begin..begin+width-1 of a row. A patch is four columns, every other
-// one: 16 elements side by side, for four outputs.
+// 16 channels of the outputs begin..begin+width-1 of a row. A patch is four columns, with stride 1
+// every other one: 16 elements side by side, for four outputs.
 void run_row(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips,
              int32_t begin, int32_t width, int32_t count, int8_t* y) {
-  const int32_t c = a.out_c, rest = width % 4, groups = width / 4, iw = begin - a.pad_w;
-  const int32_t reach = (a.kernel_w + 6) / 4 * 2 - 1;  // columns of a patch
+  const int32_t c = a.out_c, rest = width & 3, groups = width >> 2, s = a.stride_w;
+  const int32_t iw = begin * s - a.pad_w, word = 2 * kStripColumn >> (s - 1);
+  const int32_t words = (a.kernel_w + 3 * s + 3) / 4,
+                reach = s == 1 ? 2 * words - 1 : words;  // columns of a patch
   int8_t* strip = strips.room;
   if (rest > 0) strip = fill_row(a, x, iw, reach, count, strip);
   const int32_t first = strip - strips.room;
-  fill_row(a, x, iw + rest, reach + 2 * (groups - 1), count, strip);
-  const int32_t gather[] = {-128, 0, 128, 256}, scatter[] = {0, 2 * c, c, 3 * c};
+  fill_row(a, x, iw + rest * s, reach + 2 * (groups - 1), count, strip);
+  const int32_t gather[] = {-128, word - 128, 2 * word - 128, 3 * word - 128},
+                scatter[] = {0, 2 * c, c, 3 * c};
   const MveDepthwise d{strips.room, k.weight + 16, k.finish, y,       count,  4 * c,
                        groups,      rest,          1,        0,       gather, scatter,
-                       rest * c,    128 - first,   a.y_min,  a.y_max, 2};
+                       rest * c,    128 - first,   a.y_min,  a.y_max, 2 * s,  s};
   deuteron_depthwise_s1_mve(&d);
 }
 

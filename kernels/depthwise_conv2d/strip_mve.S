@@ -133,7 +133,7 @@
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
 @ offsets: strip 0, weight 4, finish 8, y 12, channels 16, group_y 20, groups 24, first 28, rows 32,
 @   next_y 36, gather 40, scatter 44,
-@          first_y 48, first_strip 52, y_min 56, y_max 60, column 64
+@          first_y 48, first_strip 52, y_min 56, y_max 60, second 64, third 68
 @ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 finish, 32 lower bounds, 48
 @   upper bounds, 64 arguments
 @ The outputs of a channel, row group after row group.
@@ -209,14 +209,15 @@
   ldr r7, [sp, #64]
   vldrw.u32 q0, [r6]
   .if \stride == 1
-  ldr r4, [r7, #64]
-  vldrb.u8 q2, [r6, #-1]
+  ldrd r4, r5, [r7, #64]
   subs r4, r6, r4
   vldrb.u8 q1, [r4]
-  vldrb.u8 q3, [r4, #-1]
+  subs r4, r4, r5
+  vldrb.u8 q3, [r4]
+  subs r5, r6, r5
+  vldrb.u8 q2, [r5]
   .endif
-  ldrd r1, r3, [r12], #8
-  ldrd r5, r9, [r12], #8
+  ldm r12!, {r1, r3, r5, r9}
   adds r6, #16
   strd r6, r12, [sp, #24]
   ldr r2, [sp, #16]

@@ -3,8 +3,8 @@
 // 16 channels, [row group][column][channel] and 4 rows as the 4 bytes of a word, so that the words
 // of 4 neighbouring columns are a 4x4 patch of one channel: one vector, which VMLADAV multiplies
 // with a kernel and adds up. With stride 1 a patch gives 2x2 outputs, with stride 2 four patches
-// give 4 of a row. Windows of one row: a word holds 4 columns instead, from every other one on, and
-// a patch of every other word gives 4 outputs of a row.
+// give 4 of a row. Windows of one row: a word holds 4 columns instead, of which the next one has
+// two again, with stride 2 none; a patch of 16 columns gives 4 outputs of a row.
 #pragma once
 #include <cstdint>
 
@@ -30,7 +30,8 @@ extern "C" int8_t* deuteron_fill_strip_mve(const MveStripRows* rows, int8_t* str
 struct MveDepthwise {
   const int8_t* strip;
   const int8_t* weight;  // for each channel 3 columns of 3 rows and a zero, then 4 zeros; there are
-                         // 5 zeros before the first. Of one row: 13 taps and 3 zeros, 3 before
+                         // 5 zeros before the first. Of one row: 16 that end with 3 zeros,
+                         // with stride 2 with 6; as many stand before the first
   const MveChannelFinish* finish;
   int8_t* y;
   int32_t channels;
@@ -41,8 +42,9 @@ struct MveDepthwise {
   int32_t first_y, first_strip;  // bytes from the first group to the second in y; by how many less
                                  // than a group in the strip
   int32_t y_min, y_max;
-  int32_t
-      column;  // stride 1: bytes of a patch, and so of weights, from an output to the second one
+  // Stride 1, and of one row any: bytes of a patch, and so of weights, from the first output to the
+  // second and to the third; the fourth is both behind it.
+  int32_t second, third;
 };
 extern "C" void deuteron_depthwise_s1_mve(const MveDepthwise* a);
 extern "C" void deuteron_depthwise_s2_mve(const MveDepthwise* a);

@@ -19,16 +19,18 @@ inline bool has_patches(const DepthwiseConv2dArgs& a) {
   return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 &&
          a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
 }
-// Windows of one row, whose taps and three places more are the 16 elements of a patch.
+// Windows of one row: those of four outputs are the 16 elements of a patch. What is done once for
+// each channel of a row must be worth it.
 inline bool has_row_patches(const DepthwiseConv2dArgs& a) {
-  return a.depth_multiplier == 1 && a.kernel_h == 1 && a.kernel_w <= 13 && a.dilation_w == 1 &&
-         a.stride_w == 1 && a.out_w >= 4 && a.x_offset >= -127 && a.x_offset <= 128;
+  return a.depth_multiplier == 1 && a.kernel_h == 1 && a.stride_w <= 2 &&
+         a.kernel_w <= 16 - 3 * a.stride_w && a.dilation_w == 1 && a.out_w >= 4 &&
+         a.out_w > 36 / (a.kernel_w + 3) && a.x_offset >= -127 && a.x_offset <= 128;
 }
 inline bool has_planes(const DepthwiseConv2dArgs& a) {
   return is_three_by_three(a) && a.out_c >= 4;
 }
 
-// Windows of one row, by planes of four channels.
+// Windows of one row, by planes of four channels, likewise.
 inline bool has_row_planes(const DepthwiseConv2dArgs& a) {
   return a.depth_multiplier == 1 && a.kernel_h == 1 && a.kernel_w <= 16 && a.dilation_w == 1 &&
          a.stride_w == 1 && a.out_w >= 4 && a.out_c >= 4;

@@ -178,7 +178,7 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
     if (r.one_in(2))
       a.kernel_h = a.kernel_w = 3, a.dilation_h = a.dilation_w = 1, a.stride_h = a.stride_w;
     else if (r.one_in(2)) {
-      a.kernel_h = a.dilation_w = a.stride_w = 1, a.kernel_w = r.between(1, 18);
+      a.kernel_h = a.dilation_w = 1, a.stride_w = r.between(1, 2), a.kernel_w = r.between(1, 18);
       if (r.one_in(4)) a.in_w = a.out_w = r.between(1, 150);
     }
     a.n = r.one_in(5) ? 2 : 1;
