@@ -155,3 +155,22 @@ def test_bad_choices(exported):
             DeuteronQuantizer(TARGET).set_module_name("block", "float"),
         )
     assert e.value.rule == "quantizer.module" and "blocks.0" in e.value.hint
+
+
+class Unread(nn.Module):
+    def forward(self, x):
+        return torch.relu(x.chunk(2, 1)[0]) * 2
+
+
+def test_a_result_that_nobody_reads(samples):
+    model = torch.export.export(Unread(), (samples[:1],))
+    model = quantized(model, DeuteronQuantizer(TARGET), samples)
+    assert deuteron.compile(model, target=TARGET).report.counts.portable == 0
+
+
+def test_an_open_length():
+    """Only the example's length fits the window."""
+    x = torch.rand(1, 4, 10)
+    lengths = ({2: torch.export.Dim("length", min=4, max=32)},)
+    model = torch.export.export(nn.Conv1d(4, 4, 3).eval(), (x,), dynamic_shapes=lengths)
+    assert "conv1d" in annotated(model, DeuteronQuantizer(TARGET))

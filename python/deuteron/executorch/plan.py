@@ -102,8 +102,12 @@ def plan_of(model: GraphModule, target: str) -> Plan:
 
 
 def one_sample(x: Any) -> Any:
-    """Zeros like the input, with its order of axes; where a size is open, 1."""
-    shape = [size if isinstance(size, int) else 1 for size in x.shape]
+    """Zeros like the input, with its order of axes; where a size is open, that of the example, and
+    of a batch 1."""
+    shape = [
+        size if isinstance(size, int) else size.node.hint if axis else 1
+        for axis, size in enumerate(x.shape)
+    ]
     order = list(range(x.dim()))
     if all(isinstance(stride, int) for stride in x.stride()):
         order.sort(key=lambda k: (-x.stride(k), k))
@@ -128,7 +132,7 @@ def original_names(model: GraphModule, program: Any) -> dict[str, str]:
             [
                 n
                 for n in graph.nodes
-                if makes_tensor(n) or (n.op == "placeholder" and n.name not in lifted)
+                if (makes_tensor(n) and n.users) or (n.op == "placeholder" and n.name not in lifted)
             ]
         )
     pairs = list(zip(*lists))
