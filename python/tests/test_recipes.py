@@ -8,13 +8,21 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torchao.quantization.pt2e import qat_utils
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 import deuteron
 
 export_module = pytest.importorskip("executorch.export")
 export, ExportRecipe = export_module.export, export_module.ExportRecipe
 # noqa: E402
-from deuteron.executorch import DeuteronPartitioner, DeuteronRecipeType, get_imxrt700cm_recipe
+from executorch.exir import to_edge_transform_and_lower  # noqa: E402
+
+from deuteron.executorch import (  # noqa: E402
+    DeuteronPartitioner,
+    DeuteronQuantizer,
+    DeuteronRecipeType,
+    get_imxrt700cm_recipe,
+)
 from deuteron.executorch import compile as compile_whole  # noqa: E402
 from deuteron.executorch import version  # noqa: E402
 
@@ -124,12 +132,28 @@ class Angles(nn.Module):
         return torch.atan2(x, x)
 
 
+class Centred(nn.Module):
+    def forward(self, x):
+        return torch.relu(x - x.mean(0, keepdim=True))
+
+
+def open_batch(model, x):
+    """Lowered for as many samples as there are."""
+    batch = ({0: torch.export.Dim("batch", min=1, max=8)},)
+    graph = torch.export.export(model.eval(), (x,), dynamic_shapes=batch).module(check_guards=False)
+    prepared = prepare_pt2e(graph, DeuteronQuantizer("cortex-m55"))
+    prepared(x)
+    program = torch.export.export(convert_pt2e(prepared), (x,), dynamic_shapes=batch)
+    return to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner("cortex-m55")])
+
+
 BAD = {  # what is given, and the rule of what is said
     "in training": (lambda n, x: compile_whole(n.train(), (x,), target="cortex-m55"), "model.training"),
     "no samples": (lambda n, x: compile_whole(n, (x,), target="cortex-m55", calibration=[]), "calibration.empty"),
     "no inputs": (lambda n, x: compile_whole(n, target="cortex-m55"), "model.example_inputs"),
     "no int8": (lambda n, x: compile_whole(Angles().eval(), (x,), target="cortex-m55"), "executorch.nothing"),
     "no training": (lambda n, x: get_imxrt700cm_recipe(is_qat=True), "recipe.train_fn"),
+    "mixed samples": (lambda n, x: open_batch(Centred(), torch.rand(2, 8)), "executorch.dynamic"),
     "no target": (lambda n, x: DeuteronPartitioner("cortex-m56"), "target.unknown"),
 }  # fmt: skip
 

@@ -2,7 +2,9 @@
 #include "runtime/executorch/backend.h"
 
 #include <executorch/runtime/backend/interface.h>
-#include <executorch/runtime/core/event_tracer_hooks_delegate.h>
+#include <executorch/runtime/core/event_tracer.h>
+#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
 #include <cstring>
@@ -21,6 +23,7 @@ constexpr int kMaxTargetName = 64;
 
 struct LoadedPart {
   Program program;
+  bool is_sample;  // one of a batch, whose size the caller says
   char target[kMaxTargetName];
 };
 
@@ -74,14 +77,15 @@ et::Error told(const Status& s, const char* target) {
   return error_of(s.code);
 }
 
-void name_target(et::ArrayRef<et::CompileSpec> specs, char (&target)[kMaxTargetName]) {
-  std::strncpy(target, "an unknown target", kMaxTargetName);
+void read_specs(et::ArrayRef<et::CompileSpec> specs, LoadedPart* part) {
+  std::strncpy(part->target, "an unknown target", kMaxTargetName);
   for (const et::CompileSpec& spec : specs) {
+    if (std::strcmp(spec.key, "batch") == 0) part->is_sample = true;
     if (std::strcmp(spec.key, "target") != 0) continue;
     const size_t bytes =
         spec.value.nbytes < kMaxTargetName ? spec.value.nbytes : kMaxTargetName - 1;
-    std::memcpy(target, spec.value.buffer, bytes);
-    target[bytes] = 0;
+    std::memcpy(part->target, spec.value.buffer, bytes);
+    part->target[bytes] = 0;
   }
 }
 
@@ -95,10 +99,13 @@ void* taken(et::BackendInitContext& context, size_t bytes, size_t alignment, con
   return memory;
 }
 
-bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int argument) {
+bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int argument,
+              int32_t samples) {
   bool alike = static_cast<int>(theirs.scalar_type()) == static_cast<int>(ours.type) &&
-               theirs.dim() == ours.rank;
-  for (int d = 0; alike && d < ours.rank; ++d) alike = theirs.size(d) == ours.sizes[d];
+               theirs.dim() == ours.rank &&
+               (samples == 1 || (ours.rank > 0 && theirs.dim_order()[0] == 0));
+  for (int d = 0; alike && d < ours.rank; ++d)
+    alike = theirs.size(d) == ours.sizes[d] * (d == 0 ? samples : 1);
   if (!alike)
     ET_LOG(Error,
            "DeuteronBackend: argument %d has type %d, rank %d and %d elements; the part was "
@@ -107,6 +114,41 @@ bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int ar
            static_cast<int>(theirs.numel()), static_cast<int>(ours.type), ours.rank,
            static_cast<int>(ours.numel));
   return alike;
+}
+
+et::Error resize(const executorch::aten::Tensor& theirs, const Tensor& ours, int32_t samples) {
+  executorch::aten::SizesType sizes[kMaxRank];
+  for (int d = 0; d < ours.rank; ++d) sizes[d] = ours.sizes[d] * (d == 0 ? samples : 1);
+  return et::resize_tensor(theirs, {sizes, ours.rank});
+}
+
+// What the call has made, for who compares it with the model's own values. A trace has no strides,
+// so the axes go there in their own order.
+void log_result(et::BackendExecutionContext& context, const Program& program, int32_t k) {
+  et::EventTracer* const tracer = context.event_tracer();
+  if (tracer->event_tracer_debug_level() != et::EventTracerDebugLogLevel::kIntermediateOutputs)
+    return;
+  const Program::Step step = program.step(k);
+  if (step.count == 0 || step.args[step.count - 1]->kind != Kind::tensor) return;
+  const Tensor& made = *step.args[step.count - 1]->tensor;
+  executorch::aten::SizesType sizes[kMaxRank];
+  executorch::aten::DimOrderType order[kMaxRank];
+  executorch::aten::StridesType strides[kMaxRank];
+  for (int d = 0; d < made.rank; ++d)
+    sizes[d] = made.sizes[d], order[d] = static_cast<executorch::aten::DimOrderType>(d);
+  void* const copy =
+      context.allocate(static_cast<size_t>(made.numel) * element_bytes(made.type), kAlignment);
+  if (!copy || et::dim_order_to_stride(sizes, order, made.rank, strides) != et::Error::Ok) {
+    ET_LOG(Error, "DeuteronBackend: the temporary allocator has no room to log call %d",
+           static_cast<int>(k));
+    return;
+  }
+  executorch::aten::TensorImpl seen(static_cast<executorch::aten::ScalarType>(made.type), made.rank,
+                                    sizes, copy, order, strides);
+  const executorch::aten::Tensor tensor(&seen);
+  copy_out(made, tensor, 0);
+  (void)tracer->log_intermediate_output_delegate(nullptr, static_cast<et::DelegateDebugIntId>(k),
+                                                 tensor);
 }
 
 class PartsBackend final : public et::BackendInterface {
@@ -124,7 +166,7 @@ class PartsBackend final : public et::BackendInterface {
         taken(context, sizeof(LoadedPart), alignof(LoadedPart), "a handle"));
     if (!delegate) return et::Error::MemoryAllocationFailed;
     new (delegate) LoadedPart();
-    name_target(specs, delegate->target);
+    read_specs(specs, delegate);
     const File file{processed->data(), processed->size()};
     if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0) {
       ET_LOG(Error,
@@ -159,18 +201,24 @@ class PartsBackend final : public et::BackendInterface {
              static_cast<int>(args.size()), delegate.target, static_cast<int>(all));
       return et::Error::InvalidProgram;
     }
+    for (int32_t i = 0; i < all; ++i)
+      if (!args[i]->isTensor()) return et::Error::InvalidArgument;
+    const bool is_sample = delegate.is_sample && inputs > 0 && args[0]->toTensor().dim() > 0;
+    const auto samples = is_sample ? static_cast<int32_t>(args[0]->toTensor().size(0)) : 1;
     for (int32_t i = 0; i < all; ++i) {
-      if (!args[i]->isTensor() ||
-          !is_alike(i < inputs ? program.input(i) : program.output(i - inputs), args[i]->toTensor(),
-                    i))
+      const Tensor& ours = i < inputs ? program.input(i) : program.output(i - inputs);
+      if (is_sample && i >= inputs && resize(args[i]->toTensor(), ours, samples) != et::Error::Ok)
         return et::Error::InvalidArgument;
+      if (!is_alike(ours, args[i]->toTensor(), i, samples)) return et::Error::InvalidArgument;
     }
-    for (int32_t i = 0; i < inputs; ++i) copy_in(program.input(i), args[i]->toTensor());
-    if (const et::Error error = told(run(context, program), delegate.target);
-        error != et::Error::Ok)
-      return error;
-    for (int32_t i = inputs; i < all; ++i)
-      copy_out(program.output(i - inputs), args[i]->toTensor());
+    for (int32_t sample = 0; sample < samples; ++sample) {
+      for (int32_t i = 0; i < inputs; ++i) copy_in(program.input(i), args[i]->toTensor(), sample);
+      if (const et::Error error = told(run(context, program), delegate.target);
+          error != et::Error::Ok)
+        return error;
+      for (int32_t i = inputs; i < all; ++i)
+        copy_out(program.output(i - inputs), args[i]->toTensor(), sample);
+    }
     return et::Error::Ok;
   }
 
@@ -185,10 +233,11 @@ class PartsBackend final : public et::BackendInterface {
     if (!tracer) return program.run();
     Status status;
     for (int32_t k = 0; status.ok() && k < program.instruction_count(); ++k) {
-      const et::EventTracerEntry entry = et::event_tracer_start_profiling_delegate(
-          tracer, nullptr, static_cast<et::DebugHandle>(k));
+      const et::EventTracerEntry entry =
+          tracer->start_profiling_delegate(nullptr, static_cast<et::DelegateDebugIntId>(k));
       status = program.run_one(k);
-      et::event_tracer_end_profiling_delegate(tracer, entry);
+      tracer->end_profiling_delegate(entry, nullptr, 0);
+      log_result(context, program, k);
     }
     return status;
   }

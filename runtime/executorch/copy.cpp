@@ -50,19 +50,22 @@ void copy(const Tensor& shape, Side to, Side from, size_t element) {
   }
 }
 
-Side side_of(const executorch::aten::Tensor& t) {
-  return {static_cast<uint8_t*>(const_cast<void*>(t.const_data_ptr())), t.dim_order().data()};
+Side side_of(const executorch::aten::Tensor& t, const Tensor& sample, int32_t k) {
+  const size_t bytes = static_cast<size_t>(sample.numel) * static_cast<size_t>(t.element_size());
+  return {
+      static_cast<uint8_t*>(const_cast<void*>(t.const_data_ptr())) + bytes * static_cast<size_t>(k),
+      t.dim_order().data()};
 }
 Side side_of(const Tensor& t) { return {static_cast<uint8_t*>(t.data), t.dim_order}; }
 
 }  // namespace
 
-void copy_in(const Tensor& to, const executorch::aten::Tensor& from) {
-  copy(to, side_of(to), side_of(from), static_cast<size_t>(from.element_size()));
+void copy_in(const Tensor& to, const executorch::aten::Tensor& from, int32_t sample) {
+  copy(to, side_of(to), side_of(from, to, sample), static_cast<size_t>(from.element_size()));
 }
 
-void copy_out(const Tensor& from, const executorch::aten::Tensor& to) {
-  copy(from, side_of(to), side_of(from), static_cast<size_t>(to.element_size()));
+void copy_out(const Tensor& from, const executorch::aten::Tensor& to, int32_t sample) {
+  copy(from, side_of(to, from, sample), side_of(from), static_cast<size_t>(to.element_size()));
 }
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of ExecuTorch from and to those of a program. Both have the same sizes; their axes may
-// lie in another order.
+// lie in another order. `sample`: which one, where ExecuTorch's tensor is a batch of them.
 #pragma once
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 
@@ -8,7 +8,7 @@
 
 namespace deuteron {
 
-void copy_in(const Tensor& to, const executorch::aten::Tensor& from);
-void copy_out(const Tensor& from, const executorch::aten::Tensor& to);
+void copy_in(const Tensor& to, const executorch::aten::Tensor& from, int32_t sample);
+void copy_out(const Tensor& from, const executorch::aten::Tensor& to, int32_t sample);
 
 }  // namespace deuteron

@@ -29,6 +29,7 @@ from torchao.quantization.pt2e.quantizer import ComposableQuantizer
 import checks
 import deuteron
 from checks import check
+from delegated import KERNELS, LIBRARIES, TARGET, backends_of, quantized, run_stock, written
 from deuteron.executorch import DeuteronPartitioner
 
 tool, runner, shared = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -46,66 +47,15 @@ ALL = [
     "mobilenet_v2",
     "mobilenet_v3_small",
 ]
-libraries = pathlib.Path(next(iter(__import__("executorch").__path__))) / "lib"
-TARGET = "cortex-m55"
-
-
-def backends_of(manager):
-    """The backends of the program's delegates, in order."""
-    module = manager.exported_program().graph_module
-    return [
-        getattr(module, n.args[0].target).backend_id
-        for n in module.graph.nodes
-        if "call_delegate" in str(n.target)
-    ]
-
-
-def quantized(name):
-    """(the quantized model, samples)"""
-    folder = models / name
-    samples = [np.fromfile(f, "<f4") for f in sorted((folder / "inputs").glob("*.bin"))[:2]]
-    if (folder / "qdq.pt2").exists():
-        program = torch.export.load(folder / "qdq.pt2")
-    else:
-        program = torch.export.load(folder / "float.pt2")
-    shape = [
-        n.meta["val"].shape
-        for n in program.graph.nodes
-        if n.name in program.graph_signature.user_inputs
-    ][0]
-    samples = [s.reshape(shape) for s in samples]
-    if not (folder / "qdq.pt2").exists():
-        prepared = prepare_pt2e(program.module(check_guards=False), deuteron.Quantizer(TARGET))
-        prepared(torch.from_numpy(samples[0]))
-        program = torch.export.export(convert_pt2e(prepared), (torch.from_numpy(samples[0]),))
-    return program, samples
-
-
-def run_stock(file, sample, where, *options):
-    sample.tofile(where / "in0.bin")
-    command = [runner, *options, file, where / "out", where / "in0.bin"]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
 
 
 def same_bits(name, file, samples, expected, where, *options):
     for sample, wanted in zip(samples, expected):
-        ran = run_stock(file, sample, where, *options)
+        ran = run_stock(runner, file, [sample], where, *options)
         if check(ran.returncode == 0, f"{name} in the stock runtime: {ran.stderr[-600:]}"):
             check(
                 (where / "out0.bin").read_bytes() == wanted, f"{name}: other bits than deuteron run"
             )
-
-
-def written(manager, path):
-    path.write_bytes(manager.to_executorch().buffer)
-    return path
 
 
 def bits_of(program, samples, where):
@@ -133,7 +83,7 @@ def bits_of(program, samples, where):
 
 
 def check_model(name, where):
-    program, samples = quantized(name)
+    program, samples = quantized(models, name)
     expected = bits_of(program, samples, where)
     partitioner = DeuteronPartitioner(TARGET)
     manager = to_edge_transform_and_lower(program, partitioner=[partitioner])
@@ -241,10 +191,7 @@ def check_beside_xnnpack(where):
     bound = (1.13 * hidden + error) * float(
         program.state_dict["second.weight"].abs().sum(1).max()
     ) + last
-    options = [
-        f"--library={libraries / f'libexecutorch_{name}.so'}"
-        for name in ("backend_xnnpack", "kernels_optimized")
-    ]
+    options = [f"--library={LIBRARIES / 'libexecutorch_backend_xnnpack.so'}", KERNELS]
     for ours_first in (True, False):
         ours = DeuteronPartitioner(TARGET)
         order = [ours, XnnpackPartitioner()] if ours_first else [XnnpackPartitioner(), ours]
@@ -263,7 +210,7 @@ def check_beside_xnnpack(where):
             rules == {"executorch.taken", "executorch.not_quantized"},
             f"XNNPACK first: {ours.report}",
         )
-        ran = run_stock(file, x.numpy(), where, *options)
+        ran = run_stock(runner, file, [x.numpy()], where, *options)
         if check(ran.returncode == 0, f"XNNPACK first: {ran.stderr[-600:]}"):
             got, wanted = (
                 np.frombuffer(b, "<f4") for b in ((where / "out0.bin").read_bytes(), expected[0])
@@ -282,7 +229,7 @@ def check_refusals(file, sample, where):
         spoiled = bytearray(content)
         spoiled[begin + rng.randrange(1200)] ^= 1 << rng.randrange(8)
         (where / "spoiled.pte").write_bytes(spoiled)
-        ran = run_stock(where / "spoiled.pte", sample, where)
+        ran = run_stock(runner, where / "spoiled.pte", [sample], where)
         if (
             check(
                 ran.returncode in (0, 1), f"a damaged part ends the process with {ran.returncode}"
@@ -296,7 +243,7 @@ def check_refusals(file, sample, where):
             )
     check(refused >= 20, f"only {refused} of 60 damaged parts are refused")
     ends = [
-        run_stock(file, sample, where, f"--method-bytes={bytes}") for bytes in range(256, 8192, 256)
+        run_stock(runner, file, [sample], where, f"--method-bytes={bytes}") for bytes in range(256, 8192, 256)
     ]
     check({ran.returncode for ran in ends} == {0, 1}, "too little memory ends the process")
     check(

@@ -29,6 +29,19 @@ from .._diagnostics import error
 _META = ("val", "nn_module_stack", "stack_trace", "torch_fn", "source_fn_stack", "from_node")
 
 
+#: Tensors of programs, by what one has of them that sees shapes alone.
+Data = dict[tuple[str, torch.Size, torch.dtype], torch.Tensor]
+
+
+def data_of(program: ExportedProgram) -> Data:
+    named = {**program.state_dict, **program.constants}
+    return {key_of(n, t): t for n, t in named.items() if isinstance(t, torch.Tensor)}
+
+
+def key_of(name: str, value: torch.Tensor) -> tuple[str, torch.Size, torch.dtype]:
+    return name, value.shape, value.dtype
+
+
 class AtenProgram(NamedTuple):
     program: ExportedProgram
     nodes: dict[str, Node]  #: of the program that it was made of, by the names that they have here
@@ -37,7 +50,7 @@ class AtenProgram(NamedTuple):
 def as_aten(
     program: ExportedProgram,
     foreign: Callable[[Node], bool] = lambda node: False,
-    data: Optional[Mapping[str, Any]] = None,
+    data: Optional[Data] = None,
 ) -> Optional[AtenProgram]:
     """`foreign` nodes are left out: what they make becomes inputs, what they read outputs. None
     where nothing is left.
@@ -53,7 +66,7 @@ def as_aten(
 
 class _Builder:
     def __init__(
-        self, program: ExportedProgram, foreign: Callable[[Node], bool], data: Mapping[str, Any]
+        self, program: ExportedProgram, foreign: Callable[[Node], bool], data: Data
     ) -> None:
         self.old = program
         self.data = data
@@ -159,16 +172,19 @@ class _Builder:
         )
 
     def _data(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        read = {spec.target for spec in self.specs}
-        return {name: self._real(name, value) for name, value in tensors.items() if name in read}
+        read = {spec.target: spec.kind for spec in self.specs}
+        found = {name: self._real(name, value) for name, value in tensors.items() if name in read}
+        for name, value in found.items():
+            if read[name] == InputKind.PARAMETER and not isinstance(value, torch.nn.Parameter):
+                found[name] = torch.nn.Parameter(value, requires_grad=False)
+        return found
 
     def _real(self, name: str, value: Any) -> Any:
         """A partitioner sees shapes without data. Where an operator can run depends on shapes and
         scales, so ones do where the data are not known."""
         if not isinstance(value, FakeTensor):
             return value
-        known = self.data.get(name)
-        if known is not None and known.shape == value.shape and known.dtype == value.dtype:
+        if (known := self.data.get(key_of(name, value))) is not None:
             return known
         is_index = value.dim() > 0 and not value.dtype.is_floating_point
         return (torch.zeros if is_index else torch.ones)(value.shape, dtype=value.dtype)

@@ -21,13 +21,13 @@ from .aten import as_aten
 _SOURCE = re.compile(r"(\w+) \(")  # "conv2d_1 (aten.conv2d.default), relu (aten.relu.default)"
 
 
-def specs_of(target: str, options: dict[str, Any]) -> list[CompileSpec]:
+def specs_of(target: str, options: dict[str, Any], is_open: bool = False) -> list[CompileSpec]:
     """What goes along with a part, into the file too: the backend on the device says for which
-    target the blob is."""
-    return [
-        CompileSpec("target", target.encode()),
-        CompileSpec("options", json.dumps(options).encode()),
-    ]
+    target the blob is. `is_open`: it is for one sample of a batch."""
+    specs = {"target": target.encode(), "options": json.dumps(options).encode()}
+    if is_open:
+        specs["batch"] = b"open"
+    return [CompileSpec(key, value) for key, value in specs.items()]
 
 
 class DeuteronBackend(BackendDetails):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 import torch
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
-from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from executorch.exir.backend.utils import tag_constant_data
 from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
@@ -19,10 +19,11 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .._compile import analyze, ops
 from .._data import Path
-from .._diagnostics import DeuteronWarning, Diagnostic, Error
+from .._diagnostics import DeuteronWarning, Diagnostic, Error, error
 from .._options import words_of
-from .aten import as_aten, is_getitem
+from .aten import Data, as_aten, data_of, is_getitem
 from .backend import DeuteronBackend, sources_of, specs_of
+from .batch import is_open, mixes_samples
 
 _READ = ("aten::", "quantized_decomposed::", "dim_order_ops::")
 _NAMED = re.compile(r"`(\w+)`")
@@ -83,14 +84,17 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         self.with_float = float == "portable"
         self.report = Report()
         self.parts = 0  # of the last program
-        self._data: dict[str, Any] = {}
+        self._methods: list[ExportedProgram] = []  # of the program that is asked for
+        self._is_asked = True  # until the first of them is partitioned
+        self._data: Data = {}  # theirs, which partition() does not see
 
     def ops_to_not_decompose(
         self, ep: ExportedProgram
     ) -> tuple[list[Any], Optional[Callable[[Node], bool]]]:
         """Operators that are taken wherever they stand: as they are they cost one kernel, and in
         parts perhaps several."""
-        self._data = {**ep.state_dict, **ep.constants}  # which partition() does not see
+        if ep.dialect != "EDGE":  # it asks once more about what it has lowered
+            self._note_method(ep)
         places = self._places(ep)
         taken: dict[Any, bool] = {}
         for node in ep.graph.nodes:
@@ -98,10 +102,21 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
                 taken[node.target] = taken.get(node.target, True) and node in places.computed
         return [target for target, always in taken.items() if always], None
 
+    def _note_method(self, program: ExportedProgram) -> None:
+        """ExecuTorch asks about each method, then has the first one partitioned."""
+        if not self._is_asked:
+            self._methods, self._data, self._is_asked = [], {}, True
+        if not any(program is one for one in self._methods):
+            self._methods.append(program)
+            self._data |= data_of(program)
+
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        self._is_asked = False
+        check_sizes(exported_program)
         places = self._places(exported_program)
         graph = exported_program.graph_module
-        spec = DelegationSpec(DeuteronBackend.__name__, specs_of(self.target, self.options))
+        specs = specs_of(self.target, self.options, is_open(exported_program))
+        spec = DelegationSpec(DeuteronBackend.__name__, specs)
         takes = _Takes(places.left)
         finder = CapabilityBasedPartitioner(graph, takes, allows_single_node_partition=True)
         tags: dict[str, DelegationSpec] = {}
@@ -120,7 +135,7 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
                     node.meta["delegation_tag"] = tag
         self.parts = len(tags)
         tag_constant_data(exported_program)
-        tag_mutated_buffer(exported_program)
+        tag_states(exported_program, shared_states(self._methods))
         self.report = Report(
             places.left.get(n) or idle(n, n in places.computed or not places.computed)
             for n in graph.graph.nodes
@@ -192,6 +207,39 @@ class _Takes(OperatorSupportBase):  # type: ignore[misc]
 
     def is_node_supported(self, submodules: Any, node: Node) -> bool:
         return node.op == "call_function" and node not in self.left
+
+
+def check_sizes(program: ExportedProgram) -> None:
+    if is_open(program) and (node := mixes_samples(program)) is not None:
+        raise error(
+            describe(node) if node.op == "call_function" else f"`{node.name}`",
+            "has an open size, and not only that of a batch whose samples are apart",
+            "executorch.dynamic",
+            "export the model with fixed sizes",
+        )
+
+
+def shared_states(methods: list[ExportedProgram]) -> set[str]:
+    """What one method writes and another one has too: ExecuTorch can give it one place for both
+    (`share_mutable_buffers`)."""
+    signatures = [program.graph_signature for program in methods]
+    written = {state for s in signatures for state in s.buffers_to_mutate.values()}
+    there = [state for s in signatures for state in set(s.inputs_to_buffers.values())]
+    return {state for state in written if there.count(state) > 1}
+
+
+def tag_states(program: ExportedProgram, shared: set[str]) -> None:
+    """A part keeps the states that it alone reads and writes."""
+    signature = program.graph_signature
+    nodes = {n.name: n for n in program.graph.nodes}
+    writers = {state: nodes[name] for name, state in signature.buffers_to_mutate.items()}
+    for name, state in signature.inputs_to_buffers.items():
+        if state in shared:
+            nodes[name].meta.pop("delegation_tag", None)
+        elif state in writers:
+            at = {n.meta.get("delegation_tag") for n in [*nodes[name].users, writers[state]]}
+            if len(at) == 1 and None not in at:
+                nodes[name].meta["delegation_tag"] = at.pop()
 
 
 def name_of(node: Node) -> str:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of ExecuTorch with parts of ours: quantized, lowered, and run in the stock runtime."""
+
+import pathlib
+import subprocess
+
+import executorch
+import numpy as np
+import torch
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+import deuteron
+from checks import check
+
+TARGET = "cortex-m55"
+LIBRARIES = pathlib.Path(next(iter(executorch.__path__))) / "lib"
+KERNELS = f"--library={LIBRARIES / 'libexecutorch_kernels_optimized.so'}"
+
+
+def backends_of(manager, method="forward"):
+    """The backends of the program's delegates, in order."""
+    module = manager.exported_program(method).graph_module
+    return [
+        getattr(module, n.args[0].target).backend_id
+        for n in module.graph.nodes
+        if "call_delegate" in str(n.target)
+    ]
+
+
+def quantized(models, name):
+    """(the quantized model, samples)"""
+    folder = models / name
+    samples = [np.fromfile(f, "<f4") for f in sorted((folder / "inputs").glob("*.bin"))[:2]]
+    if (folder / "qdq.pt2").exists():
+        program = torch.export.load(folder / "qdq.pt2")
+    else:
+        program = torch.export.load(folder / "float.pt2")
+    shape = [
+        n.meta["val"].shape
+        for n in program.graph.nodes
+        if n.name in program.graph_signature.user_inputs
+    ][0]
+    samples = [s.reshape(shape) for s in samples]
+    if not (folder / "qdq.pt2").exists():
+        prepared = prepare_pt2e(program.module(check_guards=False), deuteron.Quantizer(TARGET))
+        prepared(torch.from_numpy(samples[0]))
+        program = torch.export.export(convert_pt2e(prepared), (torch.from_numpy(samples[0]),))
+    return program, samples
+
+
+def quantize(model, inputs, quantizer, shapes=None):
+    """An nn.Module as PT2E leaves it; `inputs` are the sample too."""
+    exported = torch.export.export(model.eval(), inputs, dynamic_shapes=shapes)
+    prepared = prepare_pt2e(exported.module(check_guards=False), quantizer)
+    prepared(*inputs)
+    return torch.export.export(convert_pt2e(prepared), inputs, dynamic_shapes=shapes)
+
+
+def run_stock(runner, file, samples, where, *options):
+    paths = [where / f"in{i}.bin" for i in range(len(samples))]
+    for path, sample in zip(paths, samples):
+        np.asarray(sample).tofile(path)
+    command = [runner, *options, file, where / "out", *paths]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+def written(manager, path, config=None):
+    path.write_bytes(manager.to_executorch(config).buffer)
+    return path
