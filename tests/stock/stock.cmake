@@ -5,7 +5,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   function(stock_runner name)
     add_executable(${name} tests/stock/stock_runner.cpp tests/stock/stock_kernels.cpp ${ARGN})
     set_target_properties(${name} PROPERTIES CXX_STANDARD 17 BUILD_RPATH ${STOCK_PACKAGE}/lib)
-    target_link_libraries(${name} PRIVATE deuteron_backend deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
+    target_compile_definitions(${name} PRIVATE ET_EVENT_TRACER_ENABLED)
+    target_link_libraries(${name} PRIVATE deuteron_backend deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so
+                          ${STOCK_PACKAGE}/lib/libexecutorch_etdump.so)
   endfunction()
   stock_runner(stock_runner tests/stock/stock_neutron.cpp)
   # The same with ExecuTorch's own delegate over our driver, from a checkout: cmake --preset release -DEXECUTORCH_CHECKOUT=DIR
@@ -15,8 +17,6 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     stock_runner(stock_runner_upstream tests/stock/upstream_neutron.cpp ${UPSTREAM_NEUTRON})
     # Its copy callback has another const than its own header in some versions: -fpermissive.
     set_source_files_properties(${UPSTREAM_NEUTRON} PROPERTIES COMPILE_OPTIONS "-w;-fpermissive" COMPILE_DEFINITIONS EXTERNAL_MEM)
-    target_compile_definitions(stock_runner_upstream PRIVATE ET_EVENT_TRACER_ENABLED)
-    target_link_libraries(stock_runner_upstream PRIVATE ${STOCK_PACKAGE}/lib/libexecutorch_etdump.so)
     set(UPSTREAM_RUNNER $<TARGET_FILE:stock_runner_upstream>)
   endif()
   # A program with a delegate that needs no compiler (tests/fuzz/pte_seeds.cpp).
@@ -40,7 +40,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${FIXTURES})
   add_test(NAME stock.delegate COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${FIXTURES} ${PROJECT_BINARY_DIR}/python)
-  set_tests_properties(stock.delegate PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
+  add_test(NAME stock.delegate_flows COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate_flows.py
+           $<TARGET_FILE:stock_runner> ${PROJECT_BINARY_DIR}/python)
+  set_tests_properties(stock.delegate stock.delegate_flows PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME stock.state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/state.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner>)
   set_tests_properties(stock.state PROPERTIES LABELS release TIMEOUT 600)

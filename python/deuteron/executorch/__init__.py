@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .backend import DeuteronBackend
+    from .gap import DeuteronComparator
     from .partitioner import DeuteronPartitioner
     from .quantizer import DeuteronQuantizer, freeze_statistics
     from .recipes import DeuteronRecipeType, get_imxrt700cm_recipe
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Compiled": "whole",
     "DeuteronBackend": "backend",
+    "DeuteronComparator": "gap",
     "DeuteronPartitioner": "partitioner",
     "DeuteronQuantizer": "quantizer",
     "DeuteronRecipeType": "recipes",
@@ -28,6 +30,7 @@ _HOME = {
 __all__ = [
     "Compiled",
     "DeuteronBackend",
+    "DeuteronComparator",
     "DeuteronPartitioner",
     "DeuteronQuantizer",
     "DeuteronRecipeType",
