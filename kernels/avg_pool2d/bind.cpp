@@ -4,6 +4,7 @@
 // input and output share them.
 #include "kernels/avg_pool2d/kernel.h"
 #include "kernels/common/kernels.h"
+#include "kernels/image/nhwc.h"
 #include "kernels/image/read_pool.h"
 #include "runtime/instruction_set.h"
 
@@ -59,6 +60,8 @@ Status prepare(Call& call, Prepared* prepared) {
 
 const Kernel kQuantizedAvgPool2d = {"cortex_m::quantized_avg_pool2d.out", "TLLLBIIIXO",
                                     prepare<kOut, 0>};
+const Kernel kQuantizedAvgPool2dNhwc = {"cortex_m::quantized_avg_pool2d_nhwc.out", "TLLLBIIIXO",
+                                        prepare_nhwc<prepare<kOut, 0>>};
 const Kernel kAvgPool2dHalvesUp = {"deuteron::avg_pool2d_halves_up.out", "TLLLBO",
                                    prepare<kHalvesUpOut, kBytesBase>};
 

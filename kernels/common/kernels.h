@@ -26,7 +26,12 @@ namespace deuteron {
   K(kQuantizedTransposeConv2d)      \
   K(kQuantizedAvgPool2d)            \
   K(kQuantizedMaxPool2d)            \
-  K(kQuantizedBatchMatmul)
+  K(kQuantizedBatchMatmul)          \
+  K(kQuantizedConv2dNhwc)           \
+  K(kQuantizedDepthwiseConv2dNhwc)  \
+  K(kQuantizedTransposeConv2dNhwc)  \
+  K(kQuantizedAvgPool2dNhwc)        \
+  K(kQuantizedMaxPool2dNhwc)
 
 // Operators that the dialect lacks.
 #define DEUTERON_OWN_KERNELS(K) \

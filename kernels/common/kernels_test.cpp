@@ -60,6 +60,19 @@ const Template kTemplates[] = {
      "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 b:0 i:-128 i:1830453504 i:-4 xu:0 x8:2,3,4,5:0231"},
     {&kQuantizedMaxPool2d,
      "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 l:1,1 b:0 i:-34 i:-34 i:-128 i:127 x8:2,3,4,5:0231"},
+    {&kQuantizedConv2dNhwc,
+     "x8:2,6,7,4 x8c:6,3,3,2 x32c:6 l:1,1 l:1,1 l:1,1 i:12 i:11 x32c:6 x32c:6 i:-128 i:127 xu:0 "
+     "x8:2,6,7,6"},
+    {&kQuantizedDepthwiseConv2dNhwc,
+     "x8:1,6,7,4 x8c:1,3,3,8 x32c:8 l:1,2 l:1,0 l:1,1 i:2 i:1 i:12 x32c:8 x32c:8 i:-128 i:127 xu:0 "
+     "x8:1,6,3,8"},
+    {&kQuantizedTransposeConv2dNhwc,
+     "x8:1,4,5,4 x8c:3,2,2,4 x32c:3 l:2,2 l:0,0 l:0,0 l:1,1 i:2 i:-21 x32c:3 x32c:3 i:-128 i:127 "
+     "xu:8 xu:0 x8:1,8,10,3"},
+    {&kQuantizedAvgPool2dNhwc,
+     "x8:2,7,9,3 l:3,3 l:2,2 l:1,1 b:0 i:-128 i:1830453504 i:-4 xu:0 x8:2,4,5,3"},
+    {&kQuantizedMaxPool2dNhwc,
+     "x8:2,7,9,3 l:3,3 l:2,2 l:1,1 l:1,1 b:0 i:-34 i:-34 i:-128 i:127 x8:2,4,5,3"},
     {&kQuantizedBatchMatmul, "x8:2,4,6 i:41 x8:2,5,6 i:4 i:41 i:1109366862 i:-6 xu:0 x8:2,4,5"},
 };
 
@@ -85,12 +98,17 @@ TEST(Kernels, HaveTheNamesOfTheDialect) {
                                "quantized_transpose_conv2d",
                                "quantized_avg_pool2d",
                                "quantized_max_pool2d",
-                               "quantized_batch_matmul"};
+                               "quantized_batch_matmul",
+                               "quantized_conv2d_nhwc",
+                               "quantized_depthwise_conv2d_nhwc",
+                               "quantized_transpose_conv2d_nhwc",
+                               "quantized_avg_pool2d_nhwc",
+                               "quantized_max_pool2d_nhwc"};
 #define DEUTERON_ADDRESS(name) &name,
   const Kernel* const kernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
   ASSERT_EQ(std::size(kernels), std::size(names));
-  for (size_t i = 0; i < 18; ++i)
+  for (size_t i = 0; i < std::size(names); ++i)
     EXPECT_EQ(kernels[i]->name, "cortex_m::" + std::string(names[i]) + ".out");
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/common/kernels.h"
 #include "kernels/conv2d/kernel.h"
 #include "kernels/dense/conv_call.h"
+#include "kernels/image/nhwc.h"
 #include "kernels/image/window.h"
 #include "runtime/instruction_set.h"
 
@@ -87,5 +88,7 @@ Status prepare(Call& call, Prepared* prepared) {
 }  // namespace
 
 const Kernel kQuantizedConv2d = {"cortex_m::quantized_conv2d.out", "TTtLLLIITTIIXO", prepare};
+const Kernel kQuantizedConv2dNhwc = {"cortex_m::quantized_conv2d_nhwc.out", "TTtLLLIITTIIXO",
+                                     prepare_nhwc<prepare>};
 
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 #include "kernels/common/kernels.h"
 #include "kernels/conv_transpose2d/kernel.h"
 #include "kernels/dense/conv_call.h"
+#include "kernels/image/nhwc.h"
 #include "kernels/image/window.h"
 
 namespace deuteron {
@@ -85,5 +86,7 @@ Status prepare(Call& call, Prepared* prepared) {
 
 const Kernel kQuantizedTransposeConv2d = {"cortex_m::quantized_transpose_conv2d.out",
                                           "TTtLLLLIITTIIXXO", prepare};
+const Kernel kQuantizedTransposeConv2dNhwc = {"cortex_m::quantized_transpose_conv2d_nhwc.out",
+                                              "TTtLLLLIITTIIXXO", prepare_nhwc<prepare>};
 
 }  // namespace deuteron

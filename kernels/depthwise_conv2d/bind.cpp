@@ -7,6 +7,7 @@
 #include "kernels/dense/conv_call.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
 #include "kernels/depthwise_conv2d/turned.h"
+#include "kernels/image/nhwc.h"
 #include "kernels/image/window.h"
 #include "runtime/instruction_set.h"
 #if defined(DEUTERON_HOST_KERNELS)
@@ -158,5 +159,7 @@ Status prepare(Call& call, Prepared* prepared) {
 
 const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out",
                                           "TTtLLLIIITTIIXO", prepare};
+const Kernel kQuantizedDepthwiseConv2dNhwc = {"cortex_m::quantized_depthwise_conv2d_nhwc.out",
+                                              "TTtLLLIIITTIIXO", prepare_nhwc<prepare>};
 
 }  // namespace deuteron

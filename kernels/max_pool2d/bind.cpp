@@ -2,6 +2,7 @@
 // cortex_m::quantized_max_pool2d: its arguments checked once, at load. The output's extents say how
 // many windows there are, so ceil_mode needs no rule here.
 #include "kernels/common/kernels.h"
+#include "kernels/image/nhwc.h"
 #include "kernels/image/read_pool.h"
 #include "kernels/max_pool2d/fields.h"
 #include "runtime/instruction_set.h"
@@ -48,5 +49,7 @@ Status prepare(Call& call, Prepared* prepared) {
 }  // namespace
 
 const Kernel kQuantizedMaxPool2d = {"cortex_m::quantized_max_pool2d.out", "TLLLLBIIIIO", prepare};
+const Kernel kQuantizedMaxPool2dNhwc = {"cortex_m::quantized_max_pool2d_nhwc.out", "TLLLLBIIIIO",
+                                        prepare_nhwc<prepare>};
 
 }  // namespace deuteron
