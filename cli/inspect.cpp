@@ -244,12 +244,13 @@ void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json
 }
 
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
-  const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics, {}, o.method);
   if (!file) return finish(o.json, diagnostics, {}, "");
   const PteSummary& s = file->summary;
   std::string text = fmt::format("{}: program, {} bytes\n", o.file, s.file_bytes);
   Json json = {{"file", o.file},
                {"kind", "pte"},
+               {"methods", s.methods},
                {"file_bytes", s.file_bytes},
                {"isa", s.isa.empty() ? Json() : Json(s.isa)},
                {"planned_bytes", s.planned_bytes},
@@ -260,6 +261,8 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"calls", Json::array()},
                {"delegates", Json::array()},
                {"operators", Json::object()}};
+  if (s.methods.size() > 1)
+    text += fmt::format("method {} of {}\n", file->method, fmt::join(s.methods, ", "));
   text += fmt::format("instruction set: {}\n",
                       s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
   const Versions versions = versions_of(s);
@@ -508,6 +511,7 @@ void add_inspect(CommandLine& line) {
   file("--baseline-etrecord", o->baseline_etrecord,
        "the record of the earlier one; default: --etrecord, where both are of one program");
   verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
+  add_method(verb, o->method);
   add_verify_key(verb, o->verify_key);
   add_json(verb, o->json);
 }

@@ -45,6 +45,10 @@ void add_json(Verb& verb, std::string& path) {
       .value("FILE");
 }
 
+void add_method(Verb& verb, std::string& method) {
+  verb.option("--method", method, "of a program with several methods: which one; default: forward")
+      .value("NAME");
+}
 void add_timeout(Verb& verb, double& seconds) {
   constexpr double kMost = 1e6;  // eleven days
   verb.option("--timeout", seconds,

@@ -18,6 +18,7 @@ void add_input_shape(Verb& verb, std::vector<std::string>& texts);
 void add_part(Verb& verb, ModelPart& part);
 void add_state(Verb& verb, std::vector<std::string>& texts);
 void add_json(Verb& verb, std::string& path);
+void add_method(Verb& verb, std::string& method);
 void add_timeout(Verb& verb, double& seconds);
 void add_image_options(Verb& verb, ImageMap& map);
 

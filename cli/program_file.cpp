@@ -31,16 +31,18 @@ AlignedBytes::AlignedBytes(size_t bytes)
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
 std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics,
-                                             const std::string& verify_key) {
+                                             const std::string& verify_key,
+                                             const std::string& method) {
   const std::optional<std::vector<std::byte>> content = read_file(path, diagnostics);
-  return content ? read(path, *content, diagnostics, verify_key) : std::nullopt;
+  return content ? read(path, *content, diagnostics, verify_key, method) : std::nullopt;
 }
 
 std::optional<ProgramFile> ProgramFile::read(const std::string& path,
                                              std::span<const std::byte> content,
                                              Diagnostics& diagnostics,
-                                             const std::string& verify_key) {
-  ProgramFile p{path, AlignedBytes(content.size()), {}};
+                                             const std::string& verify_key,
+                                             const std::string& method) {
+  ProgramFile p{path, AlignedBytes(content.size()), {}, method};
   std::memcpy(p.bytes.data(), content.data(), content.size());
   if (content.size() >= 4 && std::memcmp(content.data(), "PK\3\4", 4) == 0) {
     diagnostics.error(
@@ -51,7 +53,14 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path,
   if (!check_signature(content, path, verify_key, diagnostics)) return std::nullopt;
   Status status;
   std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
-  if (!summary) return diagnostics.add(describe_status(path, status)), std::nullopt;
+  if (!summary) {
+    const std::vector<std::string> names = methods_of(p.file());
+    if (!names.empty() && std::ranges::find(names, method) == names.end())
+      diagnostics.error(path, fmt::format("has no method `{}`", method), "pte.method",
+                        fmt::format("name one with --method: {}", fmt::join(names, ", ")));
+    else diagnostics.add(describe_status(path, status));
+    return std::nullopt;
+  }
   p.summary = std::move(*summary);
   return p;
 }

@@ -42,16 +42,19 @@ struct ProgramFile {
   std::string path;
   AlignedBytes bytes;
   PteSummary summary;
+  std::string method = "forward";
 
   // A signature that is there must be right; `verify_key`: the file with the public key that must
   // have signed it, "": none.
   static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics,
-                                         const std::string& verify_key = {});
+                                         const std::string& verify_key = {},
+                                         const std::string& method = "forward");
   static std::optional<ProgramFile> read(const std::string& name,
                                          std::span<const std::byte> content,
                                          Diagnostics& diagnostics,
-                                         const std::string& verify_key = {});
-  File file() const { return {bytes.data(), bytes.size()}; }
+                                         const std::string& verify_key = {},
+                                         const std::string& method = "forward");
+  File file() const { return {bytes.data(), bytes.size(), method.c_str()}; }
   // False, with a diagnostic: it has the vendor's microcode, which neither this machine nor an
   // emulated board can run.
   bool runs_off_chip(Diagnostics& diagnostics) const;

@@ -28,7 +28,7 @@ namespace deuteron {
 namespace {
 
 struct RunOptions {
-  std::string program, output_dir, json;
+  std::string program, method = "forward", output_dir, json;
   Where where;
   std::string profile,
       clock = "board",
@@ -299,9 +299,12 @@ int run(const RunOptions& o) {
   if (o.resets_state && !o.where.is_host())
     return refuse_usage(
         "--reset-state is for the host; a board's program goes on from sample to sample");
+  if (o.method != "forward" && !o.where.is_host())
+    return refuse_usage("--method is for the host; a board runs `forward`");
   Json json = {{"program", o.program}, {"on", o.where.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
-  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
+  const std::optional<ProgramFile> file =
+      ProgramFile::open(o.program, diagnostics, o.verify_key, o.method);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
   if (!check_paths(o, file->summary.outputs.size(), diagnostics))
     return finish("", diagnostics, {}, "");
@@ -343,6 +346,7 @@ int run(const RunOptions& o) {
 // What both verbs have.
 void add_run_options(Verb& verb, RunOptions* o) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
+  add_method(verb, o->method);
   add_files(verb, "--input", o->inputs,
             "data of one input, once for each input in order; a .npz stands for all");
   add_where(verb, o->where);

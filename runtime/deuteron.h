@@ -34,6 +34,7 @@ struct File {
   const void* data = nullptr;  // 16-aligned; must outlive the Program (names, sizes and constants
                                // are used in place)
   size_t bytes = 0;
+  const char* method = nullptr;  // which of the program's methods is meant; null: `forward`
 };
 
 // What a program needs, read without memory of the caller's (but 4 KB of stack). When ok, load()
@@ -68,8 +69,10 @@ struct CallName {
 
 class Program {
  public:
-  // Checks every offset, size, shape and argument of the method `forward` once. On failure the
-  // Program is empty. Begins with unload().
+  // Checks every offset, size, shape and argument of the method once. On failure the Program is
+  // empty. Begins with unload(). Methods of one file may lie in the same planned memory, each with
+  // a Program of its own: they run one after the other, and a buffer that they share keeps what
+  // the last one wrote.
   Status load(File file, const KernelTable& kernels, Memory tables, Memory planned);
   // The same with a memory for each planned buffer, apart from one another; the last takes all
   // buffers that follow. With one memory all lie in it, one after the other. Constants that the

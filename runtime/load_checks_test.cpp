@@ -262,7 +262,7 @@ TEST(LoadChecks, OtherFaults) {
          d->set<int8_t>(1, 1);
          p.method->set(9, new_tables({d}));
        }},
-      {"no method `forward`", Code::unsupported, "no method `forward`", nullptr,
+      {"no method `forward`", Code::unsupported, "no method of this name", nullptr,
        [](Good& p) { p.method->set(0, new_text("backward")); }},
       {"method without name", Code::corrupt, "has no name", nullptr,
        [](Good& p) { p.method->remove(0); }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a program file: its prefix, its segments and the parts of the method `forward`.
+// Opens a program file: its prefix, its segments and the parts of one method.
 // Format: ExecuTorch schema/program.fbs and extended_header; offsets 8 to 40 of the file hold the
 // extended header.
 #include "runtime/plan.h"
@@ -91,23 +91,21 @@ bool find_constants(Plan* plan, FlatTable program) {
                           &plan->states_bytes);
 }
 
-// The method `forward`; a second one of that name would never be reached by other loaders, so it is
-// refused.
-FlatTable find_forward(FlatReader& r, FlatTable program) {
-  const FlatVector methods = r.vector(program, 1, 4);
-  FlatTable forward;
+// A second method of the name would never be reached by other loaders, so it is refused.
+FlatTable find_method(FlatReader& r, FlatVector methods, const char* wanted) {
+  FlatTable found;
   for (uint32_t i = 0; i < methods.count && !r.fault; ++i) {
     const FlatTable method = r.table(methods, i);
     const char* name = r.string(method, 0);
     if (r.fault) break;
     if (!name) return r.corrupt("a method has no name"), FlatTable{};
-    if (!same_text(name, kMethod)) continue;
-    if (forward) return r.corrupt("two methods are called `forward`"), FlatTable{};
-    forward = method;
+    if (!same_text(name, wanted)) continue;
+    if (found) return r.corrupt("two methods have this name"), FlatTable{};
+    found = method;
   }
-  if (!r.fault && !forward)
-    r.fail(methods ? Code::unsupported : Code::corrupt, "the program has no method `forward`");
-  return r.fault ? FlatTable{} : forward;
+  if (!r.fault && !found)
+    r.fail(methods ? Code::unsupported : Code::corrupt, "the program has no method of this name");
+  return r.fault ? FlatTable{} : found;
 }
 
 bool sum_planned_buffers(Plan* plan) {
@@ -137,7 +135,7 @@ bool check_devices(FlatReader& r, FlatVector devices) {
 
 }  // namespace
 
-bool open_plan(File file, Plan* plan) {
+bool open_program(File file, Plan* plan, FlatTable* program) {
   FlatReader& r = plan->reader;
   if (!file.data || file.bytes < kSmallestFile)
     return r.fail(Code::not_a_program, "shorter than any program (64 bytes)"), false;
@@ -152,8 +150,16 @@ bool open_plan(File file, Plan* plan) {
   r.size = static_cast<uint32_t>(file.bytes);
   r.tables_left = max_load_steps(r.size);
   if (!read_header(plan)) return false;
-  const FlatTable program = r.table_at(r.load<uint32_t>(0));
-  const FlatTable method = r.fault ? FlatTable{} : find_forward(r, program);
+  *program = r.table_at(r.load<uint32_t>(0));
+  return r.fault == nullptr;
+}
+
+bool open_plan(File file, Plan* plan) {
+  FlatReader& r = plan->reader;
+  FlatTable program;
+  if (!open_program(file, plan, &program)) return false;
+  const FlatTable method =
+      find_method(r, methods_of(r, program), file.method ? file.method : kMethod);
   if (r.fault || !find_constants(plan, program)) return false;
 
   plan->values = r.vector(method, 2, 4);

@@ -118,8 +118,11 @@ struct FilePlan : Plan {
 #endif
 };
 
-// open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked
-// at yet.
+// open.cpp. Finds the program's table and where segments lie.
+bool open_program(File file, Plan* plan, FlatTable* program);
+inline FlatVector methods_of(FlatReader& r, FlatTable program) { return r.vector(program, 1, 4); }
+// And the parts of the method that `file` names; nothing below Plan's members has been looked at
+// yet.
 bool open_plan(File file, Plan* plan);
 
 // Slots of the tables Tensor, AllocationDetails and ExtraTensorInfo.

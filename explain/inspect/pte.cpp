@@ -190,6 +190,18 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
 
 }  // namespace
 
+std::vector<std::string> methods_of(File file) {
+  FilePlan plan;
+  FlatReader& r = plan.reader;
+  FlatTable program;
+  std::vector<std::string> names;
+  if (!open_program(file, &plan, &program)) return names;
+  const FlatVector methods = methods_of(r, program);
+  for (uint32_t i = 0; i < methods.count && !r.fault; ++i)
+    if (const char* name = r.string(r.table(methods, i), 0)) names.push_back(name);
+  return names;
+}
+
 std::optional<PteSummary> summarize_pte(File file, Status* status) {
   FilePlan plan;
   FlatReader& r = plan.reader;
@@ -197,6 +209,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
       !check_delegates(plan) || !check_operators(plan))
     return *status = fault_of(r), std::nullopt;
   PteSummary s;
+  s.methods = methods_of(file);
   s.file_bytes = static_cast<i64>(file.bytes);
   s.planned_bytes = plan.planned_bytes;
   s.constants_bytes = static_cast<i64>(plan.constants_bytes);

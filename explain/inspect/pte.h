@@ -49,8 +49,9 @@ struct PteMemory {
   i64 begin = 0, bytes = 0, copied_bytes = 0;
 };
 struct PteSummary {
-  std::string isa;         // "dsp"; empty: the file does not say (stock files)
-  ByteInputs byte_inputs;  // what the bytes of an input stand for, where the file says so
+  std::vector<std::string> methods;  // of the file; the rest is of the one that is asked for
+  std::string isa;                   // "dsp"; empty: the file does not say (stock files)
+  ByteInputs byte_inputs;            // what the bytes of an input stand for, where the file says so
   i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
   i64 state_bytes = 0;              // of the planned memory: what lives from call to call
   std::vector<PteMemory> memories;  // empty: all that is planned lies in one
@@ -59,6 +60,8 @@ struct PteSummary {
   std::vector<PteDelegate> delegates;
 };
 
+// Names of all methods; empty where the file cannot be read so far.
+std::vector<std::string> methods_of(File file);
 // The file must be 16-aligned and outlive what is given. nullopt: `status` says why.
 std::optional<PteSummary> summarize_pte(File file, Status* status);
 

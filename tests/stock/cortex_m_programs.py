@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """ExecuTorch's calls on images with an explicit layout (`cortex_m::.._nhwc`), lowered by its own passes, in our
 runtime and in the stock one with our kernels: the bits of its Python kernels, or of the same network with the
-other calls.
+other calls. And programs of several methods.
 
-    explicit_layout.py DEUTERON STOCK_RUNNER PACKAGE
+    cortex_m_programs.py DEUTERON STOCK_RUNNER PACKAGE
 """
 
 import pathlib
 import subprocess
 import sys
 import tempfile
-import unittest.mock
 import warnings
 
 warnings.filterwarnings("ignore")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, sys.argv[3])
-# What the passes import and, for Cortex-M, never call.
-sys.modules.setdefault("tosa_serializer", unittest.mock.MagicMock())
 import numpy as np
 import torch
-from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
-from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
-from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
-from executorch.exir import EdgeProgramManager, to_edge
 from torch import nn
 
 import checks
 from checks import check
-from delegated import KERNELS, quantize, run_stock, written
+from cortex_m import lowered, passed
+from delegated import KERNELS, run_stock, written
 
 tool, runner = sys.argv[1], sys.argv[2]
 torch.set_grad_enabled(False)
@@ -43,17 +37,9 @@ NETWORKS = {  # by the kind of the calls
 }  # fmt: skip
 
 
-def lowered(network, x, is_explicit):
-    quantizer = CortexMQuantizer(use_explicit_layout=is_explicit)
-    config = cortex_m_edge_compile_config()
-    edge = to_edge(quantize(network, (x,), quantizer), compile_config=config).exported_program()
-    passes = CortexMPassManager(edge, use_explicit_layout=is_explicit)
-    return EdgeProgramManager({"forward": passes.transform()}, compile_config=config)
-
-
-def ours(file, x, where):
+def ours(file, x, where, *options):
     np.save(where / "x.npy", x.numpy())
-    words = [tool, "run", file, "--input", where / "x.npy", "--output-dir", where / "out"]
+    words = [tool, "run", file, "--input", where / "x.npy", "-o", where / "out", *options]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     if check(done.returncode == 0, f"{file.stem}: {done.stderr[-500:]}"):
         return np.load(where / "out" / "output0.npy")
@@ -62,16 +48,17 @@ def ours(file, x, where):
 
 def check_kind(kind, network, where):
     x = torch.rand(1, 3, 9, 14)
-    explicit = lowered(network, x, True)
-    calls = [str(n.target) for n in explicit.exported_program().graph.nodes]
+    explicit = passed(network, x, True)
+    calls = [str(n.target) for n in explicit.graph.nodes]
     found = sum(f"quantized_{kind}_nhwc" in call for call in calls)
     check(found > 0, f"{kind}: no call of its own in {calls}")
-    expected = explicit.exported_program().module()(x).numpy()
-    file = written(explicit, where / f"{kind}_nhwc.pte")
+    expected = explicit.module()(x).numpy()
+    file = written(lowered(explicit), where / f"{kind}_nhwc.pte")
     got = ours(file, x, where)
     if kind == "avg_pool2d":  # theirs computes in float
         last = x.contiguous(memory_format=torch.channels_last)
-        expected = ours(written(lowered(network, last, False), where / "twin.pte"), last, where)
+        twin = written(lowered(passed(network, last)), where / "twin.pte")
+        expected = ours(twin, last, where)
     check(np.array_equal(got, expected), f"{kind}: {np.abs(got - expected).max()} away")
     done = run_stock(runner, file, [x], where, KERNELS)
     check(done.returncode == 0, f"{kind} in the stock runtime: {done.stderr[-500:]}")
@@ -79,8 +66,31 @@ def check_kind(kind, network, where):
     print(f"{kind}: {found} calls, {got.size} values")
 
 
+def check_methods(where):
+    """Two methods in one file: each by its name, with the bits that it has alone."""
+    x = torch.rand(1, 3, 9, 14)
+    methods = {
+        "large": passed(nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), x, True),
+        "small": passed(nn.Conv2d(3, 2, 1), x, True),
+    }
+    file = written(lowered(methods), where / "methods.pte")
+    for name, program in methods.items():
+        got = ours(file, x, where, "--method", name)
+        alone = ours(written(lowered(program), where / f"{name}.pte"), x, where)
+        check(np.array_equal(got, alone), f"method {name}: other bits than alone")
+        done = run_stock(runner, file, [x], where, KERNELS, f"--method={name}")
+        check((where / "out0.bin").read_bytes() == got.tobytes(), f"method {name}: {done.stderr}")
+    for words in (["run", file, "-o", where / "out"], ["inspect", file, "--method", "tiny"]):
+        done = subprocess.run([tool, *words], capture_output=True, text=True, timeout=60)
+        said = "large, small" in done.stderr and "[pte.method]" in done.stderr
+        check(done.returncode == 1 and said, f"{words[0]}: {done.stderr}")
+    done = subprocess.run([tool, "inspect", file, "--method", "small"], capture_output=True, text=True)
+    check("method small of large, small" in done.stdout, f"inspect: {done.stdout} {done.stderr}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
+    check_methods(pathlib.Path(scratch))
     for one, layers in NETWORKS.items():
         check_kind(one, layers, pathlib.Path(scratch))
-print(f"explicit layout: {checks.verdict()}")
+print(f"cortex_m programs: {checks.verdict()}")
 sys.exit(checks.failed != 0)
