@@ -70,9 +70,7 @@ struct CallName {
 class Program {
  public:
   // Checks every offset, size, shape and argument of the method once. On failure the Program is
-  // empty. Begins with unload(). Methods of one file may lie in the same planned memory, each with
-  // a Program of its own: they run one after the other, and a buffer that they share keeps what
-  // the last one wrote.
+  // empty. Begins with unload().
   Status load(File file, const KernelTable& kernels, Memory tables, Memory planned);
   // The same with a memory for each planned buffer, apart from one another; the last takes all
   // buffers that follow. With one memory all lie in it, one after the other. Constants that the
