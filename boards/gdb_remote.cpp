@@ -130,9 +130,12 @@ bool GdbRemote::write(uint32_t address, std::span<const uint8_t> bytes) {
     size_t count = std::min(bytes.size(), (packet_bytes_ - 32) / (packs ? 1 : 2));
     while (packs && pack(bytes.first(count)).size() > packet_bytes_ - 32) count--;
     const std::span<const uint8_t> piece = bytes.first(count);
-    const std::optional<std::string> reply =
-        line_.request(fmt::format("{}{:x},{:x}:{}", packs ? 'X' : 'M', address, piece.size(),
-                                  packs ? pack(piece) : to_hex(piece)));
+    const std::string packet = fmt::format("{}{:x},{:x}:{}", packs ? 'X' : 'M', address,
+                                           piece.size(), packs ? pack(piece) : to_hex(piece));
+    std::optional<std::string> reply = line_.request(packet);
+    // A zero that is lost or doubled leaves the sum as it is; the agent counts and refuses.
+    for (int tries = 0; packs && reply && *reply != "OK" && tries < 3; tries++)
+      reply = line_.request(packet);
     if (!reply) return false;
     if (*reply != "OK")
       return line_.fail(

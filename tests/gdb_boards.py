@@ -8,8 +8,11 @@ Without FIXTURES only the model that the repository carries is run. --pulls and 
 noisy; the defaults take seconds. Standard library only."""
 import argparse
 import json
+import os
 import pathlib
+import pty
 import random
+import select
 import shutil
 import signal
 import socket
@@ -19,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import tty
 
 import checks
 from checks import check
@@ -396,6 +400,66 @@ class Serial:
         self.process.wait()
 
 
+class SerialLine:
+    """The same between the tool and a serial port."""
+
+    def __init__(self, device, change):
+        self.change, self.count, self.lock, self.ends = change, 0, threading.Lock(), False
+        self.board = os.open(device, os.O_RDWR | os.O_NOCTTY)
+        self.master, self.slave = pty.openpty()
+        for terminal in (self.board, self.slave):
+            tty.setraw(terminal)
+        self.device = os.ttyname(self.slave)
+        self.pipes = [threading.Thread(target=self.pipe, args=a, daemon=True) for a in ((self.board, self.master), (self.master, self.board))]
+        for p in self.pipes:
+            p.start()
+
+    def pipe(self, source, to):
+        while not self.ends:
+            if not select.select([source], [], [], 0.1)[0]:
+                continue
+            out = bytearray()
+            for byte in os.read(source, 4096):
+                with self.lock:
+                    self.count += 1
+                    changed = self.change(byte, self.count)
+                if changed is None:
+                    return
+                out += changed
+            while out:
+                del out[:os.write(to, out)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.ends = True
+        for p in self.pipes:
+            p.join()
+        for file in (self.board, self.master, self.slave):
+            os.close(file)
+
+
+def through_a_bad_serial_line(board, program, expected):
+    """A zero that is lost leaves the sum of a packet as it is. After a pulled cable the next command works."""
+    zeros = [0]
+
+    def loses_zeros(byte, _):
+        zeros[0] += byte == 0
+        return b"" if byte == 0 and zeros[0] % 2000 == 0 else bytes([byte])
+    for change, codes in ((pulled(60000), [1]), (loses_zeros, [0]), (noisy(1, 10000), [0, 1])):
+        folder = where / "bad_serial"
+        shutil.rmtree(folder, ignore_errors=True)
+        with SerialLine(board.device, change) as line:
+            done = subprocess.run([str(c) for c in (TOOL, "run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"serial:{line.device}",
+                                                    "--memory", "ram=0x20000000+120K")], capture_output=True, text=True, timeout=120)
+        text = done.stdout + done.stderr
+        check(done.returncode in codes and text.count(": error: ") == done.returncode, f"a bad serial line: exit {done.returncode}\n{text}")
+        check(done.returncode == 1 or outputs(folder) == expected, f"a bad serial line gives other outputs\n{text}")
+        check(codes != [1] or "[gdb.silent]" in text, text)
+    print(f"a serial line that is pulled, one that loses {zeros[0] // 2000} zeros, and one that spoils a byte in 10000: exit {done.returncode}")
+
+
 def by_agent():
     compiler = shutil.which("arm-none-eabi-gcc")
     if not compiler:
@@ -417,6 +481,8 @@ def by_agent():
                 shutil.rmtree(folder, ignore_errors=True)
                 run("run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"serial:{board.device}", "--memory", "ram=0x20000000+120K")
                 check(outputs(folder) == expected, f"{name} by its UART, run {turn}: other outputs than the host's")
+            if name == "netduinoplus2":
+                through_a_bad_serial_line(board, program, expected)
     print(f"the agent: {sizes[0]} bytes of flash, {sizes[2]} of RAM, with a UART of two registers; runs on {len(UARTS)} machines by their UART")
 
 
