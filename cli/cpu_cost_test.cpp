@@ -53,6 +53,11 @@ TEST(CpuCost, CyclesAreThoseOfTheKernelOrOfAll) {
   EXPECT_EQ(cpu_cycles({"cortex_m::quantized_add"}, CpuWork{}, *without),
             cpu_instructions({"cortex_m::quantized_add"}, CpuWork{}, *without));
   EXPECT_STREQ(kind_of_cpu_cycles(*without), "instructions at one a cycle");
+  const std::optional<Target> measured = parse_target(
+      "format = 1\nname = \"t\"\nextends = [\"cortex-m0\"]\n[cpu]\nmeasured = \"a chip\"\n",
+      "t.toml", d);
+  ASSERT_TRUE(measured);
+  EXPECT_STREQ(kind_of_cpu_cycles(*measured), "measured on this chip");
 }
 
 // Instructions everywhere; cycles where the core has a model. No line of [cpu.cycles] was fitted to

@@ -15,18 +15,21 @@ struct CpuWork {
   int64_t constants = 0;  // bytes of constants that it reads
   int64_t taps = 0;       // elements of windows that it walks over: of a convolution for all its
                           // channels together, of a pool for each
+  int64_t windows = 0;    // places of an image, or rows: results without their last axis
+  int64_t lines = 0;      // pieces that it reads one after the other: of a window its rows, of a
+                          // concatenation the parts of each row
 };
 
 // One line of [cpu.cost]: instructions. All but `call` are in 1/256.
 struct CpuKernelCost {
   std::string kernel;  // "cortex_m::quantized_conv2d"; "*": every kernel without a line of its own
   int64_t call = 0;
-  int64_t mac = 0, result = 0, operand = 0, tap = 0, constant = 0;
+  int64_t mac = 0, result = 0, operand = 0, tap = 0, constant = 0, window = 0, line = 0;
   bool operator==(const CpuKernelCost&) const = default;
 
   int64_t instructions(const CpuWork& w) const {
     return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps +
-                   constant * w.constants + 128) /
+                   constant * w.constants + window * w.windows + line * w.lines + 128) /
                       256;
   }
 };

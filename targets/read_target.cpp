@@ -160,11 +160,12 @@ class Reader {
   }
 
   void read_cpu(const toml::table& cpu, Target& t) {
-    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "cost", "cycles"});
+    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "measured", "cost", "cycles"});
     if (const toml::table* cost = table(cpu, "cost", "cpu.")) read_cost(*cost, t);
     if (const toml::table* cycles = table(cpu, "cycles", "cpu.")) read_cycles(*cycles, t);
     t.cpu = string(cpu, "core", true).value_or("");
     const std::string isa = string(cpu, "isa", true).value_or("");
+    t.measured = string(cpu, "measured", false).value_or("");
     if (const std::optional<int64_t> clock = integer(cpu, "clock_hz", false)) {
       t.clock_hz = *clock;
       if (*clock <= 0)

@@ -83,8 +83,11 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
     out += fmt::format("\n[stock]\ncmsis_nn = {}\n", in_quotes(name_of(t.cmsis_nn)));
   out += fmt::format("\n[cpu]\ncore = {}\nisa = {}\n", in_quotes(t.cpu), in_quotes(name_of(t.isa)));
   if (t.clock_hz > 0) out += fmt::format("clock_hz = {}\n", t.clock_hz);
+  if (!t.measured.empty()) out += fmt::format("measured = {}\n", in_quotes(t.measured));
   if (!t.cpu_cost.empty())
-    out += "\n# instructions; all but `call` in 1/256: docs/cpu-cost.md\n[cpu.cost]\n";
+    out +=
+        fmt::format("\n# {}; all but `call` in 1/256: docs/cpu-cost.md\n[cpu.cost]\n",
+                    t.measured.empty() ? "instructions" : "cycles of what [cpu.cycles] has at 256");
   for (const CpuKernelCost& c : t.cpu_cost) {
     std::string numbers;
     for (const CostKey& key : kCostKeys)
@@ -92,7 +95,9 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
         numbers += fmt::format("{}{} = {}", numbers.empty() ? "" : ", ", key.name, c.*key.field);
     out += fmt::format("{} = {{ {} }}\n", in_quotes(c.kernel), numbers);
   }
-  if (!t.cpu_cycles.empty()) out += "\n# estimated cycles of 256 instructions\n[cpu.cycles]\n";
+  if (!t.cpu_cycles.empty())
+    out += fmt::format("\n# {} cycles of 256 instructions\n[cpu.cycles]\n",
+                       t.measured.empty() ? "estimated" : "measured");
   for (const CpuKernelCycles& c : t.cpu_cycles)
     out += fmt::format("{} = {}\n", in_quotes(c.kernel), c.of_256);
   if (t.npu) {
@@ -142,13 +147,21 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
   }
   for (const CpuKernelCost& c : t.cpu_cost) cost[c.kernel] = json_of(kCostKeys, c);
   for (const CpuKernelCycles& c : t.cpu_cycles) cycles[c.kernel] = c.of_256;
-  Json j = {{"name", t.name},         {"description", t.description},
-            {"cpu", t.cpu},           {"isa", name_of(t.isa)},
-            {"backends", t.backends}, {"clock_hz", t.clock_hz},
-            {"memories", memories},   {"file", t.file},
-            {"extends", t.extends},   {"recipe", backends},
-            {"stages", stages},       {"cpu_cost", cost},
-            {"cpu_cycles", cycles},   {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
+  Json j = {{"name", t.name},
+            {"description", t.description},
+            {"cpu", t.cpu},
+            {"isa", name_of(t.isa)},
+            {"backends", t.backends},
+            {"clock_hz", t.clock_hz},
+            {"memories", memories},
+            {"file", t.file},
+            {"extends", t.extends},
+            {"recipe", backends},
+            {"stages", stages},
+            {"measured", t.measured.empty() ? Json(nullptr) : Json(t.measured)},
+            {"cpu_cost", cost},
+            {"cpu_cycles", cycles},
+            {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
   if (t.npu)
     j["npu"] = {{"family", t.npu->family},
                 {"sdk", t.npu->sdk},

@@ -72,6 +72,7 @@ struct Target {
   std::optional<Npu> npu;                   // exactly when "neutron" is among the backends
   std::vector<CpuKernelCost> cpu_cost;      // [cpu.cost]; empty: cycles of the CPU are not known
   std::vector<CpuKernelCycles> cpu_cycles;  // [cpu.cycles]; empty: one instruction a cycle
+  std::string measured;  // of `deuteron calibrate-target`: on which chip both were; "": estimated
   RecipeOptions options;
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;  // [stock]: of stock firmware that may run the program
   std::string file;                         // where it was read from

@@ -67,6 +67,7 @@ inline constexpr CostKey kCostKeys[] = {
     {"call", &CpuKernelCost::call},     {"mac", &CpuKernelCost::mac},
     {"result", &CpuKernelCost::result}, {"operand", &CpuKernelCost::operand},
     {"tap", &CpuKernelCost::tap},       {"constant", &CpuKernelCost::constant},
+    {"window", &CpuKernelCost::window}, {"line", &CpuKernelCost::line},
 };
 
 }  // namespace deuteron

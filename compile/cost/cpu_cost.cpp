@@ -8,6 +8,8 @@
 
 namespace deuteron {
 
+constexpr i64 kFewWindows = 4;  // fully connected layers, and what is like them
+
 static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
 // The list of integers with so many before it; empty: there is none.
@@ -47,6 +49,19 @@ static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y
   return elements;
 }
 
+// Of each window: a pool and a packed convolution have its extents, others those of the weights.
+static i64 lines_of(const Graph& g, const Node& node) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  if (call.name == "aten::cat") return static_cast<i64>(node.inputs.size());
+  const std::vector<i64> window = window_of(call);
+  const bool has_own = call.name.find("pool2d") != std::string::npos ||
+                       call.name.find("packed_conv") != std::string::npos;
+  if (has_own && window.size() == 2) return window[0];
+  for (const ValueId v : node.inputs)
+    if (g.is_constant(v) && g.type(v).shape.size() == 4) return g.type(v).shape[1];
+  return 1;
+}
+
 CpuWork cpu_work(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   CpuWork w;
@@ -57,7 +72,10 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
     if (g.is_constant(v)) w.constants += g.type(v).bytes();
     else w.operands += g.type(v).elements();
   }
-  w.taps = taps_of(call, w.macs, w.results, g.type(node.outputs[0]).shape);
+  const Shape& y = g.type(node.outputs[0]).shape;
+  w.taps = taps_of(call, w.macs, w.results, y);
+  w.windows = y.empty() || y.back() == 0 ? 0 : w.results / y.back();
+  w.lines = w.windows * lines_of(g, node);
   return w;
 }
 
@@ -65,6 +83,18 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
   work.constants = constant_bytes;
   work.taps = taps_of(instead.call, work.macs, work.results, y);
   return work;
+}
+
+// Loops of its own that a kernel has for such a call, behind its name; "": none.
+static std::string variety_of(const Graph& g, const Node& node) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  const CpuWork w = cpu_work(g, node);
+  if (call.name.find("depthwise") != std::string::npos)
+    return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
+  if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
+  if (w.windows <= kFewWindows) return "/rows";
+  const Shape& x = g.type(node.inputs[0]).shape;
+  return x.empty() || x.back() % 4 == 0 ? "" : "/odd";
 }
 
 std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
@@ -76,6 +106,8 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   if (name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, std::get<KernelCall>(node.op)))
       return {name + (stride == 1 ? ".row" : ".row2"), name, "*"};
+  const std::string variety = variety_of(g, node);
+  if (!variety.empty()) return {name + variety, name, "*"};
   return {name, "*"};
 }
 
@@ -109,6 +141,7 @@ std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& ta
 }
 
 const char* kind_of_cpu_cycles(const Target& target) {
+  if (!target.measured.empty()) return "measured on this chip";
   return target.cpu_cycles.empty() ? "instructions at one a cycle" : "estimated";
 }
 

@@ -19,7 +19,8 @@ CpuWork cpu_work(const Graph& graph, const Node& call);
 CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i64 constant_bytes);
 
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches
-// floats, "aten::add", "*.f32", "*".
+// floats, "aten::add", "*.f32", "*". Of a kernel with several loops "NAME/odd" (input channels that
+// are no multiple of 4), "NAME/rows" (at most 4 windows), "NAME/3x3", and then "NAME".
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call);
 
 // By the first of `lines` that the target's [cpu.cost] has; nothing: it has none.
