@@ -77,6 +77,26 @@ std::string check_where(const Where& where) {
   return {};
 }
 
+BoardRun run_stored(const ProgramFile& file, const Where& where, const EmulateOptions& options,
+                    std::span<const Sample> samples) {
+  const std::span<const uint8_t> program{reinterpret_cast<const uint8_t*>(file.bytes.data()),
+                                         file.bytes.size()};
+  BoardRun r;
+  if (where.is_emulated()) {
+    r.run = run_emulated(where.board(), program, samples, options);
+    return r;
+  }
+  ProbeOptions probe;
+  std::string problem;
+  probe.run = options;
+  probe.memory = parse_memory(where.memory, problem).value_or(ChipMemory{});
+  probe.writes_flash = where.writes_flash;
+  probe.isa = file.summary.isa;
+  probe.kernels = kernels_of(file);
+  ProbeRun run = run_on_probe(where.on, program, samples, probe);
+  return {{}, std::move(run.run), std::move(run.core), std::move(run.clock)};
+}
+
 std::optional<BoardRun> run_on_board(const ProgramFile& file, const Where& where,
                                      const EmulateOptions& options,
                                      std::span<const InputSeries> inputs, i64 samples,
@@ -87,22 +107,7 @@ std::optional<BoardRun> run_on_board(const ProgramFile& file, const Where& where
       const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
       stored[s].emplace_back(data, data + bytes.size());
     }
-  const std::span<const uint8_t> program{reinterpret_cast<const uint8_t*>(file.bytes.data()),
-                                         file.bytes.size()};
-  BoardRun r;
-  if (where.is_emulated()) {
-    r.run = run_emulated(where.board(), program, stored, options);
-  } else {
-    ProbeOptions probe;
-    std::string problem;
-    probe.run = options;
-    probe.memory = parse_memory(where.memory, problem).value_or(ChipMemory{});
-    probe.writes_flash = where.writes_flash;
-    probe.isa = file.summary.isa;
-    probe.kernels = kernels_of(file);
-    ProbeRun run = run_on_probe(where.on, program, stored, probe);
-    r = {{}, std::move(run.run), std::move(run.core), std::move(run.clock)};
-  }
+  BoardRun r = run_stored(file, where, options, stored);
   if (!r.run.ok) {
     Diagnostic d = r.run.error;
     d.where = file.path + " on " + d.where;

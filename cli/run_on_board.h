@@ -31,6 +31,9 @@ struct BoardRun {
   EmulatedRun run;
   std::string core, clock;  // behind a GDB server
 };
+// Of samples in the program's storage order. `run` says whether it went well; `outputs` is empty.
+BoardRun run_stored(const ProgramFile& file, const Where& where, const EmulateOptions& options,
+                    std::span<const Sample> samples);
 std::optional<BoardRun> run_on_board(const ProgramFile& file, const Where& where,
                                      const EmulateOptions& options,
                                      std::span<const InputSeries> inputs, i64 samples,

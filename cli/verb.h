@@ -26,6 +26,7 @@ void add_inspect(CommandLine& line);
 void add_firmware(CommandLine& line);
 void add_sign(CommandLine& line);
 void add_targets(CommandLine& line);
+void add_calibrate_target(CommandLine& line);
 void add_ops(CommandLine& line);
 void add_report_bug(CommandLine& line);
 void add_help(CommandLine& line);  // help, version, completions, man

@@ -54,13 +54,13 @@ def free_port():
 
 
 class Machine:
-    """QEMU with its GDB server; `at`: where its firmware begins."""
+    """QEMU with its GDB server; `at`: where its firmware begins; an instruction takes 2^shift nanoseconds."""
 
-    def __init__(self, name, at=0):
+    def __init__(self, name, at=0, shift=0):
         self.port, self.at = free_port(), at
         load = ["-kernel", firmware(at)] if at == 0 else ["-device", f"loader,file={firmware(at)},addr={at:#x}"]
         self.process = subprocess.Popen(["qemu-system-arm", "-M", name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-                                         "-serial", "null", "-parallel", "null", "-icount", "shift=0,sleep=off",
+                                         "-serial", "null", "-parallel", "null", "-icount", f"shift={shift},sleep=off",
                                          "-gdb", f"tcp:127.0.0.1:{self.port}", *map(str, load)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(200):
             with socket.socket() as s:
@@ -354,6 +354,32 @@ def every_verb():
             check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
 
 
+def calibrated():
+    """A target file from the machine's own cycles predicts networks that it was not made of."""
+    chip = where / "mychip.toml"
+    with Machine("mps2-an386", shift=4) as machine:
+        there = ["--on", f"gdb:127.0.0.1:{machine.port}", "--memory", "ram=0x20000000+1M,ram=0x21000000+16M"]
+        text, took = run("calibrate-target", "--target", "cortex-m4", *there, "-o", chip, "--json", where / "calibrated.json", seconds=250)
+        check("Cortex-M4 r0p0, SysTick, code and weights in RAM" in text and took < 300, f"after {took:.0f} s\n{text}")
+        kernels = {k["kernel"]: k for k in json.loads((where / "calibrated.json").read_text())["kernels"]}
+        check(kernels["deuteron::packed_conv2d"]["typical_error"] < 0.05, f"{kernels['deuteron::packed_conv2d']}")
+        errors = []
+        for model in MODELS:
+            if model.name == "hello_sine":  # the calls of 20 instructions are all its cost
+                continue
+            program, report = where / f"{model.name}.mychip.pte", where / "mychip.json"
+            run("compile", model.path, "--target", chip, *model.options, "-o", program, "--json", report)
+            cycles = json.loads(report.read_text())["cycles"]
+            check(cycles["cpu_is"] == "measured on this chip", f"the cycles are {cycles['cpu_is']}")
+            run("run", program, "--input", model.samples, "-o", where / "mychip", *there, "--json", report)
+            measured = json.loads(report.read_text())["cycles"]
+            errors.append(cycles["cpu"] / measured - 1)
+            check(abs(errors[-1]) < 0.15, f"{model.name}: {cycles['cpu']} cycles predicted, {measured} measured")
+        text, _ = run("calibrate-target", "--target", "cortex-m7", *there, "-o", where / "other.toml", code=1, seconds=250)
+        check("is a Cortex-M4 r0p0, the target has a cortex-m7" in text and not (where / "other.toml").exists(), text)
+    print(f"cycles by a calibrated target: {', '.join(f'{100 * e:+.1f} %' for e in errors)} of those measured")
+
+
 AGENT = """#include "deuteron_agent.h"
 #define UART ((volatile uint32_t *)%(uart)s)
 int deuteron_agent_get(void) { return UART[%(state)d] & %(full)d ? (int)(UART[%(data)d] & 255) : -1; }
@@ -494,6 +520,7 @@ for part in waits:
     part.start()
 on_every_machine()
 every_verb()
+calibrated()
 for part in waits:
     part.join()
 print(checks.verdict())

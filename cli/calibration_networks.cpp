@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/calibration_networks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "ir/text.h"
+#include "targets/builtin.h"
+
+namespace deuteron {
+namespace {
+
+std::string with(std::string text, char sign, const std::string& name) {
+  for (size_t at = 0; (at = text.find(sign)) != text.npos;) text.replace(at, 1, name);
+  return text;
+}
+
+}  // namespace
+
+std::vector<CalibrationNetwork> calibration_networks() {
+  std::vector<CalibrationNetwork> networks;
+  bool is_inside = false;
+  std::string_view text = builtin_calibration();
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.starts_with('#')) continue;
+    if (!line.empty() && !is_inside) networks.emplace_back();
+    is_inside = !line.empty();
+    if (line == "floats") networks.back().has_floats = true;
+    else if (is_inside) networks.back().layers.emplace_back(line);
+  }
+  return networks;
+}
+
+std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& diagnostics) {
+  std::string inputs, calls, outputs;
+  for (size_t k = 0; k < network.layers.size(); k++) {
+    const std::string& layer = network.layers[k];
+    const std::string shape = layer.substr(0, layer.find(' '));
+    std::string call = layer.substr(shape.size() + 1);
+    const bool is_image = std::ranges::count(shape, ',') == 3;
+    const std::string order = is_image ? " order=0,3,1,2" : "";
+    for (const auto& [sign, letter] : {std::pair('@', 'x'), std::pair('%', 'z')}) {
+      if (call.find(sign) == call.npos) continue;
+      const std::string name = fmt::format("{}{}", letter, k);
+      inputs += fmt::format("input {} : f32[{}]{}\n", name, shape, order);
+      call = with(std::move(call), sign, name);
+    }
+    calls += fmt::format("y{} = {}\n", k, call);
+    outputs += fmt::format("output y{}{}\n", k, call.starts_with("permute") ? "" : order);
+  }
+  return parse(inputs + calls + outputs, "targets/calibration.txt", diagnostics);
+}
+
+}  // namespace deuteron

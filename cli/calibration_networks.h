@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small calls that `deuteron calibrate-target` times: targets/calibration.txt.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "ir/graph.h"
+
+namespace deuteron {
+
+struct CalibrationNetwork {
+  std::vector<std::string> layers;
+  bool has_floats = false;  // its inputs and outputs are floats
+};
+std::vector<CalibrationNetwork> calibration_networks();
+
+// Its layers side by side, each with an input and an output of its own.
+std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& diagnostics);
+
+}  // namespace deuteron
