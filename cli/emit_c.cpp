@@ -64,6 +64,13 @@ std::optional<std::string> name_of_model(const COptions& o, const std::string& f
   return free;
 }
 
+// What the steps of ports stand for, where the file says it.
+void tell_steps(std::span<const PteTensor> tensors, std::span<CPort> ports) {
+  for (size_t k = 0; k < ports.size() && k < tensors.size(); k++)
+    if (const Quant& steps = tensors[k].steps; !steps.empty() && !steps.per_channel())
+      ports[k].scale = steps.scale[0], ports[k].zero = steps.zero_point[0];
+}
+
 std::string models_summary(const COutput& output) {
   std::string text;
   for (const CProgram& p : output.programs)
@@ -139,6 +146,8 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
   if (!status.ok()) diagnostics.add(describe_status(from, status));
   if (!program) return false;
   program->name = *name;
+  tell_steps(file.summary.inputs, program->inputs);
+  tell_steps(file.summary.outputs, program->outputs);
   program->from = std::filesystem::path(from).filename().native();
   for (const PteDelegate& d : file.summary.delegates) {
     output.npu = true;
