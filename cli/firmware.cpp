@@ -210,7 +210,8 @@ void add_firmware(CommandLine& line) {
   verb.option("--as", o->as,
               "instead of a whole project, the programs as C that calls the kernels, one as a "
               "C++17 header (hpp), or all as an Arduino library, "
-              "a CMSIS-Pack or a Zephyr module: docs/firmware.md; with ,blob: constants in a file "
+              "a CMSIS-Pack, firmware for MLPerf Tiny's runner or a Zephyr module: "
+              "docs/firmware.md; with ,blob: constants in a file "
               "that the assembler takes in (.incbin); with "
               ",host: for this computer instead of the core, to try it")
       .value("FORM")

@@ -34,6 +34,12 @@ bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagn
         fmt::format("--as {}", package.form),
         fmt::format("a model has parts for the NPU, which have no form as {}", package.what),
         "c.package", "compile it for the core alone, or give --as c");
+  const std::string complaint = package.complaint ? package.complaint(output) : "";
+  if (!complaint.empty())
+    diagnostics.error(fmt::format("--as {}: {}", package.form, output.programs.front().from),
+                      complaint, "c.package",
+                      "compile the benchmark's own int8 .tflite file; of a float model with --io "
+                      "int8, or with --io u8 where its input is an image");
   return !diagnostics.has_errors();
 }
 

@@ -15,6 +15,12 @@ namespace {
 constexpr std::array kPackages = {
     CPackage{"arduino", "an Arduino library", arduino_files},
     CPackage{"cmsis-pack", "a CMSIS-Pack", cmsis_pack_files, ".pack", cmsis_pack_name},
+    CPackage{"mlperf-tiny",
+             "firmware for MLPerf Tiny's runner",
+             mlperf_tiny_files,
+             {},
+             nullptr,
+             mlperf_tiny_complaint},
     CPackage{"zephyr", "a Zephyr module", zephyr_files},
 };
 

@@ -22,12 +22,15 @@ struct CPackage {
   PackageFiles (*files)(const COutput&, const RuntimeSources&);
   std::string_view ending = {};  // of the one file that it may be instead of a folder: ".pack"
   std::string (*archive_name)(const COutput&) = nullptr;  // that its tools expect of such a file
+  std::string (*complaint)(const COutput&) = nullptr;     // about a model that it cannot be of
 };
 std::span<const CPackage> c_packages();
 
 PackageFiles arduino_files(const COutput& output, const RuntimeSources& runtime);
 PackageFiles cmsis_pack_files(const COutput& output, const RuntimeSources& runtime);
 std::string cmsis_pack_name(const COutput& output);  // "Deuteron.NAME.VERSION.pack"
+PackageFiles mlperf_tiny_files(const COutput& output, const RuntimeSources& runtime);
+std::string mlperf_tiny_complaint(const COutput& output);
 PackageFiles zephyr_files(const COutput& output, const RuntimeSources& runtime);
 
 // Shared by them. Models and kernels below src/, which is the one include folder, and the list of

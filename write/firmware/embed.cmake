@@ -7,7 +7,7 @@ file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h 
      runtime/ports/*.cmake boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake
      npu/*.cpp npu/neutron/delegate/*.h npu/neutron/delegate/*.cpp npu/neutron/machine/*.h npu/neutron/machine/*.cpp
      npu/neutron/machine/kinds.inc npu/neutron/kernels/*/*.h npu/neutron/kernels/*/check.cpp npu/neutron/kernels/*/kernel.cpp
-     write/firmware/project/* write/firmware/c_npu/* write/firmware/c_call/* LICENSE)
+     write/firmware/project/* write/firmware/mlperf_tiny/* write/firmware/c_npu/* write/firmware/c_call/* LICENSE)
 list(PREPEND EMBEDDED ${EMBEDDED_KERNELS})
 list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.[^/]*|/test_[^/]*|/reference\\.h)$")
 set(table "")

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`deuteron firmware --as mlperf-tiny` on an emulated board, by its UART: a client of the benchmark runner's protocol gets from each model what
+`deuteron run` gives on this machine.
+
+    mlperf_tiny.py DEUTERON FIXTURES
+
+Protocol: mlcommons/tiny 1afd2c9, benchmark/runner/device_under_test.py. Standard library only."""
+import os
+import pathlib
+import re
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import tty
+
+import checks
+from checks import check
+
+TOOL, MODELS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "models"
+if not all(shutil.which(tool) for tool in ("arm-none-eabi-gcc", "qemu-system-arm", "cmake")) or not (MODELS / "resnet8" / "original_int8.tflite").exists():
+    print("left out: MLPerf Tiny's runner (no cross compiler, no emulator, or no fixtures)")
+    sys.exit(77)
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_mlperf_tiny_"))
+SAMPLES, CHUNK = 2, 31  # bytes of a command, as the runner has them
+
+# The board of mps2-an386: the UART of Arm's CMSDK (DDI 0479, 4.3), and the counter of the FPGA's input and output (DAI 0386), of 25 MHz.
+BOARD = """#include "mlperf_tiny.h"
+#define UART ((volatile uint32_t *)0x40004000)
+#define COUNTER (*(volatile uint32_t *)0x40028018)
+int mlperf_tiny_get(void) { return UART[1] & 2 ? (int)(UART[0] & 255) : -1; }
+void mlperf_tiny_put(char byte) { while (UART[1] & 1) {} UART[0] = (unsigned char)byte; }
+uint32_t mlperf_tiny_microseconds(void) { return COUNTER / 25; }
+extern uint32_t bss_begin, bss_end;
+int main(void) {
+  for (uint32_t *p = &bss_begin; p < &bss_end; p++) *p = 0;
+  *(volatile uint32_t *)0xe000ed88 |= 15u << 20; /* the floating-point unit */
+  UART[4] = 16;
+  UART[2] = 3;
+  mlperf_tiny_serve();
+}
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)0x20400000, main};
+"""
+LAYOUT = """ENTRY(main)
+SECTIONS {
+  .text 0 : { KEEP(*(.vectors)) . = 0x200; *(.text*) *(.rodata*) *(.data*) }
+  .bss 0x20000000 : { bss_begin = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }
+  /DISCARD/ : { *(.ARM.exidx*) *(.ARM.extab*) *(.comment*) }
+}
+"""
+LISTS = """cmake_minimum_required(VERSION 3.16)
+project(board LANGUAGES C CXX ASM)
+add_subdirectory(model)
+add_executable(board board.c)
+target_compile_options(board PRIVATE -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=auto -Os -ffreestanding)
+target_link_options(board PRIVATE -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=auto -nostartfiles -Wl,--gc-sections -T${CMAKE_SOURCE_DIR}/layout.ld)
+target_link_libraries(board mlperf_tiny)
+"""
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=where, timeout=600)
+    if done.returncode:
+        sys.exit(f"FAILED {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}kept: {where}")
+    return done.stdout + done.stderr
+
+
+def floats(data):
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+def array(file):
+    data = file.read_bytes()
+    return floats(data[10 + int.from_bytes(data[8:10], "little"):])
+
+
+def channels_last(values, channels):
+    each = len(values) // channels
+    return [values[c * each + k] for k in range(each) for c in range(channels)]
+
+
+def clamped(v, low, high):
+    return max(low, min(high, v))
+
+
+# Name of the fixture, of the benchmark, channels, and what becomes of the float input: what the runner sends, and the number that it stands for.
+BENCHMARKS = [("resnet8", "ic01", 3, lambda v: ((p := clamped(round(v), 0, 255)), float(p))),
+              ("mobilenet_v1_025_vww", "vww01", 3, lambda v: ((p := clamped(round(255 * v), 0, 255)), p / 255)),
+              ("dscnn_kws", "kws01", 1, lambda v: ((s := clamped(round(v / 0.5847029) + 83, -128, 127)), 0.5847029 * (s - 83))),
+              ("autoencoder_ad", "ad01", 1, None)]
+
+
+class Device:
+    """A board and its UART."""
+
+    def __init__(self, image):
+        self.process = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an386", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
+                                         "-serial", "pty", "-S", "-qmp", "stdio", "-kernel", str(image)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        device = None
+        while line := self.process.stdout.readline():
+            if "redirected to" in line:
+                device = line.split("redirected to ")[1].split()[0]
+            if device and "QMP" in line:
+                break
+        self.port = os.open(device, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(self.port)
+        self.text = ""
+        self.process.stdin.write('{"execute": "qmp_capabilities"}\n{"execute": "cont"}\n')
+        self.process.stdin.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.port)
+        self.process.kill()
+        self.process.wait()
+
+    def greeting(self):
+        """QEMU's main loop sleeps on without looking at a UART that has been opened since; any command wakes it."""
+        answer = self.until_ready()
+        self.process.stdin.write('{"execute": "query-status"}\n')
+        self.process.stdin.flush()
+        return answer
+
+    def until_ready(self, seconds=60):
+        end = time.monotonic() + seconds
+        while "m-ready\r\n" not in self.text and time.monotonic() < end:
+            if select.select([self.port], [], [], 0.2)[0]:
+                self.text += os.read(self.port, 4096).decode("latin-1")
+        answer, _, self.text = self.text.partition("m-ready\r\n")
+        return answer.split("\r\n")[:-1]
+
+    def ask(self, command):
+        data = (command + "%").encode()
+        while data:
+            data = data[os.write(self.port, data):]
+        return self.until_ready()
+
+
+def build(name, program):
+    run(TOOL, "firmware", program, "--as", "mlperf-tiny", "--board", "mps2-an386", "--force", "-o", where / name / "model")
+    for file, text in (("board.c", BOARD), ("layout.ld", LAYOUT), ("CMakeLists.txt", LISTS)):
+        (where / name / file).write_text(text)
+    run("cmake", "-S", where / name, "-B", where / name / "build", "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
+        "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY")
+    run("cmake", "--build", where / name / "build")
+    return where / name / "build" / "board"
+
+
+def expected(name, program, numbers):
+    """As the runner prints it: three decimals."""
+    (where / "x.bin").write_bytes(struct.pack(f"<{len(numbers)}f", *numbers))
+    run(TOOL, "run", program, "--input", where / "x.bin", "--output-dir", where / "out")
+    output = array(where / "out" / "output0.npy")
+    if name == "autoencoder_ad":
+        return [sum((y - x) ** 2 for x, y in zip(numbers, output)) / len(output)]
+    return output
+
+
+def load(device, data):
+    size = device.ask(f"db load {len(data)}")
+    for at in range(0, len(data), CHUNK):
+        answer = device.ask("db " + data[at:at + CHUNK].hex())
+    check(size == [f"m-[Expecting {len(data)} bytes]"] and answer == ["m-load-done"], f"db load: {size} {answer}")
+
+
+def runs(name, version, channels, to_bytes):
+    (where / name).mkdir()
+    program, in_floats = where / f"{name}.pte", where / f"{name}.float.pte"
+    model = MODELS / name / "original_int8.tflite"
+    run(TOOL, "compile", model, "--target", "cortex-m4", "-o", program)
+    run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", "-o", in_floats)
+    inputs = sorted((MODELS / name / "inputs").iterdir())[:SAMPLES]
+    with Device(build(name, program)) as device:
+        hello = device.greeting()
+        check(hello == ["m-timestamp-mode-performance", "m-init-done"], f"{name} says {hello}")
+        named = device.ask("name")
+        check(named == ["m-name-dut-[unspecified]"], f"{name}: name says {named}")
+        profile = device.ask("profile")
+        check(profile[1:] == [f"m-model-[{version}]"], f"{name}: profile says {profile}")
+        check(device.ask("fly") == ["e-[Unknown command: fly]"], "an unknown command")
+        check(device.ask("infer 1 0")[0].startswith("e-["), "an inference without data")
+        for file in inputs:
+            values = channels_last(floats(file.read_bytes()), channels)
+            sent = [to_bytes(v) for v in values] if to_bytes else []
+            data = bytes(b & 255 for b, _ in sent) if to_bytes else struct.pack(f"<{len(values)}f", *values)
+            load(device, data)
+            answer = device.ask("infer 2 1")
+            wanted = expected(name, in_floats, [n for _, n in sent] if to_bytes else values)
+            check(answer[0] == "m-warmup-start-1" and answer[1] == "m-warmup-done" and answer[2] == "m-infer-start-2"
+                  and answer[5] == "m-infer-done", f"{name}: {answer}")
+            laps = [int(re.fullmatch(r"m-lap-us-(\d+)", line)[1]) for line in answer[3:5]]
+            found = [float(v) for v in re.fullmatch(r"m-results-\[([\d.,]+)\]", answer[6])[1].split(",")]
+            check(laps[1] > laps[0] and len(found) == len(wanted) and all(abs(a - b) <= 0.0006 for a, b in zip(found, wanted)),
+                  f"{name}, {file.name}: {found}, expected {wanted}, between {laps} us")
+            check(device.ask("results") == answer[6:7], "results are not the same when they are asked for again")
+
+
+for benchmark in BENCHMARKS:
+    runs(*benchmark)
+print(f"{len(BENCHMARKS)} benchmarks, {SAMPLES} samples each, by the runner's protocol")
+print(checks.verdict())
+checks.leave(1 if checks.failed else 0, where)

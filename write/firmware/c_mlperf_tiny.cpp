@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firmware for the runner of MLPerf Tiny: the model as C, and its serial protocol
+// (write/firmware/mlperf_tiny/). Which benchmark it is follows from the sizes of the model's ports.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "write/firmware/c_package.h"
+
+namespace deuteron {
+namespace {
+
+// What the runner sends, and what becomes of it: mlcommons/tiny 1afd2c9,
+// benchmark/reference_submissions/*/submitter_implemented.cpp, th_load_tensor.
+enum class Data : uint8_t { pixels, steps, floats };
+struct Benchmark {
+  std::string_view version, what;
+  int64_t inputs, outputs;
+  Data data;
+  float scale = 0;  // of the steps that the runner's bytes are, of pixels after 128 is taken away
+  int32_t zero = 0;
+};
+constexpr Benchmark kBenchmarks[] = {
+    {"ic01", "image classification", 32 * 32 * 3, 10, Data::pixels, 1, -128},
+    {"vww01", "visual wake words", 96 * 96 * 3, 2, Data::pixels, 1 / 255.0f, -128},
+    {"kws01", "keyword spotting", 49 * 10, 12, Data::steps, 0.5847029f, 83},
+    {"ad01", "anomaly detection", 640, 640, Data::floats},
+};
+constexpr std::string_view kFolder = "write/firmware/mlperf_tiny/";
+
+int64_t elements_of(const CPort& port) {
+  int64_t n = 1;
+  for (const int32_t size : port.sizes) n *= size;
+  return n;
+}
+
+const Benchmark* benchmark_of(const CProgram& p) {
+  if (p.inputs.size() != 1 || p.outputs.size() != 1) return nullptr;
+  const auto found = std::ranges::find_if(kBenchmarks, [&](const Benchmark& b) {
+    return b.inputs == elements_of(p.inputs[0]) && b.outputs == elements_of(p.outputs[0]);
+  });
+  return found == std::end(kBenchmarks) ? nullptr : &*found;
+}
+
+bool has_steps(const CPort& port) { return port.type == ScalarType::s8 && port.scale; }
+
+// What the runner sends is made for the steps of the benchmark's own model.
+bool takes_its_bytes(const Benchmark& b, const CPort& input) {
+  if (b.data == Data::floats) return input.type == ScalarType::f32 || has_steps(input);
+  if (b.data == Data::pixels && input.type == ScalarType::u8) return true;
+  return has_steps(input) && input.zero == b.zero && std::abs(*input.scale / b.scale - 1) < 1e-3f;
+}
+
+// Element k of the input, of the bytes or numbers that the runner has sent.
+std::string input_step(const Benchmark& b, const CPort& input) {
+  if (b.data == Data::pixels)
+    return input.type == ScalarType::u8 ? "(data).bytes[k]" : "(int8_t)((data).bytes[k] ^ 0x80)";
+  if (b.data == Data::steps) return "(int8_t)(data).bytes[k]";
+  return input.type == ScalarType::f32 ? "(data).numbers[k]" : "model_step((data).numbers[k])";
+}
+
+std::string model_header(const CProgram& p) {
+  const Benchmark& b = *benchmark_of(p);
+  const std::string name = c_macro(p.name);
+  const CPort &input = p.inputs[0], &output = p.outputs[0];
+  std::string text = fmt::format(
+      "/* {0} as the benchmark {1}. */\n#include \"{2}.h\"\n\n#define MODEL_VERSION \"{3}\"\n"
+      "#define MODEL_IS_AUTOENCODER {4}\n#define MODEL_DATA_BYTES {5}\n"
+      "#define MODEL_ARENA_BYTES {6}_ARENA_BYTES\n#define MODEL_INPUT_ELEMENTS {7}\n"
+      "#define MODEL_OUTPUT_ELEMENTS {8}\n#define MODEL_RUN {2}_run\n"
+      "#define MODEL_STRUCT(what) {2}_##what\ntypedef {9} model_input;\ntypedef {10} "
+      "model_output;\n",
+      p.name, b.what, p.name, b.version, b.data == Data::floats ? 1 : 0,
+      b.inputs * (b.data == Data::floats ? 4 : 1), name, b.inputs, b.outputs, c_type(input.type),
+      c_type(output.type));
+  if (b.data == Data::floats && input.type == ScalarType::s8)
+    text += fmt::format(
+        "static inline int8_t model_step(float v) {{\n  const float steps = v / {0}_INPUT0_SCALE, "
+        "whole = steps + (float){0}_INPUT0_ZERO_POINT;\n  return whole >= 127 ? 127 : whole <= "
+        "-128 ? -128 : (int8_t)((int)(steps + (steps < 0 ? -0.5f : 0.5f)) + "
+        "{0}_INPUT0_ZERO_POINT);\n}}\n",
+        name);
+  text += fmt::format("#define MODEL_INPUT_STEP(data, k) ({})\n", input_step(b, input));
+  text += output.type == ScalarType::f32
+              ? "#define MODEL_OUTPUT_VALUE(v) (v)\n"
+              : fmt::format(
+                    "#define MODEL_OUTPUT_VALUE(v) ({0}_OUTPUT0_SCALE * (float)((v) - "
+                    "{0}_OUTPUT0_ZERO_POINT))\n",
+                    name);
+  return text;
+}
+
+std::string benchmark_lists(const COutput& o, const PackageFiles& files) {
+  std::string sources;
+  for (const auto& [path, content] : files)
+    if (path.ends_with(".c") || path.ends_with(".cpp") || path.ends_with(".S"))
+      sources += "\n  " + path;
+  return fmt::format(
+      "# Made by deuteron {}. Add your board: a target with main(), that links mlperf_tiny.\n"
+      "cmake_minimum_required(VERSION 3.16)\nproject(mlperf_tiny LANGUAGES C CXX ASM)\n"
+      "add_library(mlperf_tiny STATIC{})\ntarget_include_directories(mlperf_tiny PUBLIC src)\n"
+      "set_target_properties(mlperf_tiny PROPERTIES C_STANDARD 99 CXX_STANDARD 17)\n"
+      "target_compile_options(mlperf_tiny PRIVATE {} -O3 -ffunction-sections -fdata-sections "
+      "-ffp-contract=off -fno-math-errno\n  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> "
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> "
+      "$<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)\n",
+      o.version, sources, o.flags);
+}
+
+std::string benchmark_readme(const COutput& o) {
+  const CProgram& p = o.programs.front();
+  return fmt::format(
+      "# {0}\n\nMLPerf Tiny, {1} (`{2}`): the model and the protocol of the benchmark's runner, "
+      "made by `deuteron` {3}{4}. Your board adds the three functions of `src/mlperf_tiny.h` and "
+      "calls `mlperf_tiny_serve()`; with `-DMLPERF_TINY_ENERGY` a fourth.\n\n{5}\nThe runner is "
+      "`benchmark/runner` of [mlcommons/tiny](https://github.com/mlcommons/tiny).\n",
+      p.name, benchmark_of(p)->what, benchmark_of(p)->version, o.version,
+      o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags),
+      package_models(o));
+}
+
+}  // namespace
+
+std::string mlperf_tiny_complaint(const COutput& o) {
+  const CProgram& p = o.programs.front();
+  if (o.programs.size() > 1) return "the benchmark runs one model";
+  const Benchmark* b = benchmark_of(p);
+  if (!b)
+    return "its sizes are not those of image classification (3072 to 10), visual wake words (27648 "
+           "to 2), keyword spotting (490 to 12) or anomaly detection (640 to 640)";
+  if (!takes_its_bytes(*b, p.inputs[0]))
+    return fmt::format(
+        "its input does not have the steps in which the runner sends data: int8, "
+        "scale {:.6g}, zero point {}",
+        b->scale, b->zero);
+  const CPort& output = p.outputs[0];
+  if (output.type != ScalarType::f32 && !has_steps(output))
+    return "nothing says what the steps of its output stand for";
+  return {};
+}
+
+PackageFiles mlperf_tiny_files(const COutput& o, const RuntimeSources& runtime) {
+  PackageFiles files = package_sources(o, runtime);
+  for (const SourceFile& f : runtime.files)
+    if (f.path.starts_with(kFolder))
+      files["src/" + std::string(f.path.substr(kFolder.size()))] = f.text;
+  files["src/mlperf_tiny_model.h"] = model_header(o.programs.front());
+  files["CMakeLists.txt"] = benchmark_lists(o, files);
+  files["README.md"] = benchmark_readme(o);
+  return files;
+}
+
+}  // namespace deuteron
