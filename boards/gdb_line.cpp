@@ -194,8 +194,9 @@ bool GdbLine::send_bytes(std::string_view bytes) {
       pollfd p{socket_, POLLOUT, 0};
       poll(&p, 1, 100);
       if (Clock::now() > until)
-        return is_dead_ = true, fail("the GDB server takes nothing any more, for 5 s", "gdb.silent",
-                                     "start it again");
+        return is_dead_ = true,
+               fail(fmt::format("the {} takes nothing any more, for 5 s", peer()), "gdb.silent",
+                    is_serial_ ? "look at the cable, and reset the board" : "start it again");
     }
   }
   return true;
@@ -302,10 +303,11 @@ std::optional<std::string> GdbLine::request(std::string_view payload, double pat
 bool GdbLine::no_answer(double seconds) {
   is_dead_ = true;
   if (has_answered_)
-    return fail(
-        fmt::format("the {} is silent for {:g} s", is_serial_ ? "agent" : "GDB server", seconds),
-        "gdb.silent",
-        "look at the server's own messages and at the cable; the processor may stand where it was");
+    return fail(fmt::format("the {} is silent for {:g} s", peer(), seconds), "gdb.silent",
+                is_serial_
+                    ? "look at the cable, and reset the board"
+                    : "look at the server's own messages and at the cable; the processor may stand "
+                      "where it was");
   if (is_serial_)
     return fail(
         fmt::format("no agent answers there within {:g} s{}", kSilence,

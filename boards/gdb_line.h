@@ -27,6 +27,7 @@ class GdbLine {
   bool connect(const std::string& host, const std::string& port);
   bool open_serial(const std::string& device, uint32_t baud);  // for boards/agent/deuteron_agent.h
   bool is_serial() const { return is_serial_; }
+  const char* peer() const { return is_serial_ ? "agent" : "GDB server"; }
   bool is_open() const { return socket_ >= 0; }
   void leave_processor();  // it no longer stands for us
   std::optional<Error>& error() { return error_; }

@@ -10,6 +10,8 @@
 namespace deuteron {
 namespace {
 
+constexpr uint32_t kAgentVersion = 1;  // boards/agent/deuteron_agent.h
+
 int digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -91,6 +93,16 @@ bool GdbRemote::greet() {
     packet_bytes_ = std::clamp<size_t>(
         number_in("0x" + features->substr(at + 11, features->find(';', at) - at - 11)), 64,
         GdbLine::kLargestPacket);
+  if (line_.is_serial()) {
+    const size_t at = features->find("agent=");
+    const uint32_t version = at == features->npos ? 0 : number_in(features->substr(at + 6));
+    if (version != kAgentVersion)
+      return line_.fail(
+          fmt::format("the firmware there has deuteron_agent.h of version {}, and this program "
+                      "speaks version {}",
+                      version, kAgentVersion),
+          "serial.version", "build the firmware with the header that came with this program");
+  }
   const std::optional<std::string> state = line_.request("?");
   if (!state) return false;
   if (state->starts_with('E') || state->starts_with('W') || state->starts_with('X'))
@@ -111,10 +123,9 @@ bool GdbRemote::read(uint32_t address, std::span<uint8_t> bytes) {
       if (!reply) return false;
       if (from_hex(*reply, piece)) break;
       if (tries < 2 && !reply->starts_with('E')) continue;  // fewer bytes than asked for
-      return line_.fail(
-          fmt::format("the GDB server cannot read {} bytes at {:#010x}: it answers `{}`",
-                      piece.size(), address, reply->substr(0, 20)),
-          "gdb.read", "is there memory (`--memory`), and is the chip unlocked?");
+      return line_.fail(fmt::format("the {} cannot read {} bytes at {:#010x}: it answers `{}`",
+                                    line_.peer(), piece.size(), address, reply->substr(0, 20)),
+                        "gdb.read", "is there memory (`--memory`), and is the chip unlocked?");
     }
     address += static_cast<uint32_t>(piece.size());
     bytes = bytes.subspan(piece.size());
@@ -138,10 +149,9 @@ bool GdbRemote::write(uint32_t address, std::span<const uint8_t> bytes) {
       reply = line_.request(packet);
     if (!reply) return false;
     if (*reply != "OK")
-      return line_.fail(
-          fmt::format("the GDB server cannot write {} bytes at {:#010x}: it answers `{}`",
-                      piece.size(), address, reply->substr(0, 20)),
-          "gdb.write", "is there RAM (`--memory`)?");
+      return line_.fail(fmt::format("the {} cannot write {} bytes at {:#010x}: it answers `{}`",
+                                    line_.peer(), piece.size(), address, reply->substr(0, 20)),
+                        "gdb.write", "is there RAM (`--memory`)?");
     address += static_cast<uint32_t>(piece.size());
     bytes = bytes.subspan(piece.size());
   }

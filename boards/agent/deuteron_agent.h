@@ -16,6 +16,7 @@
 int deuteron_agent_get(void);
 void deuteron_agent_put(unsigned char byte);
 
+/* Its version is the number behind `agent=`: boards/gdb_remote.cpp. */
 enum { kDeuteronAgentPacket = 0x100 };
 static struct {
   unsigned char packet[kDeuteronAgentPacket + 1];
@@ -170,7 +171,7 @@ static void deuteron_agent_registers(const unsigned char* p, int writes) {
 static void deuteron_agent_query(const unsigned char* p) {
   uint32_t from, bytes, k, crc;
   if (p[0] != 'C' || p[1] != 'R') {
-    deuteron_agent_say(p[0] == 'S' ? "PacketSize=f0" : "");
+    deuteron_agent_say(p[0] == 'S' ? "PacketSize=f0;agent=1" : "");
     return;
   }
   p = deuteron_agent_number(p + 4, &from);

@@ -4,11 +4,14 @@
     gdb_server.py PORT_FILE [BEGINNING=ANSWER ...]
 
 A packet that begins so gets that answer; ANSWER may be `silence` or `close`. All others are answered as by a Cortex-M4 with 128 KB of RAM at
-0x20000000 that stops, when it is let run, at 0x08000100 (`stop=ADDRESS`: elsewhere). The port is written to PORT_FILE. Ends with its client."""
+0x20000000 that stops, when it is let run, at 0x08000100 (`stop=ADDRESS`: elsewhere). The port is written to PORT_FILE; where that ends with
+.tty, it is a terminal, for an agent behind a serial port. Ends with its client."""
 import os
+import pty
 import socket
 import sys
 import time
+import tty
 
 port_file, given = sys.argv[1], [a.partition("=")[::2] for a in sys.argv[2:]]
 stop_at = next((int(v, 0) for k, v in given if k == "stop"), 0x08000100)
@@ -50,13 +53,40 @@ def answer(packet):
     return "OK" if kind in "ZzD" else ""
 
 
-listener = socket.create_server(("127.0.0.1", 0))
-with open(port_file + ".part", "w") as f:
-    f.write(str(listener.getsockname()[1]))
-os.rename(port_file + ".part", port_file)
-client, _ = listener.accept()
+class Terminal:
+    def __init__(self):
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+
+    def recv(self, count):
+        try:
+            return os.read(self.master, count)
+        except OSError:  # the other end is closed
+            return b""
+
+    def sendall(self, data):
+        os.write(self.master, data)
+
+
+def tell(port):
+    with open(port_file + ".part", "w") as f:
+        f.write(port)
+    os.rename(port_file + ".part", port_file)
+
+
+if port_file.endswith(".tty"):
+    client = Terminal()
+    tell(os.ttyname(client.slave))
+    first = client.recv(65536)
+    os.close(client.slave)  # from here on the end of the tool is the end
+else:
+    listener = socket.create_server(("127.0.0.1", 0))
+    tell(str(listener.getsockname()[1]))
+    client, _ = listener.accept()
+    first = client.recv(65536)
 text = b""
-while data := client.recv(65536):
+data = first
+while data:
     text += data
     while b"$" in text and b"#" in text and len(text) >= text.index(b"#") + 3:
         packet = text[text.index(b"$") + 1:text.index(b"#")].decode("latin-1")
@@ -71,3 +101,4 @@ while data := client.recv(65536):
             client.sendall(reply[4:].encode() + b"\r\n")
             continue
         client.sendall(b"+$%s#%02x" % (reply.encode(), sum(reply.encode()) % 256))
+    data = client.recv(65536)
