@@ -77,8 +77,12 @@ bool GdbRemote::request_ok(std::string_view payload, const std::string& what,
                     "gdb.refused", "look at the server's own messages");
 }
 
-bool GdbRemote::connect(const std::string& host, const std::string& port) {
-  return line_.connect(host, port) && greet();
+bool GdbRemote::connect(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  std::string host(address.substr(0, colon));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const std::string port(address.substr(colon + 1));
+  return line_.connect(host.empty() ? "localhost" : host, port) && greet();
 }
 
 bool GdbRemote::open_serial(const std::string& device, uint32_t baud) {

@@ -23,7 +23,7 @@ class GdbRemote {
  public:
   enum class Stop : uint8_t { stopped, running, failed };
 
-  bool connect(const std::string& host, const std::string& port);  // and stops the processor
+  bool connect(std::string_view address);  // "HOST:PORT"; stops the processor
   bool open_serial(const std::string& device,
                    uint32_t baud);  // to an agent (boards/agent/deuteron_agent.h)
   bool is_serial() const { return line_.is_serial(); }

@@ -88,12 +88,7 @@ class Session {
         std::from_chars(text.data() + device.size() + 1, text.data() + text.size(), baud);
       return gdb_.open_serial(std::string(device), baud);
     }
-    const std::string_view address = where_.substr(4);
-    const size_t colon = address.rfind(':');
-    std::string host(address.substr(0, colon));
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    if (!gdb_.connect(host.empty() ? "localhost" : host, std::string(address.substr(colon + 1))))
-      return false;
+    if (!gdb_.connect(where_.substr(4))) return false;
     gdb_.command("reset halt");
     return !gdb_.error();
   }

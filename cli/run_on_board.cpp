@@ -13,6 +13,22 @@
 namespace deuteron {
 namespace {
 
+std::string check_memory(const std::string& text) {
+  std::string problem;
+  parse_memory(text, problem);
+  return problem;
+}
+
+// Each call's name once.
+std::vector<std::string> kernels_of(const ProgramFile& file) {
+  std::vector<std::string> names;
+  for (const PteCall& call : file.summary.calls)
+    if (std::ranges::find(names, call.op) == names.end()) names.push_back(call.op);
+  return names;
+}
+
+}  // namespace
+
 std::string check_on(const std::string& on) {
   if (on == "host" || (on.starts_with("qemu:") && on.size() > 5)) return {};
   if (on.starts_with("gdb:")) {
@@ -29,22 +45,6 @@ std::string check_on(const std::string& on) {
   }
   return "`" + on + "` is neither `host` nor `qemu:BOARD`, `gdb:HOST:PORT` or `serial:DEVICE`";
 }
-
-std::string check_memory(const std::string& text) {
-  std::string problem;
-  parse_memory(text, problem);
-  return problem;
-}
-
-// Each call's name once.
-std::vector<std::string> kernels_of(const ProgramFile& file) {
-  std::vector<std::string> names;
-  for (const PteCall& call : file.summary.calls)
-    if (std::ranges::find(names, call.op) == names.end()) names.push_back(call.op);
-  return names;
-}
-
-}  // namespace
 
 void add_where(Verb& verb, Where& where) {
   verb.option("--on", where.on,

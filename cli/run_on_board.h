@@ -23,6 +23,7 @@ struct Where {
   // of an emulated one its name
   std::string board() const { return is_emulated() ? on.substr(5) : on; }
 };
+std::string check_on(const std::string& on);  // "", or what is wrong with it
 void add_where(Verb& verb, Where& where);
 std::string check_where(const Where& where);  // "", or what does not go together
 

@@ -354,6 +354,36 @@ def every_verb():
             check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
 
 
+def elf_of(pieces):
+    """An ELF file for Arm that loads these (address, bytes)."""
+    header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 40, 1, pieces[0][0], 52, 0, 0x5000000, 52, 32, len(pieces), 0, 0, 0)
+    at, programs, data = 52 + 32 * len(pieces), b"", b""
+    for address, content in pieces:
+        programs += struct.pack("<IIIIIIII", 1, at + len(data), address, address, len(content), len(content), 5, 4)
+        data += content
+    return header + programs + data
+
+
+def flashed():
+    """Firmware in two pieces, which share a block of flash, runs in the place of the old one; what is no image is refused."""
+    image = where / "fw" / "build" / "firmware.elf"
+    image.parent.mkdir(parents=True)
+    vectors = struct.pack("<II", 0x20000400, 0x08000041) + bytes(56)
+    loop = struct.pack("<H", 0xE7FE) * 8
+    image.write_bytes(elf_of([(0x08000200, b"behind a gap"), (0x08000000, vectors + loop)]))
+    with Machine("netduinoplus2") as machine:
+        on = ["--on", f"gdb:127.0.0.1:{machine.port}"]
+        check(machine.runs_firmware(), "the old firmware does not run")
+        text, _ = run("flash", where / "fw", *on)
+        check("wrote 524 bytes at 0x08000000" in text and "Cortex-M4 r0p0" in text, text)
+        machine.at = 0x08000000
+        check(machine.runs_firmware(), "the new firmware does not run")
+        image.write_bytes(elf_of([(0x30000000, vectors)]))
+        text, _ = run("flash", image, *on, code=1)
+        check("at 0x30000000" in text and "[gdb.read]" in text, text)
+        check(machine.runs_firmware(), "after an error the firmware does not run")
+
+
 def calibrated():
     """A target file from the machine's own cycles predicts networks that it was not made of."""
     chip = where / "mychip.toml"
@@ -521,6 +551,7 @@ for part in waits:
 on_every_machine()
 every_verb()
 calibrated()
+flashed()
 for part in waits:
     part.join()
 print(checks.verdict())
