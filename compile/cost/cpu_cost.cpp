@@ -53,7 +53,7 @@ static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y
 static i64 lines_of(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   if (call.name == "aten::cat") return static_cast<i64>(node.inputs.size());
-  const std::vector<i64> window = window_of(call);
+  const std::vector<i64> window = integers_of(call);
   const bool has_own = call.name.find("pool2d") != std::string::npos ||
                        call.name.find("packed_conv") != std::string::npos;
   if (has_own && window.size() == 2) return window[0];
@@ -89,6 +89,8 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
 static std::string variety_of(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   const CpuWork w = cpu_work(g, node);
+  if (call.name == "cortex_m::quantized_depthwise_conv2d")
+    if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
   if (call.name.find("depthwise") != std::string::npos)
     return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
@@ -103,9 +105,6 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
-  if (name == "cortex_m::quantized_depthwise_conv2d")
-    if (const i64 stride = stride_along_a_row(g, node, std::get<KernelCall>(node.op)))
-      return {name + (stride == 1 ? ".row" : ".row2"), name, "*"};
   const std::string variety = variety_of(g, node);
   if (!variety.empty()) return {name + variety, name, "*"};
   return {name, "*"};
