@@ -59,6 +59,24 @@ std::vector<std::string> emulator_command(std::string_view board, const EmulateO
   return command;
 }
 
+// Takes apart what a board wrote that came to its end.
+void take_outputs(const Board& board, JobKind kind, size_t samples, const BoardReport& answer,
+                  const std::vector<uint8_t>& bytes, EmulatedRun& run) {
+  if (kind == JobKind::run) {
+    run.ok = run.instructions.size() == samples && answer.loaded &&
+             split_outputs(bytes, answer.output_bytes, samples, run);
+  } else {
+    run.ok = answer.booted;
+    if (kind == JobKind::echo) run.outputs = {{bytes}};
+  }
+  if (!run.ok)
+    run.error =
+        board_trouble(board.name,
+                      fmt::format("the board ended early: {} of {} samples, {} output bytes",
+                                  run.instructions.size(), samples, bytes.size()),
+                      "board.incomplete");
+}
+
 EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> program,
                     std::span<const Sample> samples, double limit_seconds,
                     const EmulateOptions& options) {
@@ -108,22 +126,9 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
         limit_seconds);
     return run;
   }
-  const std::vector<uint8_t> bytes = output.content();
   run.profile = profile.content();
   run.blocks = blocks.content();
-  if (job.kind == JobKind::run) {
-    run.ok = run.instructions.size() == samples.size() && answer.loaded &&
-             split_outputs(bytes, answer.output_bytes, samples.size(), run);
-  } else {
-    run.ok = answer.booted;
-    if (job.kind == JobKind::echo) run.outputs = {{bytes}};
-  }
-  if (!run.ok)
-    run.error =
-        board_trouble(board.name,
-                      fmt::format("the board ended early: {} of {} samples, {} output bytes",
-                                  run.instructions.size(), samples.size(), bytes.size()),
-                      "board.incomplete");
+  take_outputs(board, job.kind, samples.size(), answer, output.content(), run);
   return run;
 }
 

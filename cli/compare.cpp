@@ -73,6 +73,30 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
   return text;
 }
 
+// The line of output k, which goes into the JSON too.
+std::string tell_difference(size_t k, const std::string& name, const Difference& d, Json& json) {
+  json["outputs"].push_back({{"index", k},
+                             {"name", name},
+                             {"sqnr_db", std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json()},
+                             {"max_abs_error", d.max_abs},
+                             {"worst_sample", d.sample},
+                             {"worst_index", d.index}});
+  return fmt::format(
+      "output{} `{}`: SQNR {:.2f} dB, largest difference {:.6g} (sample {}, index {})\n", k, name,
+      d.sqnr_db, d.max_abs, d.sample, d.index);
+}
+
+// The program has as many outputs as the model.
+bool have_same_outputs(const CompareOptions& o, size_t model, size_t program,
+                       Diagnostics& diagnostics) {
+  if (model == program) return true;
+  diagnostics.add({Severity::error, o.model,
+                   "the model has another number of outputs than the program",
+                   std::to_string(model), std::to_string(program), "model.outputs",
+                   "give the model that the program was compiled from"});
+  return false;
+}
+
 int compare(const CompareOptions& o) {
   if (const std::string problem = check_where(o.where); !problem.empty())
     return refuse_usage(problem);
@@ -99,14 +123,8 @@ int compare(const CompareOptions& o) {
   RunSeconds seconds;
   const auto outputs = run_anywhere(*file, o.where, o.timeout, *inputs, samples, &seconds, false,
                                     o.json, diagnostics);
-  if (!outputs) return fail();
-  if (model->outputs.size() != outputs->size()) {
-    diagnostics.add({Severity::error, o.model,
-                     "the model has another number of outputs than the program",
-                     std::to_string(model->outputs.size()), std::to_string(outputs->size()),
-                     "model.outputs", "give the model that the program was compiled from"});
+  if (!outputs || !have_same_outputs(o, model->outputs.size(), outputs->size(), diagnostics))
     return fail();
-  }
 
   std::string summary =
       fmt::format("{} against {}: {}\n", o.program, o.model, counted(samples, "sample"));
@@ -121,15 +139,7 @@ int compare(const CompareOptions& o) {
       return fail();
     }
     const Difference d = difference(model->outputs[k], as_floats(t, (*outputs)[k]), numel(t.sizes));
-    json["outputs"].push_back({{"index", k},
-                               {"name", model->names[k]},
-                               {"sqnr_db", std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json()},
-                               {"max_abs_error", d.max_abs},
-                               {"worst_sample", d.sample},
-                               {"worst_index", d.index}});
-    summary += fmt::format(
-        "output{} `{}`: SQNR {:.2f} dB, largest difference {:.6g} (sample {}, index {})\n", k,
-        model->names[k], d.sqnr_db, d.max_abs, d.sample, d.index);
+    summary += tell_difference(k, model->names[k], d, json);
   }
   json["samples"] = samples;
   const std::optional<std::string> table = table_of_operators(o, *file, *inputs, json, diagnostics);

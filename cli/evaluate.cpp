@@ -99,6 +99,39 @@ void add_accuracy(const FloatOutputs& model, const ProgramFile& file,
   json["output_accuracy"] = output_accuracy_json(outputs);
 }
 
+void tell_top1(const char* who, const char* key, const std::vector<i64>& best,
+               const std::vector<i64>& labels, i64 samples, Json& json, std::string& summary) {
+  const i64 right = equal_count(best, labels);
+  json[std::string(key) + "_top1"] = share(right, samples) / 100;
+  json[std::string(key) + "_right"] = right;
+  summary += fmt::format("top-1 {:<8} {:6.2f} %  ({} of {})\n", who, share(right, samples), right,
+                         samples);
+}
+
+// The elements of the first output. 0, with a diagnostic: there is nothing to evaluate.
+i64 classes_of(const ProgramFile& file, Diagnostics& diagnostics) {
+  const auto& outputs = file.summary.outputs;
+  const i64 classes = outputs.empty() ? 0 : numel(outputs[0].sizes);
+  if (classes == 0)
+    diagnostics.error(file.path,
+                      outputs.empty() ? "the program has no outputs to evaluate"
+                                      : "the program's first output has no elements",
+                      "evaluate.outputs");
+  return classes;
+}
+
+// Has the model's first output as many elements as the program's?
+bool has_output_of(const FloatOutputs& model, size_t elements, const std::string& path,
+                   Diagnostics& diagnostics) {
+  const size_t found = model.outputs.empty() ? 0 : model.outputs[0].size();
+  if (!model.outputs.empty() && found == elements) return true;
+  diagnostics.add({Severity::error, path,
+                   "the model's first output has another size than the program's",
+                   std::to_string(found), std::to_string(elements), "model.outputs",
+                   "give the model that the program was compiled from"});
+  return false;
+}
+
 int evaluate(const EvaluateOptions& o) {
   if (o.labels.empty() && o.model.empty()) return refuse_usage("--labels or --model is required");
   if (const std::string problem = check_where(o.where); !problem.empty())
@@ -115,15 +148,8 @@ int evaluate(const EvaluateOptions& o) {
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file || !file->runs_off_chip(diagnostics)) return fail();
-  if (file->summary.outputs.empty())
-    return diagnostics.error(o.program, "the program has no outputs to evaluate",
-                             "evaluate.outputs"),
-           fail();
-  const i64 classes = numel(file->summary.outputs[0].sizes);
-  if (classes == 0)
-    return diagnostics.error(o.program, "the program's first output has no elements",
-                             "evaluate.outputs"),
-           fail();
+  const i64 classes = classes_of(*file, diagnostics);
+  if (classes == 0) return fail();
   std::optional<std::vector<InputSeries>> inputs =
       read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
@@ -140,31 +166,15 @@ int evaluate(const EvaluateOptions& o) {
   const std::vector<i64> program_best = best_classes(first, classes);
   json["samples"] = samples;
   std::string summary = fmt::format("{}: {}\n", o.program, counted(samples, "sample"));
-  const auto report_top1 = [&](const char* who, const char* key, const std::vector<i64>& best) {
-    const i64 right = equal_count(best, *labels);
-    json[std::string(key) + "_top1"] = share(right, samples) / 100;
-    json[std::string(key) + "_right"] = right;
-    summary += fmt::format("top-1 {:<8} {:6.2f} %  ({} of {})\n", who, share(right, samples), right,
-                           samples);
-  };
-  if (labels) report_top1("program", "program", program_best);
-
+  if (labels) tell_top1("program", "program", program_best, *labels, samples, json, summary);
   if (!o.model.empty()) {
     inputs = file->as_numbers(std::move(*inputs));
     const std::optional<FloatOutputs> model =
         run_float_model(o.model, o.input_shapes, o.part, o.states, *inputs, samples, o.threads,
                         diagnostics, o.is_stream ? Sequence::one : Sequence::each_new);
-    if (!model) return fail();
-    if (model->outputs.empty() || model->outputs[0].size() != first.size()) {
-      diagnostics.add({Severity::error, o.model,
-                       "the model's first output has another size than the program's",
-                       std::to_string(model->outputs.empty() ? 0 : model->outputs[0].size()),
-                       std::to_string(first.size()), "model.outputs",
-                       "give the model that the program was compiled from"});
-      return fail();
-    }
+    if (!model || !has_output_of(*model, first.size(), o.model, diagnostics)) return fail();
     const std::vector<i64> model_best = best_classes(model->outputs[0], classes);
-    if (labels) report_top1("float", "model", model_best);
+    if (labels) tell_top1("float", "model", model_best, *labels, samples, json, summary);
     const i64 same = equal_count(program_best, model_best);
     json["model"] = o.model;
     json["agreement"] = share(same, samples) / 100;

@@ -98,6 +98,22 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
           {"source_bytes", source_bytes}};
 }
 
+std::string summary_of(std::string folder, const FirmwareProject& p, const FirmwareMemory& m,
+                       uint64_t sources, uint64_t source_bytes) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return fmt::format(
+      "{0}: {1}, {2} for the CPU, {3} for the NPU, {4} of the runtime ({5} KB)\n"
+      "flash: {6} bytes of models and inputs, and the code; RAM: {7} bytes planned, {8} of tables, "
+      "and the stack\n"
+      "build: cmake -S {0} -B {0}/build{9} && cmake --build {0}/build\n",
+      folder, counted(static_cast<long long>(p.models.size()), "model"),
+      counted(static_cast<long long>(p.kernels.cpu.size()), "kernel"),
+      p.npu && p.vendor_driver ? "the vendor's" : std::to_string(p.kernels.npu.size()),
+      counted(static_cast<long long>(sources), "file"), source_bytes / 1024,
+      m.models_bytes + m.inputs_bytes, m.planned_bytes + m.buffers_bytes, m.tables_bytes,
+      p.emulated ? "" : " -DMCUX_SDK=PATH");
+}
+
 std::vector<std::string> forms_of_c() {
   std::vector<std::string> forms = {"c", "hpp"};
   for (const CPackage& p : c_packages()) forms.emplace_back(p.form);
@@ -157,25 +173,11 @@ int firmware(const FirmwareOptions& o) {
         {Severity::note, o.output,
          "the tables were sized on this machine, whose pointers are larger than the board's", "",
          "", "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
-  std::string folder = o.output;
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   uint64_t source_bytes = 0, sources = 0;
   for (const auto& [name, content] : files)
     if (name.starts_with("deuteron/")) source_bytes += content.size(), ++sources;
-  return finish(
-      o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
-      fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
-                  "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} "
-                  "of tables, and the stack\n"
-                  "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n",
-                  folder, counted(static_cast<long long>(project.models.size()), "model"),
-                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"),
-                  project.npu && project.vendor_driver ? "the vendor's"
-                                                       : std::to_string(project.kernels.npu.size()),
-                  counted(static_cast<long long>(sources), "file"), source_bytes / 1024,
-                  memory->models_bytes + memory->inputs_bytes,
-                  memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder,
-                  folder, board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
+  return finish(o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
+                summary_of(o.output, project, *memory, sources, source_bytes));
 }
 
 }  // namespace

@@ -243,6 +243,29 @@ void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json
   }
 }
 
+// `called`: the kernels of a core for each call. `record`: those of the NPU.
+void tell_calls(const PteSummary& s, const std::optional<std::vector<CalledKernels>>& called,
+                const std::optional<SourceMap>& record, std::string& text, Json& json) {
+  text += "calls:\n";
+  for (size_t k = 0; k < s.calls.size(); ++k) {
+    const PteCall& c = s.calls[k];
+    text += fmt::format("  {:3} {}({})\n", k, c.op, fmt::join(c.args, ", "));
+    Json j = {{"op", c.op}, {"args", c.args}};
+    if (called) {
+      const CalledKernels& kernels = (*called)[k];
+      j["kernels"] = kernels.names, j["other_kernels"] = kernels.why_not;
+      if (!kernels.names.empty()) text += fmt::format("      {}\n", text_of(kernels));
+    }
+    if (const MapKernel* recorded = record ? record->call(static_cast<i64>(k)) : nullptr)
+      for (const MapKernel& kernel : recorded->inside) {
+        const std::string line = text_of(kernel, *record);
+        text += fmt::format("      {}\n", line);
+        j["npu_kernels"].push_back(line);
+      }
+    json.push_back(std::move(j));
+  }
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics, {}, o.method);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -280,33 +303,15 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   std::optional<SourceMap> record;
   if (diagnostics.has_errors() || !read_record(o, *file, record, diagnostics))
     return finish(o.json, diagnostics, {}, "");
-  for (size_t k = 0; k < s.calls.size(); ++k) {
-    const PteCall& c = s.calls[k];
-    ++counts[c.op];
-    json["calls"].push_back({{"op", c.op}, {"args", c.args}});
-    if (called)
-      json["calls"].back()["kernels"] = (*called)[k].names,
-      json["calls"].back()["other_kernels"] = (*called)[k].why_not;
-  }
+  for (const PteCall& c : s.calls) ++counts[c.op];
   json["operators"] = counts;
   if (!s.delegates.empty()) text += "delegates:\n";
   for (size_t i = 0; i < s.delegates.size(); ++i) {
     text += fmt::format("  {:3} {}", i, text_of(s.delegates[i]));
     json["delegates"].push_back(as_json(s.delegates[i]));
   }
-  text += "operators:\n" + lines_of_counts(counts) + "calls:\n";
-  for (size_t k = 0; k < s.calls.size(); ++k) {
-    text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
-    if (called && !(*called)[k].names.empty())
-      text += fmt::format("      {}\n", text_of((*called)[k]));
-    const MapKernel* recorded = record ? record->call(static_cast<i64>(k)) : nullptr;
-    if (!recorded) continue;
-    for (const MapKernel& kernel : recorded->inside) {
-      const std::string line = text_of(kernel, *record);
-      text += fmt::format("      {}\n", line);
-      json["calls"][k]["npu_kernels"].push_back(line);
-    }
-  }
+  text += "operators:\n" + lines_of_counts(counts);
+  tell_calls(s, called, record, text, json["calls"]);
   tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);
 }

@@ -81,22 +81,9 @@ class Search {
       return true;
     }
 
-    int64_t ceiling =
-        std::numeric_limits<int64_t>::max();  // the next block begins below the lowest possible end
-    for (const int32_t i : open) ceiling = std::min(ceiling, lowest_[i] + b_.block[i].size);
     std::vector<int32_t> rest;
     std::vector<std::pair<int32_t, int64_t>> raised;
-    std::vector<std::pair<int64_t, int32_t>>
-        candidates;  // lowest place first, then in the order of `open`
-    for (size_t k = 0; k < open.size(); ++k) {
-      const int32_t i = open[k];
-      const int64_t at = lowest_[i];
-      if (at >= ceiling || at < last_offset || (at == last_offset && i < last_index)) continue;
-      if (twin_[i] >= 0 && offset_[twin_[i]] < 0) continue;
-      candidates.emplace_back(at, static_cast<int32_t>(k));
-    }
-    std::sort(candidates.begin(), candidates.end());
-    for (const auto& [at, k] : candidates) {
+    for (const auto& [at, k] : next_places(open, last_offset, last_index)) {
       const int32_t i = open[k];
       const Block& block = b_.block[i];
       rest.clear();
@@ -123,6 +110,25 @@ class Search {
       if (spent_) return false;
     }
     return false;
+  }
+
+  // Where a block may be placed next, and its index in `open`: lowest place first.
+  std::vector<std::pair<int64_t, int32_t>> next_places(const std::vector<int32_t>& open,
+                                                       int64_t last_offset,
+                                                       int32_t last_index) const {
+    int64_t ceiling =
+        std::numeric_limits<int64_t>::max();  // the next block begins below the lowest possible end
+    for (const int32_t i : open) ceiling = std::min(ceiling, lowest_[i] + b_.block[i].size);
+    std::vector<std::pair<int64_t, int32_t>> places;
+    for (size_t k = 0; k < open.size(); ++k) {
+      const int32_t i = open[k];
+      const int64_t at = lowest_[i];
+      if (at >= ceiling || at < last_offset || (at == last_offset && i < last_index)) continue;
+      if (twin_[i] >= 0 && offset_[twin_[i]] < 0) continue;
+      places.emplace_back(at, static_cast<int32_t>(k));
+    }
+    std::sort(places.begin(), places.end());
+    return places;
   }
 
   // In each section, what is left lies above the lowest place that any of it can have.

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "base/check.h"
 #include "base/data/npy.h"
@@ -390,12 +387,6 @@ class InputReader {
   bool has_told_of_floats_ = false;
 };
 
-// Where element i lies, in the user's words.
-std::string position(i64 i, i64 per_sample) {
-  const i64 n = std::max<i64>(per_sample, 1);
-  return fmt::format("sample {}, index {}", i / n, i % n);
-}
-
 }  // namespace
 
 std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const i64> input) {
@@ -408,94 +399,6 @@ std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const
   if (!input.empty() && input[0] == 1 && equal(file.subspan(1), input.subspan(1)))
     return SampleCount{file[0], true};
   return std::nullopt;
-}
-
-std::optional<std::vector<std::byte>> convert(const Array& array, DType dtype, i64 per_sample,
-                                              const std::string& where, Diagnostics& diagnostics) {
-  const i64 n = array.elements();
-  std::vector<std::byte> out(static_cast<size_t>(n * bytes_of(dtype)));
-  const auto refuse = [&](std::string what, const char* rule, std::string fix = {}) {
-    diagnostics.error(where, std::move(what), rule, std::move(fix));
-    return std::nullopt;
-  };
-  const bool to_float =
-      dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
-  if (!to_float && array.type.kind == 'f') {
-    std::string fix = "give whole numbers of that type";
-    if (dtype == DType::s8)
-      fix =
-          "compile the model with `--io float` to give floats, or quantize them first: q = "
-          "clamp(round(x / scale) + zero_point, -128, 127) "
-          "with the scale and zero point that "
-          "`compile --json` reports for the input";
-    return refuse(fmt::format("holds {} where the input takes {}", to_text(array.type),
-                              to_text(element_of(dtype))),
-                  "input.dtype", fix);
-  }
-  if (dtype == DType::bf16 ||
-      ((dtype == DType::f16 || dtype == DType::f64) && !(array.type == element_of(dtype))))
-    return refuse(
-        fmt::format("holds {} where the input takes {}", to_text(array.type), name_of(dtype)),
-        "input.dtype");
-  if (array.type == element_of(dtype) && !to_float && dtype != DType::b8)
-    return array.bytes;  // nothing can be wrong
-
-  // The usual case in one pass that the compiler can vectorize; the loop below then finds which
-  // value it was.
-  if (dtype == DType::f32 && array.type == element_of(dtype)) {
-    bool finite = true;
-    for (i64 i = 0; i < n; ++i) {
-      uint32_t bits;
-      std::memcpy(&bits, array.bytes.data() + i * 4, 4);
-      finite &= (bits & 0x7f800000u) != 0x7f800000u;
-    }
-    if (finite) return array.bytes;
-  }
-  for (i64 i = 0; i < n; ++i) {
-    if (to_float) {
-      const double v = element_as_double(array, i);
-      if (!std::isfinite(v))
-        return refuse(fmt::format("{} is {}", position(i, per_sample), v), "input.not_finite",
-                      "inputs must be finite numbers");
-      if (dtype != DType::f32) continue;
-      const float f = static_cast<float>(v);
-      i64 whole = 0;
-      const bool exact =
-          array.type.kind == 'f' ||
-          (element_as_integer(array, i, &whole) && std::abs(static_cast<double>(whole)) <= 9.2e18 &&
-           static_cast<i64>(f) == whole);
-      if (!std::isfinite(f))
-        return refuse(fmt::format("{} is {}, which is beyond float32", position(i, per_sample), v),
-                      "input.range");
-      if (!exact)
-        return refuse(fmt::format("{} is {:.0f}, which float32 cannot hold exactly",
-                                  position(i, per_sample), v),
-                      "input.range");
-      std::memcpy(out.data() + i * 4, &f, 4);
-      continue;
-    }
-    i64 v = 0;
-    const bool fits_i64 = element_as_integer(array, i, &v);
-    const i64 width = bytes_of(dtype) * 8;
-    const i64 low = dtype == DType::b8 || dtype == DType::u8 ? 0
-                    : width == 64                            ? std::numeric_limits<i64>::min()
-                                                             : -(i64{1} << (width - 1));
-    const i64 high = dtype == DType::b8   ? 1
-                     : dtype == DType::u8 ? 255
-                     : width == 64        ? std::numeric_limits<i64>::max()
-                                          : (i64{1} << (width - 1)) - 1;
-    if (!fits_i64 || v < low || v > high) {
-      diagnostics.add({Severity::error, where,
-                       fmt::format("{} is outside what the input takes ({})",
-                                   position(i, per_sample), to_text(element_of(dtype))),
-                       fits_i64 ? std::to_string(v) : "above 2^63 - 1",
-                       fmt::format("{} to {}", low, high), "input.range", ""});
-      return std::nullopt;
-    }
-    std::memcpy(out.data() + i * bytes_of(dtype), &v,
-                static_cast<size_t>(bytes_of(dtype)));  // little-endian: the low bytes come first
-  }
-  return to_float && dtype != DType::f32 ? array.bytes : out;
 }
 
 std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths,

@@ -297,6 +297,72 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
   return BoardExit::done;
 }
 
+BoardExit load_program(const Job& job, void* file, Program* program, Needs* needs) {
+  Status status = start_backends(kAllKernels);
+#ifdef DEUTERON_TRACE
+  if (status.ok() && job.profile_events)
+    if (const Status clock = start_trace(job); !clock.ok()) {
+      Line("@clock ").text(clock.op).text(" ").text(clock.detail).print();
+      return BoardExit::no_clock;
+    }
+  const uint64_t began = status.ok() && job.profile_events ? tracer.now() : 0;
+#else
+  if (job.profile_events) return bad_job("this runner was built without the tracer");
+#endif
+  if (!status.ok()) return load_failed(status);
+  if (status = measure_counted({file, job.program_bytes}, needs); !status.ok())
+    return load_failed(status);
+#ifdef DEUTERON_TRACE
+  if (job.profile_events) tracer.check = {began, tracer.now()};
+#endif
+  Line("@needs planned ")
+      .number(needs->planned_bytes)
+      .text(" tables ")
+      .number(needs->tables_bytes)
+      .print();
+  Loading loading{
+      program, {file, job.program_bytes}, {take(needs->tables_bytes), needs->tables_bytes}, {}, {}};
+#ifdef DEUTERON_TRACE
+  loading.trace = job.profile_events ? &tracer : nullptr;
+#endif
+  if (!loading.tables.data)
+    return does_not_fit("tables", needs->tables_bytes, job.program_bytes, *needs);
+  loading.planned = {take(needs->planned_bytes), needs->planned_bytes};
+  if (!loading.planned.data)
+    return does_not_fit("planned", needs->planned_bytes, job.program_bytes, *needs);
+  const uint64_t n = count_instructions(load, &loading);
+  if (!loading.status.ok()) return load_failed(loading.status);
+  Line("@load ").number(n).print();
+  return BoardExit::done;
+}
+
+// Does the program take the inputs that the job has? `largest`: of its inputs, in bytes.
+BoardExit match_inputs(const Program& program, const Job& job, const uint32_t* expected,
+                       uint32_t* largest) {
+  if (job.samples > 0 && static_cast<uint32_t>(program.input_count()) != job.inputs) {
+    Line("@job the program has ")
+        .signed_number(program.input_count())
+        .text(" inputs, the job ")
+        .number(job.inputs)
+        .print();
+    return BoardExit::bad_job;
+  }
+  for (int32_t i = 0; i < program.input_count(); i++) {
+    const uint32_t bytes = bytes_of(program.input(i));
+    if (bytes > *largest) *largest = bytes;
+    if (job.samples == 0 || bytes == expected[i]) continue;
+    Line("@job input ")
+        .signed_number(i)
+        .text(" has ")
+        .number(expected[i])
+        .text(" bytes, the program takes ")
+        .number(bytes)
+        .print();
+    return BoardExit::bad_job;
+  }
+  return BoardExit::done;
+}
+
 BoardExit run_program(const Job& job, int in, const char* output_path,
                       [[maybe_unused]] const char* profile_path) {
   uint32_t expected[64], largest = 0;
@@ -313,63 +379,9 @@ BoardExit run_program(const Job& job, int in, const char* output_path,
     return file_error("the job file ends within the program");
 
   static Program program;
-  Status status = start_backends(kAllKernels);
-#ifdef DEUTERON_TRACE
-  if (status.ok() && job.profile_events)
-    if (const Status clock = start_trace(job); !clock.ok()) {
-      Line("@clock ").text(clock.op).text(" ").text(clock.detail).print();
-      return BoardExit::no_clock;
-    }
-  const uint64_t began = status.ok() && job.profile_events ? tracer.now() : 0;
-#else
-  if (job.profile_events) return bad_job("this runner was built without the tracer");
-#endif
-  if (!status.ok()) return load_failed(status);
-  if (status = measure_counted({file, job.program_bytes}, &needs); !status.ok())
-    return load_failed(status);
-#ifdef DEUTERON_TRACE
-  if (job.profile_events) tracer.check = {began, tracer.now()};
-#endif
-  Line("@needs planned ")
-      .number(needs.planned_bytes)
-      .text(" tables ")
-      .number(needs.tables_bytes)
-      .print();
-  Loading loading{
-      &program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};
-#ifdef DEUTERON_TRACE
-  loading.trace = job.profile_events ? &tracer : nullptr;
-#endif
-  if (!loading.tables.data)
-    return does_not_fit("tables", needs.tables_bytes, job.program_bytes, needs);
-  loading.planned = {take(needs.planned_bytes), needs.planned_bytes};
-  if (!loading.planned.data)
-    return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
-  const uint64_t n = count_instructions(load, &loading);
-  if (!loading.status.ok()) return load_failed(loading.status);
-  Line("@load ").number(n).print();
-
-  if (job.samples > 0 && static_cast<uint32_t>(program.input_count()) != job.inputs) {
-    Line("@job the program has ")
-        .signed_number(program.input_count())
-        .text(" inputs, the job ")
-        .number(job.inputs)
-        .print();
-    return BoardExit::bad_job;
-  }
-  for (int32_t i = 0; i < program.input_count(); i++) {
-    const uint32_t bytes = bytes_of(program.input(i));
-    if (bytes > largest) largest = bytes;
-    if (job.samples == 0 || bytes == expected[i]) continue;
-    Line("@job input ")
-        .signed_number(i)
-        .text(" has ")
-        .number(expected[i])
-        .text(" bytes, the program takes ")
-        .number(bytes)
-        .print();
-    return BoardExit::bad_job;
-  }
+  BoardExit end = load_program(job, file, &program, &needs);
+  if (end == BoardExit::done) end = match_inputs(program, job, expected, &largest);
+  if (end != BoardExit::done) return end;
   for (int32_t i = 0; i < program.output_count(); i++)
     Line("@output ").signed_number(i).text(" ").number(bytes_of(program.output(i))).print();
   void* staging = take(largest);
@@ -380,7 +392,7 @@ BoardExit run_program(const Job& job, int in, const char* output_path,
   if (job.profile_events) give_room(job);
 #endif
   count_npu_apart(program, job);
-  const BoardExit end = run_samples(program, program, job, in, out, staging);
+  end = run_samples(program, program, job, in, out, staging);
 #ifdef DEUTERON_TRACE
   if (end == BoardExit::done && job.profile_events)
     return write_profile(program, {file, job.program_bytes}, profile_path);

@@ -268,6 +268,25 @@ class PrecisionSearch {
   i64 tries_left_;
 };
 
+PrecisionDecision decision_for(PrecisionSearch& search, const MixedPrecision& limits,
+                               const Choice* chosen) {
+  PrecisionDecision decision;
+  decision.max_cost = limits.max_cost, decision.target_db = limits.target_db;
+  bool is_on_curve = false;
+  for (const Choice* c : search.curve()) {
+    if (c == chosen) is_on_curve = true, decision.chosen = decision.curve.size();
+    decision.curve.push_back(search.described(*c));
+  }
+  if (!is_on_curve) {  // the cheapest that reaches the target
+    const auto at =
+        std::ranges::upper_bound(decision.curve, chosen->size.instructions, {},
+                                 [](const PrecisionChoice& c) { return c.size.instructions; });
+    decision.chosen = static_cast<size_t>(at - decision.curve.begin());
+    decision.curve.insert(at, search.described(*chosen));
+  }
+  return decision;
+}
+
 }  // namespace
 
 std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best,
@@ -310,20 +329,7 @@ std::optional<PrecisionDecision> choose_precision(QuantizationCandidate& best,
                          : "ask for fewer dB, or calibrate with more samples"});
     return std::nullopt;
   }
-  PrecisionDecision decision;
-  decision.max_cost = limits.max_cost, decision.target_db = limits.target_db;
-  bool is_on_curve = false;
-  for (const Choice* c : search.curve()) {
-    if (c == chosen) is_on_curve = true, decision.chosen = decision.curve.size();
-    decision.curve.push_back(search.described(*c));
-  }
-  if (!is_on_curve) {  // the cheapest that reaches the target
-    const auto at =
-        std::ranges::upper_bound(decision.curve, chosen->size.instructions, {},
-                                 [](const PrecisionChoice& c) { return c.size.instructions; });
-    decision.chosen = static_cast<size_t>(at - decision.curve.begin());
-    decision.curve.insert(at, search.described(*chosen));
-  }
+  PrecisionDecision decision = decision_for(search, limits, chosen);
   if (everywhere) decision.int16_everywhere = search.described(*everywhere);
   best = search.candidate(*chosen);
   best.moments = nullptr, best.options.rounded = nullptr;  // they belong to these parts

@@ -141,7 +141,8 @@ struct Marks {
       : any(count), symmetric(count), is_made(count), dtype(count, DType::s8) {}
   // makes: an operator whose result it is, which decides; without one it is int16 if any reader
   // wants that.
-  void add(ValueId v, const QuantSpec& spec, bool makes) {
+  void add(const Graph& g, ValueId v, const QuantSpec& spec, bool makes) {
+    if (g.is_constant(v) || spec.gran == Gran::none) return;
     any[v] = true;
     if (makes || (!is_made[v] && spec.dtype == DType::s16)) dtype[v] = spec.dtype;
     is_made[v] = is_made[v] || makes;
@@ -226,6 +227,45 @@ static void give_own_steps(const Graph& g, const Marks& marks,
   });
 }
 
+static void mark_number_call(const Graph& g, const Node& node, const NumberCall& call, Marks& marks,
+                             std::vector<Join>& joined) {
+  static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
+  if (call.use != NumberUse::compared) marks.add(g, node.outputs[0], kSteps, true);
+  for (const size_t k : call.operands) {
+    marks.add(g, node.inputs[k], kSteps, false);
+    if (call.use == NumberUse::moved && !g.is_constant(node.inputs[k]))
+      joined.push_back({node.inputs[k], node.outputs[0]});
+  }
+}
+
+static void mark_operator(const Graph& g, NodeId n, std::span<const QuantSpec> specs, Marks& marks,
+                          std::vector<Join>& joined) {
+  const Node& node = g.nodes[n];
+  // Operands and results that share parameters share those of the first operand that is computed.
+  const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                     [&](ValueId v) { return !g.is_constant(v); });
+  const ValueId first = computed == node.inputs.end() ? -1 : *computed;
+  const QuantSpec& result = result_spec(specs);
+  const NodeId among =
+      node.inputs.size() > 1 && operand_spec(specs, 1).gran == Gran::shared ? n : -1;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const QuantSpec& spec = operand_spec(specs, k);
+    if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
+    marks.add(g, node.inputs[k], spec, false);
+    if (spec.gran != Gran::shared || g.is_constant(node.inputs[k])) continue;
+    joined.push_back({node.inputs[k], first, among});
+    if (result.gran == Gran::shared)
+      joined.push_back(
+          {node.inputs[k], node.outputs[0], among});  // where the first is of the other dtype
+  }
+  for (i64 k = 1; k < state_results(node.op); ++k)
+    joined.push_back({node.outputs[k], node.outputs[0]});
+  for (const ValueId v : node.outputs) {
+    marks.add(g, v, result, true);
+    if (result.gran == Gran::shared && first >= 0) joined.push_back({first, v, among});
+  }
+}
+
 QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options,
                                    Diagnostics& diagnostics,
                                    std::span<const Observation> observations) {
@@ -236,9 +276,6 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   plan.precision = precision_of_nodes(g, options);
   UnionFind same(g.values.size());
   Marks marks(g.values.size());
-  const auto mark = [&](ValueId v, const QuantSpec& spec, bool makes) {
-    if (!g.is_constant(v) && spec.gran != Gran::none) marks.add(v, spec, makes);
-  };
   std::vector<Join> joined;
   const std::vector<bool> is_border = border_nodes(g);
   const std::vector<bool> in_float =
@@ -250,14 +287,8 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     const auto* kernel = call_of(node.op);
     if (const auto call = kernel ? number_call(*kernel) : std::nullopt;
         call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {
-      static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
       plan.quantized[n] = true;
-      if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps, true);
-      for (const size_t k : call->operands) {
-        mark(node.inputs[k], kSteps, false);
-        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k]))
-          joined.push_back({node.inputs[k], node.outputs[0]});
-      }
+      mark_number_call(g, node, *call, marks, joined);
       continue;
     }
     const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.precision[n]);
@@ -269,31 +300,9 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       continue;
     }
     plan.quantized[n] = true;
-    // Operands and results that share parameters share those of the first operand that is computed.
-    const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(),
-                                       [&](ValueId v) { return !g.is_constant(v); });
-    const ValueId first = computed == node.inputs.end() ? -1 : *computed;
-    const QuantSpec& result = result_spec(specs);
-    const NodeId among = node.inputs.size() > 1 && operand_spec(specs, 1).gran == Gran::shared
-                             ? static_cast<NodeId>(n)
-                             : -1;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      const QuantSpec& spec = operand_spec(specs, k);
-      if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
-      mark(node.inputs[k], spec, false);
-      if (spec.gran != Gran::shared || g.is_constant(node.inputs[k])) continue;
-      joined.push_back({node.inputs[k], first, among});
-      if (result.gran == Gran::shared)
-        joined.push_back(
-            {node.inputs[k], node.outputs[0], among});  // where the first is of the other dtype
-    }
-    for (i64 k = 1; k < state_results(node.op); ++k)
-      joined.push_back({node.outputs[k], node.outputs[0]});
-    for (const ValueId v : node.outputs) {
-      mark(v, result, true);
-      if (result.gran == Gran::fixed) plan.fixed[v] = result;
-      if (result.gran == Gran::shared && first >= 0) joined.push_back({first, v, among});
-    }
+    mark_operator(g, static_cast<NodeId>(n), specs, marks, joined);
+    if (const QuantSpec& result = result_spec(specs); result.gran == Gran::fixed)
+      for (const ValueId v : node.outputs) plan.fixed[v] = result;
   }
   give_own_steps(g, marks, observations, joined);
   for (const Join& j : joined)

@@ -328,6 +328,31 @@ std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& sa
   return choice;
 }
 
+// What is tried on the best of the candidates of an int8 program, one after the other: what helps
+// stays, and `policy` says so. False, with a diagnostic: a trial failed.
+bool keep_what_helps(QuantizationCandidate& best, const QuantizeOptions& options,
+                     Yardstick& yardstick, Measured& all, std::string& policy,
+                     Diagnostics& diagnostics) {
+  if (yardstick.has_time_to_observe_and_score()) {
+    const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, all, diagnostics);
+    if (!own) return false;
+    if (*own) policy += ", means with scales of their own";
+  }
+  if (keep_linear_layers(best, yardstick, all)) policy += ", linear layers by tensor";
+  std::optional<double> together;
+  if (options.correct_bias && yardstick.has_time_to_observe_and_score())
+    together = keep_weights_together(best, yardstick, all);
+  if (together) {
+    policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
+  } else if (options.correct_bias && options.choose_bias_correction) {
+    const double gain = keep_corrected_biases(best, yardstick, all);
+    policy += fmt::format(", biases {} ({:+.2f} dB)",
+                          best.options.correct_bias ? "corrected" : "not corrected",
+                          std::abs(gain) < 0.005 ? 0.0 : gain);
+  }
+  return true;
+}
+
 std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
                                          const QuantizeOptions& options, int threads,
                                          Diagnostics& diagnostics, const Limits& limits) {
@@ -360,23 +385,8 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
       std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   QuantizationChoice choice;
   choice.policy = best.name + of_borders(scaled);
-  if (is_int8 && yardstick.has_time_to_observe_and_score()) {
-    const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, all, diagnostics);
-    if (!own) return std::nullopt;
-    if (*own) choice.policy += ", means with scales of their own";
-  }
-  if (is_int8 && keep_linear_layers(best, yardstick, all))
-    choice.policy += ", linear layers by tensor";
-  std::optional<double> together;
-  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score())
-    together = keep_weights_together(best, yardstick, all);
-  if (together) choice.policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
-  else if (is_int8 && options.correct_bias && options.choose_bias_correction) {
-    const double gain = keep_corrected_biases(best, yardstick, all);
-    choice.policy += fmt::format(", biases {} ({:+.2f} dB)",
-                                 best.options.correct_bias ? "corrected" : "not corrected",
-                                 std::abs(gain) < 0.005 ? 0.0 : gain);
-  }
+  if (is_int8 && !keep_what_helps(best, options, yardstick, all, choice.policy, diagnostics))
+    return std::nullopt;
   if (mixed) {
     all.clear();  // what is compared with is mixed, too
     choice.precision = choose_precision(best, *mixed, yardstick, all, diagnostics);

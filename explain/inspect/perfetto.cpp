@@ -17,6 +17,26 @@ Json name_event(const char* what, int thread, const char* name) {
   return j;
 }
 
+Json memory_event(double us, i64 bytes) {
+  return {{"name", "memory alive"},
+          {"ph", "C"},
+          {"pid", kProcess},
+          {"ts", us},
+          {"args", {{"bytes", bytes}}}};
+}
+
+Json args_of(const TimeSlice& s, const Profile& p) {
+  Json args = {{"ticks", s.ticks}, {"run", s.run}};
+  if (s.instruction >= 0) args["instruction"] = s.instruction;
+  if (s.row < 0) return args;
+  const ProfileRow& r = p.kernels[s.row];
+  if (!r.detail.empty()) args["operators"] = r.detail;
+  if (!r.module.empty()) args["module"] = r.module;
+  if (r.added) args["added"] = true;
+  if (r.macs > 0 && r.calls > 0) args["multiply-adds"] = r.macs / r.calls;
+  return args;
+}
+
 }  // namespace
 
 std::vector<i64> alive_by_call(const SourceMap& map) {
@@ -47,15 +67,6 @@ std::string perfetto_json(const Profile& p, const SourceMap* map) {
   if (npu) events.push_back(name_event("thread_name", kNpu, "NPU"));
   const std::vector<i64> alive = map ? alive_by_call(*map) : std::vector<i64>();
   for (const TimeSlice& s : p.slices) {
-    Json args = {{"ticks", s.ticks}, {"run", s.run}};
-    if (s.instruction >= 0) args["instruction"] = s.instruction;
-    if (s.row >= 0) {
-      const ProfileRow& r = p.kernels[s.row];
-      if (!r.detail.empty()) args["operators"] = r.detail;
-      if (!r.module.empty()) args["module"] = r.module;
-      if (r.added) args["added"] = true;
-      if (r.macs > 0 && r.calls > 0) args["multiply-adds"] = r.macs / r.calls;
-    }
     events.push_back({{"name", s.name},
                       {"cat", s.npu               ? "npu"
                               : s.instruction < 0 ? "runtime"
@@ -65,19 +76,11 @@ std::string perfetto_json(const Profile& p, const SourceMap* map) {
                       {"tid", s.npu ? kNpu : kCpu},
                       {"ts", s.start * to_us},
                       {"dur", (s.end - s.start) * to_us},
-                      {"args", std::move(args)}});
+                      {"args", args_of(s, p)}});
     if (!s.npu && s.instruction >= 0 && s.instruction < static_cast<i64>(alive.size()))
-      events.push_back({{"name", "memory alive"},
-                        {"ph", "C"},
-                        {"pid", kProcess},
-                        {"ts", s.start * to_us},
-                        {"args", {{"bytes", alive[s.instruction]}}}});
+      events.push_back(memory_event(s.start * to_us, alive[s.instruction]));
     if (s.name == "Method::execute" && !alive.empty())
-      events.push_back({{"name", "memory alive"},
-                        {"ph", "C"},
-                        {"pid", kProcess},
-                        {"ts", s.end * to_us},
-                        {"args", {{"bytes", 0}}}});
+      events.push_back(memory_event(s.end * to_us, 0));
   }
   // Viewers want counters in order of time.
   std::stable_sort(events.begin(), events.end(), [](const Json& a, const Json& b) {

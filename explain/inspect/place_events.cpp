@@ -23,10 +23,8 @@ static bool may_hold(const DumpEvent& outer, const DumpEvent& inner) {
   return inner.instruction == outer.instruction && !is_framework(inner);
 }
 
-// Events come in order of their ends. What starts after a later one starts, and has no place yet,
-// lies inside that.
-std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
-                                      const ProfileClocks& clocks, bool mixed) {
+// The events with whose clock each goes by, and when it begins and ends by that.
+static std::vector<PlacedEvent> timed_events(const DumpRun& run, const NpuEvents& npu, bool mixed) {
   std::vector<PlacedEvent> list;
   std::set<i64> with_kernel;  // instructions
   for (const DumpEvent& e : run.events)
@@ -49,6 +47,12 @@ std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
     last[p.npu] = p.end;
     list.push_back(p);
   }
+  return list;
+}
+
+// Those of the CPU's clock come in order of their ends. What starts after a later one starts, and
+// has no place yet, lies inside that.
+static void put_inside_by_time(std::vector<PlacedEvent>& list) {
   std::vector<size_t> open;  // without a parent so far
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].npu) continue;
@@ -61,8 +65,11 @@ std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
     }
     open.push_back(i);
   }
-  // By the NPU's clock: they belong to the call of their instruction before them, or where there is
-  // none yet to the next one, and are less of its own time where both clocks can be compared.
+}
+
+// Those of the NPU's clock belong to the call of their instruction before them, or where there is
+// none yet to the next one, and are less of its own time where both clocks can be compared.
+static void put_inside_calls(std::vector<PlacedEvent>& list, const ProfileClocks& clocks) {
   std::map<i64, std::vector<size_t>> waiting;
   std::map<i64, size_t> call_of;
   const auto give = [&](size_t inner, size_t call) {
@@ -84,6 +91,13 @@ std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
       waiting.erase(e.instruction);
     }
   }
+}
+
+std::vector<PlacedEvent> place_events(const DumpRun& run, const NpuEvents& npu,
+                                      const ProfileClocks& clocks, bool mixed) {
+  std::vector<PlacedEvent> list = timed_events(run, npu, mixed);
+  put_inside_by_time(list);
+  put_inside_calls(list, clocks);
   for (size_t i = list.size(); i-- > 0;) {
     const PlacedEvent& p = list[i];
     list[i].inside_method = p.event->name == "Method::execute" || !is_framework(*p.event) ||

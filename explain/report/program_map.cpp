@@ -178,13 +178,13 @@ class MapWriter {
     return "only says how its operand lies in memory";
   }
 
-  SortedJson operators(const SortedJson& calls) {
-    // The call that does most for an operator decides where it is said to be.
-    struct Where {
-      std::string placement, reason;
-      i64 macs = -1;
-      bool added = true;
-    };
+  struct Where {
+    std::string placement, reason;
+    i64 macs = -1;
+    bool added = true;
+  };
+  // By operator: the call that does most for it decides where it is said to be.
+  std::vector<Where> places(const SortedJson& calls) const {
     std::vector<Where> where(static_cast<size_t>(user_.count()));
     const auto note = [&](const SortedJson& ids, const std::string& placement,
                           const std::string& reason, i64 macs, bool added) {
@@ -206,6 +206,11 @@ class MapWriter {
       for (const SortedJson& w : call["without_kernel"])
         note(SortedJson::array({w["operator"]}), placement, w["reason"], 0, false);
     }
+    return where;
+  }
+
+  SortedJson operators(const SortedJson& calls) {
+    std::vector<Where> where = places(calls);
     SortedJson list = SortedJson::array();
     for (size_t s = 0; s < g_.sources.size(); ++s) {
       const i32 id = user_.id_of(static_cast<i32>(s));

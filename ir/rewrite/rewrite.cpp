@@ -34,6 +34,8 @@ class Rewriter {
   void renumber_keys();
   void redirect(ValueId old_value, ValueId new_value, NodeId first_new_node,
                 std::vector<NodeId>& redirected);
+  void append(Patch& patch, NodeId first_new_node);
+  void note_folded(const std::vector<Node>& died, std::string reason);
   std::vector<Node> bury(std::vector<NodeId> candidates);
   void give_origins(NodeId first_new_node, const std::vector<Node>& died,
                     const Origin& root_origin);
@@ -229,6 +231,35 @@ void Rewriter::give_origins(NodeId first_new_node, const std::vector<Node>& died
     count_origin(g_.nodes[n].origin, 1);
 }
 
+// The values and the nodes of a patch, in no order yet.
+void Rewriter::append(Patch& patch, NodeId first_new_node) {
+  for (Patch::NewValue& value : patch.values)
+    g_.values.push_back({std::move(value.name), std::move(value.type), std::move(value.constant)});
+  uses_.producer.resize(g_.values.size(), -1);
+  uses_.readers.resize(g_.values.size());
+  uses_.output_uses.resize(g_.values.size(), 0);
+  for (Node& node : patch.nodes) {
+    const auto n = static_cast<NodeId>(g_.nodes.size());
+    for (const ValueId v : node.inputs) {
+      uses_.readers[v].push_back(n);
+      if (uses_.producer[v] >= 0 && uses_.producer[v] < first_new_node)
+        dirty_.insert(uses_.producer[v]);
+    }
+    for (const ValueId v : node.outputs) uses_.producer[v] = n;
+    g_.nodes.push_back(std::move(node));
+  }
+}
+
+// What no node carries any more is told as folded.
+void Rewriter::note_folded(const std::vector<Node>& died, std::string reason) {
+  Origin vanished;
+  for (const Node& node : died)
+    for (const i32 id : node.origin)
+      if (carriers_[id] == 0) vanished = merge(vanished, {id});
+  if (!vanished.empty())
+    g_.folded.push_back({std::move(vanished), reason.empty() ? "not needed" : std::move(reason)});
+}
+
 void Rewriter::apply(Patch patch, NodeId root) {
   DEUTERON_CHECK(root >= 0 && root < static_cast<NodeId>(g_.nodes.size()) && alive(root),
                  fmt::format("node {}", root));
@@ -246,21 +277,7 @@ void Rewriter::apply(Patch patch, NodeId root) {
   check_nodes(patch, root, after_root, first_new_value);
   name_values(patch, root, first_new_value);
 
-  for (Patch::NewValue& value : patch.values)
-    g_.values.push_back({std::move(value.name), std::move(value.type), std::move(value.constant)});
-  uses_.producer.resize(g_.values.size(), -1);
-  uses_.readers.resize(g_.values.size());
-  uses_.output_uses.resize(g_.values.size(), 0);
-  for (Node& node : patch.nodes) {
-    const auto n = static_cast<NodeId>(g_.nodes.size());
-    for (const ValueId v : node.inputs) {
-      uses_.readers[v].push_back(n);
-      if (uses_.producer[v] >= 0 && uses_.producer[v] < first_new_node)
-        dirty_.insert(uses_.producer[v]);
-    }
-    for (const ValueId v : node.outputs) uses_.producer[v] = n;
-    g_.nodes.push_back(std::move(node));
-  }
+  append(patch, first_new_node);
   link(first_new_node, new_nodes, root, after_root);
 
   const Origin root_origin = g_.nodes[root].origin;
@@ -285,13 +302,7 @@ void Rewriter::apply(Patch patch, NodeId root) {
                                            name_of(g_.nodes[n].op), fmt::join(root_origin, ", ")));
     dirty_.insert(n);
   }
-  Origin vanished;
-  for (const Node& node : died)
-    for (const i32 id : node.origin)
-      if (carriers_[id] == 0) vanished = merge(vanished, {id});
-  if (!vanished.empty())
-    g_.folded.push_back(
-        {std::move(vanished), patch.reason.empty() ? "not needed" : std::move(patch.reason)});
+  note_folded(died, std::move(patch.reason));
 }
 
 bool Rewriter::try_rules(std::span<const Rule> rules, const RuleContext& context, NodeId n) {

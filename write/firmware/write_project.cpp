@@ -261,6 +261,39 @@ std::string_view how_to_build(const FirmwareProject& p) {
          "comes on the debug UART, 115200 baud\n";
 }
 
+std::string table_of(std::span<const FirmwareModel> models) {
+  std::string text =
+      "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | "
+      "--- | --- | --- | --- | --- |\n";
+  for (const FirmwareModel& m : models) {
+    uint64_t inputs = 0;
+    for (const auto& i : m.inputs) inputs += i.size();
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs,
+                        m.tables_bytes, m.planned_bytes, m.from);
+  }
+  return text;
+}
+
+std::string how_to_compare(std::span<const FirmwareModel> models) {
+  std::string text = "The same on a computer:\n\n```\n";
+  for (const FirmwareModel& m : models) {
+    text += fmt::format("deuteron run models/{}.pte", m.name);
+    for (size_t i = 0; i < m.inputs.size(); ++i)
+      text += fmt::format(" --input models/{}.input{}.npy", m.name, i);
+    text += " --output-dir out/\n";
+  }
+  return text + "```\n";
+}
+
+constexpr const char* kFilesOfProject =
+    "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, "
+    "`neutron_kernels.c` | the tables of kernels, "
+    "from `firmware.sel` |\n"
+    "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| "
+    "`settings.cmake`, `toolchain.cmake`, "
+    "`memory.ld` | the board |\n"
+    "| `deuteron/` | the runtime |\n";
+
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text = fmt::format(
       "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a "
@@ -268,15 +301,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
       "with the host's.\n\n"
       "```\n{}```\n\n",
       p.board, how_to_build(p));
-  text +=
-      "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | "
-      "--- | --- | --- | --- | --- |\n";
-  for (const FirmwareModel& m : p.models) {
-    uint64_t inputs = 0;
-    for (const auto& i : m.inputs) inputs += i.size();
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs,
-                        m.tables_bytes, m.planned_bytes, m.from);
-  }
+  text += table_of(p.models);
   text += fmt::format(
       "\nSizes in bytes. Flash: {} for models and inputs, and the code; the build prints it part "
       "by part. RAM: {} of tables, {} of planned "
@@ -304,14 +329,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
       p.kernels.cpu.size(),
       p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile,
       kSelectionFile);
-  text += "The same on a computer:\n\n```\n";
-  for (const FirmwareModel& m : p.models) {
-    text += fmt::format("deuteron run models/{}.pte", m.name);
-    for (size_t i = 0; i < m.inputs.size(); ++i)
-      text += fmt::format(" --input models/{}.input{}.npy", m.name, i);
-    text += " --output-dir out/\n";
-  }
-  text += "```\n";
+  text += how_to_compare(p.models);
   if (p.npu && p.vendor_driver)
     text +=
         "\nThe NPU: the vendor's driver, which is not part of this project: "
@@ -328,15 +346,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
         "\nThe NPU does not reach the flash: {} bytes of models are copied to POOL before anything "
         "runs.\n",
         memory.copied_bytes);
-  text +=
-      "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, "
-      "`neutron_kernels.c` | the tables of kernels, "
-      "from `firmware.sel` |\n"
-      "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| "
-      "`settings.cmake`, `toolchain.cmake`, "
-      "`memory.ld` | the board |\n"
-      "| `deuteron/` | the runtime |\n";
-  return text;
+  return text + kFilesOfProject;
 }
 
 }  // namespace
@@ -344,6 +354,22 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 uint64_t board_region(const RuntimeSources& runtime, std::string_view board,
                       std::string_view region) {
   return region_bytes(runtime_file(runtime, fmt::format("boards/{}/memory.ld", board)), region);
+}
+
+// Of the board's linker script. Empty, with a diagnostic: it has none of that name.
+static std::string region_of(const FirmwareBuffer& b, std::string_view script,
+                             const std::string& board, const std::string& model,
+                             Diagnostics& diagnostics) {
+  std::string region = region_called(script, b.memory);
+  if (region.empty())
+    diagnostics.error(
+        "board " + board,
+        fmt::format("has no memory `{}`, where {} has {} bytes", b.memory, model, b.bytes),
+        "firmware.memory_name",
+        fmt::format("its memories: {}; name those in the target's [[memory]], or write "
+                    "REGION_ALIAS(\"{}\", RAM) into the board's memory.ld",
+                    regions_of(script), in_capitals(b.memory)));
+  return region;
 }
 
 uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
@@ -363,25 +389,15 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
     if (model.buffers.empty())
       m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
   }
-  uint64_t ram_buffers = 0, pool_buffers = 0, code_buffers = 0;
+  std::map<std::string, uint64_t> buffers_in;  // by region
   for (const FirmwareModel& model : p.models)
     for (const FirmwareBuffer& b : model.buffers) {
-      const std::string region = region_called(script, b.memory);
-      if (region.empty())
-        diagnostics.error(
-            "board " + p.board,
-            fmt::format("has no memory `{}`, where {} has {} bytes", b.memory, model.from, b.bytes),
-            "firmware.memory_name",
-            fmt::format(
-                "its memories: {}; name those in the target's [[memory]], or write REGION_ALIAS("
-                "\"{}\", RAM) into the board's memory.ld",
-                regions_of(script), in_capitals(b.memory)));
-      m.region[b.memory] = region;
+      m.region[b.memory] = region_of(b, script, p.board, model.from, diagnostics);
       m.buffers_bytes += aligned(b.bytes);
-      (region == "RAM"    ? ram_buffers
-       : region == "CODE" ? code_buffers
-                          : pool_buffers) += aligned(b.bytes);
+      buffers_in[m.region[b.memory]] += aligned(b.bytes);
     }
+  const uint64_t ram_buffers = buffers_in["RAM"], code_buffers = buffers_in["CODE"],
+                 pool_buffers = m.buffers_bytes - ram_buffers - code_buffers;
   const uint64_t in_code = m.models_bytes + m.inputs_bytes + code_buffers + kRoomForCode;
   m.models_in_pool = p.emulated && in_code > code;
   m.planned_in_pool =

@@ -57,6 +57,21 @@ ValueId rows_of_table(Call& c, ValueId table, ValueId positions) {
 
 enum BagMode : i64 { kBagSum, kBagMean, kBagMax };
 
+struct BagSizes {
+  bool sound, even;  // none is empty or beyond the `n` positions; all have the size of the first
+  i64 longest;
+};
+BagSizes sizes_of_bags(const std::vector<i64>& bounds, i64 n) {
+  BagSizes s{bounds.size() > 1 && bounds[0] == 0 && bounds.back() <= n, true, 1};
+  for (size_t k = 0; k + 1 < bounds.size() && s.sound; ++k) {
+    const i64 size = bounds[k + 1] - bounds[k];
+    s.sound = size >= 1;
+    s.even = s.even && size == bounds[1] - bounds[0];
+    s.longest = std::max(s.longest, size);
+  }
+  return s;
+}
+
 }  // namespace
 
 static void import_bucketize(Call& c) {
@@ -94,14 +109,7 @@ static void import_embedding_bag(Call& c) {
   std::vector<i64> bounds(known->begin(), known->end());
   if (!(c.has("include_last_offset") && c.boolean("include_last_offset"))) bounds.push_back(n);
   const i64 bags = static_cast<i64>(bounds.size()) - 1;
-  bool sound = bags >= 1 && bounds[0] == 0 && bounds.back() <= n, even = true;
-  i64 longest = 1;
-  for (i64 k = 0; k < bags && sound; ++k) {
-    const i64 size = bounds[k + 1] - bounds[k];
-    sound = size >= 1;
-    even = even && size == bounds[1] - bounds[0];
-    longest = std::max(longest, size);
-  }
+  const auto [sound, even, longest] = sizes_of_bags(bounds, n);
   c.require(sound, "a bag is empty, or its bounds are out of range", "",
             fmt::format("0..{}, rising", n), "pt2.bag.offsets");
   if (!c.ok()) return;
