@@ -20,10 +20,13 @@ constexpr int32_t kSoftmaxFewVectors =
 constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015084,
                                        290630308, 39332535,   720401,     242};
 
+// A bit of v that is clear asks for its factor.
+#define BIT_TO_SIGN(shift) "vshl.i32 q5, q1, #" #shift "\n"
+#define WHERE_CLEAR(factor) "vpt.s32 ge, q5, zr\nvqrdmulht.s32 q3, q3, %[" factor "]\n"
+
 // `count` exponentials into the table. Of a row: start is its maximum. Without one: of distances
 // from -start on; count a multiple of 4. Nothing that is shifted is negative, so VRSHR rounds
-// halves as round_shift_right(). A bit of v that is clear asks for its factor; v = 0, which is 1,
-// is put right behind them.
+// halves as round_shift_right(). v = 0, which is 1, is put right behind the factors.
 [[gnu::noinline]] void softmax_fill(const SoftmaxArgs& a, const int8_t* row, int32_t start,
                                     int32_t count, int32_t* table) {
   constexpr int32_t kExpOfEighth = 1895147668;  // exp(-1/8), Q0.31
@@ -50,33 +53,20 @@ constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015
       "vrshr.s32 q4, q4, #2\n"
       "vadd.i32 q4, q4, q5\n"
       "vqrdmlah.s32 q3, q4, %[f]\n"
-      "vshl.i32 q5, q1, #7\n"
+      BIT_TO_SIGN(7)
       "vrshr.s32 q3, q3, #1\n"
       "vadd.i32 q3, q3, q2\n"
       "vqrdmlash.s32 q3, %q[eighths], %[eighth]\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[g]\n"
+      WHERE_CLEAR("g")
       "ldrd %[f], %[g], [%[factors], #8]\n"
-      "vshl.i32 q5, q1, #6\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[f]\n"
-      "vshl.i32 q5, q1, #5\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[g]\n"
+      BIT_TO_SIGN(6) WHERE_CLEAR("f")
+      BIT_TO_SIGN(5) WHERE_CLEAR("g")
       "ldrd %[f], %[g], [%[factors], #16]\n"
-      "vshl.i32 q5, q1, #4\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[f]\n"
-      "vshl.i32 q5, q1, #3\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[g]\n"
+      BIT_TO_SIGN(4) WHERE_CLEAR("f")
+      BIT_TO_SIGN(3) WHERE_CLEAR("g")
       "ldrd %[f], %[g], [%[factors], #24]\n"
-      "vshl.i32 q5, q1, #2\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[f]\n"
-      "vshl.i32 q5, q1, #1\n"
-      "vpt.s32 ge, q5, zr\n"
-      "vqrdmulht.s32 q3, q3, %[g]\n"
+      BIT_TO_SIGN(2) WHERE_CLEAR("f")
+      BIT_TO_SIGN(1) WHERE_CLEAR("g")
       "vpt.i32 eq, q1, zr\n"
       "vmvnt.i32 q3, #0x80000000\n"
       "vpt.s32 lt, q0, %[none]\n"

@@ -47,6 +47,20 @@ struct Fetch {
   size_t first_call = 0, last_call = 0;  // that read it
 };
 
+EncodedCall copy_of(const Run& run, i64 to, i32 channel, decltype(EncodedCall::ops) ops) {
+  MemCpyCall copy{};
+  copy.from = operand(Region::kWeights, static_cast<i32>(run.from));
+  copy.to = operand(Region::kSramWeights, static_cast<i32>(to));
+  copy.bytes = static_cast<i32>(run.bytes);
+  copy.channel = channel;
+  EncodedCall call;
+  call.kind = Kind::kMemCpy;
+  call.words.resize(sizeof copy / 4);
+  std::memcpy(call.words.data(), &copy, sizeof copy);
+  call.ops = std::move(ops);
+  return call;
+}
+
 }  // namespace
 
 ConstantPlan plan_constants(const CallList& list, bool fetch) {
@@ -88,18 +102,9 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
   for (size_t c = 0; c < list.calls.size(); ++c) {
     for (; next < fetches.size() && fetches[next].first_call <= c + 1; ++next) {
       const Fetch& f = fetches[next];
-      MemCpyCall copy{};
-      copy.from = operand(Region::kWeights, static_cast<i32>(f.run.from));
-      copy.to = operand(Region::kSramWeights, static_cast<i32>(packing.offset[next]));
-      copy.bytes = static_cast<i32>(f.run.bytes);
-      copy.channel = channel;
+      plan.calls.push_back(
+          copy_of(f.run, packing.offset[next], channel, list.calls[f.first_call].ops));
       channel ^= 1;
-      EncodedCall call;
-      call.kind = Kind::kMemCpy;
-      call.words.resize(sizeof copy / 4);
-      std::memcpy(call.words.data(), &copy, sizeof copy);
-      call.ops = list.calls[f.first_call].ops;
-      plan.calls.push_back(std::move(call));
     }
     EncodedCall call = list.calls[c];
     for (const ConstantUse& u : call.constants) {

@@ -35,6 +35,39 @@ std::optional<DType> dtype_of(tflite::TensorType t) {
 
 }  // namespace
 
+// Of a type whose dtype and shape are read.
+Fault OperatorReader::quantization(const tflite::Tensor& t, Type* type) const {
+  const auto* q = t.quantization();
+  if (!q || !q->scale() || q->scale()->size() == 0) return std::nullopt;
+  const flatbuffers::uoffset_t n = q->scale()->size();
+  if (q->details()) return wrong("custom quantization is not supported");
+  if (!q->zero_point() || q->zero_point()->size() != n)
+    return wrong("scales and zero points differ in number", fmt::format("{}", n));
+  const i32 axis = q->quantized_dimension();
+  if (n > 1) {
+    if (axis < 0 || axis >= type->rank() || type->shape[axis] != static_cast<i64>(n))
+      return wrong("number of scales", fmt::format("{}", n),
+                   "the extent of the quantized dimension");
+    type->quant.axis = axis;
+  }
+  const auto [low, high] =
+      type->dtype == DType::s8
+          ? std::pair<i64, i64>(-128, 127)
+          : std::pair<i64, i64>(std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max());
+  for (flatbuffers::uoffset_t i = 0; i < n; ++i) {
+    const float scale = q->scale()->Get(i);
+    int64_t zero = 0;  // not read in place: the verifier does not look at the alignment of elements
+    std::memcpy(&zero, q->zero_point()->Data() + i * sizeof zero, sizeof zero);
+    if (!std::isfinite(scale) || scale < std::numeric_limits<float>::min())
+      return wrong("scale", fmt::format("{:g}", scale), "positive and finite");
+    if (zero < low || zero > high)
+      return wrong("zero point", fmt::format("{}", zero), "in the range of the type");
+    type->quant.scale.push_back(scale);
+    type->quant.zero_point.push_back(static_cast<i32>(zero));
+  }
+  return std::nullopt;
+}
+
 Fault OperatorReader::tensor(const tflite::Tensor& t) {
   rule_ = "tensor";
   Tensor r;
@@ -62,33 +95,7 @@ Fault OperatorReader::tensor(const tflite::Tensor& t) {
   }
   for (const i32 extent : tflite::ints_of(t.shape_signature()))
     if (extent < 0) return wrong("shapes that are only known at run time are not supported");
-  if (const auto* q = t.quantization(); q && q->scale() && q->scale()->size() > 0) {
-    const flatbuffers::uoffset_t n = q->scale()->size();
-    if (q->details()) return wrong("custom quantization is not supported");
-    if (!q->zero_point() || q->zero_point()->size() != n)
-      return wrong("scales and zero points differ in number", fmt::format("{}", n));
-    const i32 axis = q->quantized_dimension();
-    if (n > 1) {
-      if (axis < 0 || axis >= r.type.rank() || r.type.shape[axis] != static_cast<i64>(n))
-        return wrong("number of scales", fmt::format("{}", n),
-                     "the extent of the quantized dimension");
-      r.type.quant.axis = axis;
-    }
-    for (flatbuffers::uoffset_t i = 0; i < n; ++i) {
-      const float scale = q->scale()->Get(i);
-      int64_t zero =
-          0;  // not read in place: the verifier does not look at the alignment of elements
-      std::memcpy(&zero, q->zero_point()->Data() + i * sizeof zero, sizeof zero);
-      if (!std::isfinite(scale) || scale < std::numeric_limits<float>::min())
-        return wrong("scale", fmt::format("{:g}", scale), "positive and finite");
-      const bool fits = *dtype == DType::s8 ? zero >= -128 && zero <= 127
-                                            : zero >= std::numeric_limits<i32>::min() &&
-                                                  zero <= std::numeric_limits<i32>::max();
-      if (!fits) return wrong("zero point", fmt::format("{}", zero), "in the range of the type");
-      r.type.quant.scale.push_back(scale);
-      r.type.quant.zero_point.push_back(static_cast<i32>(zero));
-    }
-  }
+  DEUTERON_TRY(quantization(t, &r.type));
   if (const auto data = tflite::buffer_of(file_, t); !data.empty()) {
     if (static_cast<i64>(data.size()) != bytes)
       return wrong("bytes of a constant", fmt::format("{}", data.size()), fmt::format("{}", bytes));

@@ -72,6 +72,7 @@ class OperatorReader {
                        std::string name, Type type);
 
  private:
+  Fault quantization(const tflite::Tensor& t, Type* type) const;
   Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation,
                const char* side, i64* before, i64* after) const;
 

@@ -8,83 +8,114 @@
 
 namespace deuteron::neutron {
 
+static constexpr const char* kWhere = "Neutron IR";
+
+namespace {
+
+class ModelReader {
+ public:
+  ModelReader(const tflite::Model& file, Diagnostics& diagnostics)
+      : file_(file),
+        g_(*file.subgraphs()->Get(0)),
+        reader_(file, model_),
+        diagnostics_(diagnostics) {}
+
+  std::optional<Model> read() {
+    for (const tflite::Tensor* t : *g_.tensors())
+      if (auto fault = reader_.tensor(*t)) {
+        report(fmt::format("tensor `{}`", t->name() ? t->name()->string_view() : ""), *fault);
+        return std::nullopt;
+      }
+    for (const i32 t : tflite::ints_of(g_.inputs())) model_.inputs.push_back(t);
+    for (const i32 t : tflite::ints_of(g_.outputs())) model_.outputs.push_back(t);
+    check_inputs();
+    i32 index = 0;
+    for (const tflite::Operator* o : *g_.operators()) read(*o, index++);
+    check_outputs();
+    if (!good_) return std::nullopt;
+    return std::move(model_);
+  }
+
+ private:
+  void report(const std::string& where, const Refusal& r) {
+    diagnostics_.add({Severity::error,
+                      fmt::format("{}: {}", kWhere, where),
+                      r.what,
+                      r.measured,
+                      r.limit,
+                      r.rule,
+                      {}});
+    good_ = false;
+  }
+
+  // `port`: "input"; "neutron.ir.input" is its rule.
+  void check_type(const char* port, TensorId t) {
+    if (model_.type(t).dtype != DType::s8)
+      report(fmt::format("{} `{}`", port, model_.tensors[t].name),
+             {fmt::format("type of an {}", port), std::string(name_of(model_.type(t).dtype)), "s8",
+              fmt::format("neutron.ir.{}", port)});
+  }
+
+  void check_inputs() {
+    made_.resize(model_.tensors.size());
+    for (size_t i = 0; i < made_.size(); ++i) made_[i] = model_.tensors[i].constant.has_value();
+    for (const TensorId t : model_.inputs) {
+      if (made_[t])
+        report(fmt::format("input `{}`", model_.tensors[t].name),
+               {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
+      check_type("input", t);
+      made_[t] = true;
+    }
+  }
+
+  void read(const tflite::Operator& o, i32 index) {
+    const tflite::OperatorKind code = *tflite::code_of(file_, o);
+    model_.op_names.push_back(tflite::name_of_builtin(code.builtin));
+    const auto outs = tflite::ints_of(o.outputs());
+    const std::string where = fmt::format("{} `{}` (operator {})", model_.op_names.back(),
+                                          outs.empty() ? "" : model_.tensors[outs[0]].name, index);
+    std::optional<Refusal> fault;
+    const auto out_of_order = [](std::string what) {
+      return Refusal{std::move(what), {}, {}, "neutron.ir.order"};
+    };
+    for (const i32 t : tflite::ints_of(o.inputs()))
+      if (t >= 0 && !made_[t])
+        fault = out_of_order(fmt::format("reads `{}` before it is made", model_.tensors[t].name));
+    for (const i32 t : outs) {
+      if (made_[t])
+        fault =
+            out_of_order(fmt::format("makes `{}`, which is there already", model_.tensors[t].name));
+      made_[t] = true;
+    }
+    if (!fault) fault = reader_.op(o, index, code.builtin);
+    if (fault) report(where, *fault);
+    made_.resize(model_.tensors.size(), true);
+  }
+
+  void check_outputs() {
+    for (const TensorId t : model_.outputs) {
+      if (!made_[t])
+        report(fmt::format("output `{}`", model_.tensors[t].name),
+               {"an output that no operator makes", {}, {}, "neutron.ir.output"});
+      check_type("output", t);
+    }
+  }
+
+  const tflite::Model& file_;
+  const tflite::SubGraph& g_;
+  Model model_;
+  OperatorReader reader_;
+  std::vector<bool> made_;  // constants, inputs, and results as the operators come
+  Diagnostics& diagnostics_;
+  bool good_ = true;
+};
+
+}  // namespace
+
 std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnostics) {
-  const std::string kWhere = "Neutron IR";
   const tflite::Model* file = tflite::open_tflite(bytes, kWhere, diagnostics);
   if (!file) return std::nullopt;
-  const tflite::SubGraph& g = *file->subgraphs()->Get(0);
-  Model model;
-  OperatorReader reader(*file, model);
-  bool good = true;
-  const auto report = [&](const std::string& where, const Refusal& r) {
-    diagnostics.add({Severity::error,
-                     fmt::format("{}: {}", kWhere, where),
-                     r.what,
-                     r.measured,
-                     r.limit,
-                     r.rule,
-                     {}});
-    good = false;
-  };
-  for (const tflite::Tensor* t : *g.tensors())
-    if (auto fault = reader.tensor(*t)) {
-      report(fmt::format("tensor `{}`", t->name() ? t->name()->string_view() : ""), *fault);
-      return std::nullopt;
-    }
-  for (const i32 t : tflite::ints_of(g.inputs())) model.inputs.push_back(t);
-  for (const i32 t : tflite::ints_of(g.outputs())) model.outputs.push_back(t);
-
-  // Made: constants, inputs, and results as the operators come.
-  std::vector<bool> made(model.tensors.size());
-  for (size_t i = 0; i < made.size(); ++i) made[i] = model.tensors[i].constant.has_value();
-  for (const TensorId t : model.inputs) {
-    if (made[t])
-      report(fmt::format("input `{}`", model.tensors[t].name),
-             {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
-    if (model.type(t).dtype != DType::s8)
-      report(fmt::format("input `{}`", model.tensors[t].name),
-             {"type of an input", std::string(name_of(model.type(t).dtype)), "s8",
-              "neutron.ir.input"});
-    made[t] = true;
-  }
-  i32 index = 0;
-  for (const tflite::Operator* o : *g.operators()) {
-    const tflite::OperatorKind code = *tflite::code_of(*file, *o);
-    model.op_names.push_back(tflite::name_of_builtin(code.builtin));
-    const auto outs = tflite::ints_of(o->outputs());
-    const std::string where = fmt::format("{} `{}` (operator {})", model.op_names.back(),
-                                          outs.empty() ? "" : model.tensors[outs[0]].name, index);
-    std::optional<Refusal> fault;
-    for (const i32 t : tflite::ints_of(o->inputs()))
-      if (t >= 0 && !made[t])
-        fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name),
-                        {},
-                        {},
-                        "neutron.ir.order"};
-    for (const i32 t : outs) {
-      if (made[t])
-        fault = Refusal{fmt::format("makes `{}`, which is there already", model.tensors[t].name),
-                        {},
-                        {},
-                        "neutron.ir.order"};
-      made[t] = true;
-    }
-    if (!fault) fault = reader.op(*o, index, code.builtin);
-    if (fault) report(where, *fault);
-    made.resize(model.tensors.size(), true);
-    ++index;
-  }
-  for (const TensorId t : model.outputs) {
-    if (!made[t])
-      report(fmt::format("output `{}`", model.tensors[t].name),
-             {"an output that no operator makes", {}, {}, "neutron.ir.output"});
-    if (model.type(t).dtype != DType::s8)
-      report(fmt::format("output `{}`", model.tensors[t].name),
-             {"type of an output", std::string(name_of(model.type(t).dtype)), "s8",
-              "neutron.ir.output"});
-  }
-  if (!good) return std::nullopt;
-  return model;
+  return ModelReader(*file, diagnostics).read();
 }
 
 }  // namespace deuteron::neutron

@@ -9,6 +9,9 @@
 namespace deuteron::neutron {
 namespace {
 
+// The payload's header counts them in bytes; indices of operands fit their place.
+constexpr uint32_t kMostTensors = 1 << 16;
+
 bool is_a_machine(const Machine& m) {
   for (const MachineRange& range : kMachineRanges)
     if (m.*range.field < range.low || m.*range.field > range.high) return false;
@@ -35,19 +38,15 @@ NeutronError read_layout(const void* microcode, Layout* layout) {
   if (words[kKernelsBytesWord] != 0) return error(kNeutronUnsupported, Reason::kKernelsBytes);
 
   const bool profiles = version == 1;
-  const uint32_t sram =
-      words[profiles ? static_cast<int>(kSramBytesWordV1) : static_cast<int>(kSramBytesWordV0)];
+  const auto word = [&](int v1, int v0) { return words[profiles ? v1 : v0]; };
+  const uint32_t sram = word(kSramBytesWordV1, kSramBytesWordV0);
   const uint32_t profile = profiles ? words[kProfileBytesWordV1] & kProfileBytesMask : 0,
                  debug = profiles ? words[kDebugBytesWordV1] : 0;
   for (const uint32_t size : {words[kWeightsBytesWord], words[kScratchBytesWord], sram, debug})
     if (size > INT32_MAX) return bad(Reason::kSectionBytes);
 
-  const uint32_t inputs =
-      words[profiles ? static_cast<int>(kInputsWordV1) : static_cast<int>(kInputsWordV0)];
-  const uint32_t outputs =
-      words[profiles ? static_cast<int>(kOutputsWordV1) : static_cast<int>(kOutputsWordV0)];
-  constexpr uint32_t kMostTensors =
-      1 << 16;  // the payload's header counts them in bytes; indices of operands fit their place
+  const uint32_t inputs = word(kInputsWordV1, kInputsWordV0);
+  const uint32_t outputs = word(kOutputsWordV1, kOutputsWordV0);
   if (inputs > kMostTensors || outputs > kMostTensors) return bad(Reason::kIoTable);
   if (!lies_within(words[kIoOffsetWord], int64_t{4} * (inputs + outputs), bytes))
     return bad(Reason::kIoTable);
