@@ -13,6 +13,7 @@
 #include "kernels/depthwise_conv2d/kernel.h"
 #include "kernels/depthwise_conv2d/strip_mve.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
+#include "kernels/depthwise_conv2d/turned.h"
 #include "kernels/image/window.h"
 #include "kernels/integer/requantize_mve.h"
 
@@ -304,19 +305,10 @@ int32_t one_channel_instructions(const DepthwiseConv2dArgs& a) {
 void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
                      const int32_t* bias, int8_t* scratch, int32_t scratch_bytes, int8_t* y) {
   const int32_t taps = a.kernel_h * a.kernel_w;
-  for (int32_t t = 0; t < taps; ++t)
-    for (int32_t oc = 0; oc < a.out_c; ++oc) scratch[oc * taps + t] = weight[t * a.out_c + oc];
-  Conv2dArgs conv{};
-  conv.n = a.n, conv.in_h = a.in_h, conv.in_w = a.in_w, conv.in_c = 1, conv.out_h = a.out_h,
-  conv.out_w = a.out_w, conv.out_c = a.out_c;
-  conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1,
-  conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
-  conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h,
-  conv.dilation_w = a.dilation_w;
-  conv.x_offset = a.x_offset, conv.y_zero = a.y_zero, conv.y_min = a.y_min, conv.y_max = a.y_max;
-  conv.multiplier = a.multiplier, conv.shift = a.shift;
+  turn_filters(a, weight, scratch);
   const int32_t filters = taps * a.out_c;
-  conv2d_s8_mve(conv, x, scratch, bias, scratch + filters, scratch_bytes - filters, y);
+  conv2d_s8_mve(one_channel_conv(a), x, scratch, bias, scratch + filters, scratch_bytes - filters,
+                y);
 }
 
 // ---- all of them

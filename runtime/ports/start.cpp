@@ -138,6 +138,7 @@ void fault_report(const uint32_t* frame, uint32_t) {
 }
 
 #define FAULT reinterpret_cast<const void*>(&fault)
+#define FOUR_FAULTS FAULT, FAULT, FAULT, FAULT
 #ifdef DEUTERON_TRACE  // one of the tracer's clocks counts its wraps by interrupt
 extern void systick_clock_handler();
 #define SYSTICK reinterpret_cast<const void*>(&systick_clock_handler)
@@ -147,18 +148,9 @@ extern void systick_clock_handler();
 [[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {
     &handler_stack_top,
     reinterpret_cast<const void*>(&reset),
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
-    FAULT,
+    FOUR_FAULTS,
+    FOUR_FAULTS,
+    FOUR_FAULTS,
     FAULT,
     SYSTICK};
 
