@@ -39,8 +39,7 @@ Result<Lowered> shifted(const Add& op, const LowerContext& c, const StepRange& r
 
 Result<Lowered> tflite_int16_form(const Add& op, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
-  for (const Type* t : {&a, &b, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (a.shape != b.shape)
     return Refusal{"the operands' shapes must be equal", to_text(a.shape), to_text(b.shape),
                    "int16x8.shape"};

@@ -13,8 +13,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const AvgPool2d& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (auto r = require_same_quant(x, y, "int16.avg_pool2d.quant")) return *r;
   const bool padded = a.pad.h != 0 || a.pad.w != 0;
   if (a.count_include_pad && padded)

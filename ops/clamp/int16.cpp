@@ -10,8 +10,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const Clamp& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   return lower_sum_s16(0, static_cast<double>(x.quant.scale[0]) / y.quant.scale[0], 0, 0, a.bounds,
                        c);
 }

@@ -11,8 +11,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const Matmul& a, const LowerContext& c) {
   const Type &x = c.in[0], &other = c.in[1], &y = c.out[0];
-  for (const Type* t : {&x, &other, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   i32 first = 0;  // brings a sum to 31 bits
   while (first < 30 && x.shape[2] > i64{1} << first) ++first;
   const double factor =

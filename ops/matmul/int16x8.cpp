@@ -9,8 +9,7 @@ namespace deuteron {
 
 Result<Lowered> tflite_int16_form(const Matmul& a, const LowerContext& c) {
   const Type &x = c.in[0], &other = c.in[1], &y = c.out[0];
-  for (const Type* t : {&x, &other, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   const auto m = wide_multiplier(
       product_factor(x.quant, other.quant, y.quant, c.rounding, Quotient::wide, a.scale),
       "int16x8.scale");

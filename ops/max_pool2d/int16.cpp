@@ -9,8 +9,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const MaxPool2d& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (auto r = require_same_quant(x, y, "int16.max_pool2d.quant")) return *r;
   const StepRange range = step_range(a.bounds, y.quant);
   CallBuilder call("deuteron::max_pool2d_s16", c.in.size(), 1);

@@ -8,8 +8,7 @@
 namespace deuteron {
 
 inline Result<Lowered> int16_form(const Maximum&, const LowerContext& c) {
-  for (const Type* t : {&c.in[0], &c.in[1], &c.out[0]})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   return extremum_call("deuteron::maximum_s16", c, "int16.maximum");
 }
 inline bool has_bits_of_tflite(const Maximum&) { return true; }

@@ -11,8 +11,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const Mul&, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
-  for (const Type* t : {&a, &b, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (!kernel_broadcasts(a.shape, b.shape))
     return Refusal{"shapes must be equal, or one operand has one element for each channel",
                    to_text(a.shape), to_text(b.shape), "int16.mul.shape"};
@@ -21,15 +20,7 @@ Result<Lowered> int16_form(const Mul&, const LowerContext& c) {
   if (!f)
     return Refusal{"the result's scale is too fine for the operands'", fmt::format("{:g}", factor),
                    "less than 1", "int16.mul.scale"};
-  CallBuilder call("deuteron::mul_s16", c.in.size(), 1);
-  call.in(0, elementwise_face(a.shape))
-      .in(1, elementwise_face(b.shape))
-      .integer(f->multiplier)
-      .integer(f->shift);
-  call.integer(y.quant.low).integer(y.quant.high).out(0, elementwise_face(y.shape));
-  if (a.shape == y.shape) call.may_share(0, 0);
-  if (b.shape == y.shape) call.may_share(0, 1);
-  return call.done();
+  return int16_pair_call("deuteron::mul_s16", c, f->multiplier, f->shift);
 }
 
 }  // namespace deuteron

@@ -8,26 +8,12 @@ namespace deuteron {
 
 Result<Lowered> tflite_int16_form(const Mul&, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
-  for (const Type* t : {&a, &b, &y})
-    if (auto why = require_int16(*t)) return *why;
-  if (a.shape != b.shape)
-    return Refusal{"the operands' shapes must be equal", to_text(a.shape), to_text(b.shape),
-                   "int16x8.shape"};
+  if (auto why = require_int16_pair(c)) return *why;
   const auto m =
       checked_multiplier(product_factor(a.quant, b.quant, y.quant, c.rounding, Quotient::single),
                          Ties::away, "int16x8.scale");
   if (!m) return m.why;
-  CallBuilder call("deuteron::mul_16x8", c.in.size(), 1);
-  call.in(0, elementwise_face(a.shape))
-      .in(1, elementwise_face(b.shape))
-      .integer(m->value)
-      .integer(m->shift);
-  call.integer(y.quant.low)
-      .integer(y.quant.high)
-      .out(0, elementwise_face(y.shape))
-      .may_share(0, 0)
-      .may_share(0, 1);
-  return call.done();
+  return int16_pair_call("deuteron::mul_16x8", c, m->value, m->shift);
 }
 
 }  // namespace deuteron

@@ -8,8 +8,7 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Pointwise& a, const LowerContext& c) {
-  for (const Type* t : {&c.in[0], &c.out[0]})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   return lower_table_s16(c, "pointwise", [&](float v) { return evaluate(a.program, v); });
 }
 

@@ -10,8 +10,7 @@ namespace deuteron {
 
 Result<Lowered> tflite_int16_form(const Reduce& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   const Slices s = slices_of(x.shape, a.axes);
   if ((a.fn != Reduce::kMean && a.fn != Reduce::kSum) || !s.neighbours)
     return Refusal{"a reduction over these axes has no int16 form", to_text(a.axes),

@@ -87,8 +87,7 @@ Result<Lowered> deuteron_call(const Resize2d& a, const LowerContext& c) {
 Result<Lowered> int16_form(const Resize2d& a, const LowerContext& c) {
   if (a.mode != Resize2d::kBilinear)
     return Refusal{"nearest resizing is copies", "", "", "int16.resize2d.kernel"};
-  for (const Type* t : {&c.in[0], &c.out[0]})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (auto r = require_same_quant(c.in[0], c.out[0], "int16.resize2d.quant")) return *r;
   return bilinear_call("deuteron::resize2d_s16", a, c,
                        is_reference(c.rounding) ? tflite_positions : positions);

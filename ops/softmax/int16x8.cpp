@@ -14,8 +14,7 @@ namespace deuteron {
 Result<Lowered> tflite_int16_form(const Softmax& a, const LowerContext& c) {
   constexpr double kRange = 65535;
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (a.axis != x.rank() - 1)
     return Refusal{"the kernel works over the last axis", std::to_string(a.axis),
                    std::to_string(x.rank() - 1), "int16x8.axes"};

@@ -21,8 +21,7 @@ namespace deuteron {
 
 Result<Lowered> int16_form(const Unary& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (a.fn == UnaryFn::neg)
     return lower_sum_s16(0, -static_cast<double>(x.quant.scale[0]) / y.quant.scale[0], 0, 0, {}, c);
   return lower_table_s16(c, row_of(a.fn).name, [&](float v) { return evaluate(a.fn, v, a.alpha); });
@@ -32,8 +31,7 @@ Result<Lowered> int16_form(const Unary& a, const LowerContext& c) {
 static Result<Lowered> tflite_table_form(const LowerContext& c,
                                          float (*function)(float value, float y_scale)) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   const float scale = y.quant.scale[0];
   std::vector<int16_t> table =
       tflite_table_s16(x.quant.scale[0], 0, scale, [&](float v) { return function(v, scale); });
@@ -63,8 +61,7 @@ static Result<Lowered> tflite_abs_form(const LowerContext& c) {
 
 static Result<Lowered> tflite_sqrt_form(const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   CallBuilder call("deuteron::sqrt_16x8", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape))
       .real(static_cast<double>(x.quant.scale[0]))

@@ -49,8 +49,7 @@ std::vector<int16_t> sigmoid_16x8_table() {
 Result<Lowered> lower_sigmoid_16x8(const LowerContext& c, bool is_tanh) {
   constexpr i32 kMost = 65535;
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return *why;
+  if (auto why = require_int16(c)) return *why;
   if (y.quant.scale[0] != 0x1p-15f)
     return Refusal{"the result must have scale 2^-15", fmt::format("{:g}", y.quant.scale[0]),
                    "3.05176e-05", "int16x8.scale"};
