@@ -4,6 +4,7 @@
 #include "compile/cost/cpu_cost.h"
 #include "ir/rewrite/view_rules.h"
 #include "npu/neutron/delegate/payload.h"
+#include "ops/kernel_call/number_calls.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -27,12 +28,17 @@ std::vector<ValueId> transposed_by_cpu(const Node& node) {
   if (call.name != kNeutronBackendId ||
       !read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &p).ok())
     return values;
-  const auto note = [&](const KernelArg& arg, bool flag, const std::vector<ValueId>& of) {
-    if (flag && is_identity(arg.face.order)) values.push_back(of[arg.integer]);
+  const auto note = [&](const Face* face, bool flag, ValueId v) {
+    if (flag && is_identity(face->order)) values.push_back(v);
   };
-  for (i32 k = 0; k < p.inputs; ++k) note(call.args[p.input_map[k]], p.input_flags[k], node.inputs);
-  for (i32 k = 0; k < p.outputs; ++k)
-    note(call.args[p.arguments + p.output_map[k]], p.output_flags[k], node.outputs);
+  for (i32 k = 0; k < p.inputs; ++k) {
+    const u8 at = p.input_map[k];
+    note(face_of_operand(call, at), p.input_flags[k], node.inputs[at]);
+  }
+  for (i32 k = 0; k < p.outputs; ++k) {
+    const u8 at = p.output_map[k];
+    note(face_of_result(call, at), p.output_flags[k], node.outputs[at]);
+  }
   return values;
 }
 

@@ -2,36 +2,34 @@
 #include "ops/kernel_call/number_calls.h"
 
 #include <algorithm>
-#include <array>
 
 namespace deuteron {
 
-// Arguments count from 0; -1: no more of them.
 struct NumberCallRow {
   std::string_view name;
   NumberUse use;
-  std::array<i64, 2> arguments;
-  bool takes_sparse = false;  // has a flag for sparse gradients. There are none here: an importer
-                              // says by it that the numbers stay in float
+  std::string_view arguments;  // n: numbers that the call moves or compares
+  bool takes_sparse = false;   // has a flag for sparse gradients. There are none here: an importer
+                               // says by it that the numbers stay in float
 };
 static constexpr NumberCallRow kRows[] = {
-    {"aten::_to_copy", NumberUse::converted, {-1, -1}},
-    {"aten::embedding", NumberUse::moved, {0, -1}, true},
-    {"aten::eq", NumberUse::compared, {0, 1}},
-    {"aten::gather", NumberUse::moved, {0, -1}, true},
-    {"aten::ge", NumberUse::compared, {0, 1}},
-    {"aten::gt", NumberUse::compared, {0, 1}},
-    {"aten::index", NumberUse::moved, {0, -1}},
-    {"aten::index_select", NumberUse::moved, {0, -1}},
-    {"aten::le", NumberUse::compared, {0, 1}},
-    {"aten::lt", NumberUse::compared, {0, 1}},
-    {"aten::max", NumberUse::moved, {0, -1}},
-    {"aten::max_pool2d_with_indices", NumberUse::moved, {0, -1}},
-    {"aten::min", NumberUse::moved, {0, -1}},
-    {"aten::ne", NumberUse::compared, {0, 1}},
-    {"aten::scatter", NumberUse::moved, {0, 3}},
-    {"aten::topk", NumberUse::moved, {0, -1}},
-    {"aten::where", NumberUse::moved, {1, 2}},
+    {"aten::_to_copy", NumberUse::converted, ""},
+    {"aten::embedding", NumberUse::moved, "n", true},
+    {"aten::eq", NumberUse::compared, "nn"},
+    {"aten::gather", NumberUse::moved, "n", true},
+    {"aten::ge", NumberUse::compared, "nn"},
+    {"aten::gt", NumberUse::compared, "nn"},
+    {"aten::index", NumberUse::moved, "n"},
+    {"aten::index_select", NumberUse::moved, "n"},
+    {"aten::le", NumberUse::compared, "nn"},
+    {"aten::lt", NumberUse::compared, "nn"},
+    {"aten::max", NumberUse::moved, "n"},
+    {"aten::max_pool2d_with_indices", NumberUse::moved, "n"},
+    {"aten::min", NumberUse::moved, "n"},
+    {"aten::ne", NumberUse::compared, "nn"},
+    {"aten::scatter", NumberUse::moved, "n--n"},
+    {"aten::topk", NumberUse::moved, "n"},
+    {"aten::where", NumberUse::moved, "-nn"},
 };
 
 std::optional<NumberCall> number_call(const KernelCall& call) {
@@ -42,14 +40,14 @@ std::optional<NumberCall> number_call(const KernelCall& call) {
   };
   if (row->takes_sparse && std::ranges::any_of(call.args, is_sparse)) return std::nullopt;
   NumberCall found{row->name, row->use, {}, {}};
-  for (const i64 k : row->arguments) {
-    if (k < 0) continue;
-    const KernelArg& arg = call.args[static_cast<size_t>(k)];
+  for (size_t k = 0; k < row->arguments.size(); ++k) {
+    if (row->arguments[k] != 'n') continue;
+    const KernelArg& arg = call.args[k];
     if (arg.kind == KernelArg::Kind::input)
       found.operands.push_back(static_cast<size_t>(arg.integer));
     else if (row->use == NumberUse::moved)
       return std::nullopt;  // a number that would be written as it is
-    else if (k == 1)
+    else if (k > 0)
       found.number =
           arg.kind == KernelArg::Kind::real ? arg.real : static_cast<double>(arg.integer);
   }
@@ -64,8 +62,8 @@ static const Face* face_of(const KernelCall& call, KernelArg::Kind kind, i64 ind
 const Face* face_of_operand(const KernelCall& call, size_t operand) {
   return face_of(call, KernelArg::Kind::input, static_cast<i64>(operand));
 }
-const Face* face_of_result(const KernelCall& call) {
-  return face_of(call, KernelArg::Kind::output, 0);
+const Face* face_of_result(const KernelCall& call, size_t result) {
+  return face_of(call, KernelArg::Kind::output, static_cast<i64>(result));
 }
 
 }  // namespace deuteron

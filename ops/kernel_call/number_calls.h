@@ -26,6 +26,6 @@ std::optional<NumberCall> number_call(const KernelCall& call);
 
 // How the call sees an operand of its node, and its first result; null: it does not name it.
 const Face* face_of_operand(const KernelCall& call, size_t operand);
-const Face* face_of_result(const KernelCall& call);
+const Face* face_of_result(const KernelCall& call, size_t result = 0);
 
 }  // namespace deuteron

@@ -288,21 +288,22 @@ class ProgramWriter {
     const Node& node = graph_.nodes[n];
     const auto& call = std::get<KernelCall>(node.op);
     std::vector<i32> args;
-    for (const KernelArg& arg : call.args) args.push_back(argument(node, arg));
+    std::optional<i32> last_out;
+    bool ends_with_out = false;
+    for (const KernelArg& arg : call.args) {
+      const i32 index = argument(node, arg);
+      args.push_back(index);
+      ends_with_out = arg.kind == KernelArg::Kind::output;
+      if (ends_with_out) last_out = index;
+    }
     if (call.delegate) {
       const auto delegate_call =
           pte::CreateDelegateCall(builder_, callee_index_[n], values_.indexes(args));
       return pte::CreateInstruction(builder_, pte::InstructionUnion::DelegateCall,
                                     delegate_call.Union());
     }
-    const auto out = std::find_if(call.args.rbegin(), call.args.rend(), [](const KernelArg& a) {
-      return a.kind == KernelArg::Kind::output;
-    });
-    DEUTERON_CHECK(
-        out != call.args.rend() && (out == call.args.rbegin() || is_state_write(node.op)),
-        call.name);
-    args.push_back(args[static_cast<size_t>(call.args.rend() - out) -
-                        1]);  // the return value is the last out once more
+    DEUTERON_CHECK(last_out && (ends_with_out || is_state_write(node.op)), call.name);
+    args.push_back(*last_out);  // the return value is the last out once more
     const auto kernel_call =
         pte::CreateKernelCall(builder_, callee_index_[n], values_.indexes(args));
     return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());

@@ -36,11 +36,12 @@ inline ValueId kernel_result(Call& c, std::string_view kernel,
   call.overload = kernel.substr(kernel.find('.') + 1);
   std::vector<ValueId> inputs;
   for (const Passed& p : operands) {
-    call.args.push_back(p.arg);
-    if (p.arg.kind != KernelArg::Kind::input) continue;
-    call.args.back().integer = static_cast<i64>(inputs.size()),
-    call.args.back().face = plain_face(c.shape(p.value));
-    inputs.push_back(p.value);
+    KernelArg arg = p.arg;
+    if (arg.kind == KernelArg::Kind::input) {
+      arg.integer = static_cast<i64>(inputs.size()), arg.face = plain_face(c.shape(p.value));
+      inputs.push_back(p.value);
+    }
+    call.args.push_back(std::move(arg));
   }
   call.args.push_back({KernelArg::Kind::output, 0, 0, {}, plain_face(result.shape)});
   const std::vector<ValueId> results =
