@@ -37,6 +37,8 @@ Bounds* bounds_of(Op& op) {
 }
 const Bounds* bounds_of(const Op& op) { return bounds_of(const_cast<Op&>(op)); }
 
+const Bounds* sole_bounds(const Op& op) { return is_elementwise(op) ? bounds_of(op) : nullptr; }
+
 RecurrentForm* recurrent_form(Op& op) {
   return std::visit(
       []<class T>(T& o) -> RecurrentForm* {

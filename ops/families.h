@@ -24,6 +24,11 @@ inline bool is_dequantize(const Op& op) {
 inline bool is_quantize(const Op& op) {
   return is_quantize_or_dequantize(op) && facts_of(op).values != Values::same;
 }
+// Nothing but another view of its operand.
+inline bool is_same_storage(const Op& op) {
+  const OpFacts facts = facts_of(op);
+  return facts.values == Values::same && facts.storage == Storage::in_operand;
+}
 // A kernel call or a delegate.
 inline bool is_lowered(const Op& op) { return facts_of(op).family == Family::lowered; }
 
@@ -40,6 +45,8 @@ inline bool has_bounds_beside(const Op& op) {
   const Bounds* bounds = bounds_of(op);
   return bounds && !bounds->none() && !is_elementwise(op);
 }
+// Those of a clamp; null for an operator that is more than bounds, or has none.
+const Bounds* sole_bounds(const Op& op);
 // The form of a recurrent layer; null for another operator.
 RecurrentForm* recurrent_form(Op& op);
 const RecurrentForm* recurrent_form(const Op& op);

@@ -114,11 +114,6 @@ static std::span<const QuantSpec> result_specs(const T& op) {
   return kSpecs;
 }
 
-bool is_same_storage(const Op& op) {
-  const OpFacts facts = facts_of(op);
-  return facts.values == Values::same && facts.storage == Storage::in_operand;
-}
-
 static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true},
                                       {DType::s16, Gran::shared, 0, true}};
 

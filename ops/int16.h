@@ -8,9 +8,8 @@
 namespace deuteron {
 
 // Those of int8 with int16 activations and weights; empty for an operator without a form. What is
-// only another view of its operand has one.
+// only another view of its operand (is_same_storage) has one.
 std::span<const QuantSpec> int16_quant_specs(const Op&);
-bool is_same_storage(const Op&);  // such a view
 // The same as TFLite has it, whose weights are int8 (16x8): for models that came so.
 std::span<const QuantSpec> tflite_int16_quant_specs(const Op&);
 // Those of an operator on int8 whose result is int16; empty where there is none. Its folder's

@@ -15,7 +15,7 @@ void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
   rules.insert(rules.end(), recurrent_rules().begin(), recurrent_rules().end());
-  rules.insert(rules.end(), {linear_to_conv, linear_to_matmul});
+  rules.insert(rules.end(), {kLinearToConv, kLinearToMatmul});
   if (pass.target.options.is_for_stock()) rules.push_back(bilinear_in_float);
   rules.push_back(kernel_form({pass.target.isa, pass.target.npu.has_value(), pass.target.cmsis_nn,
                                pass.target.options.is_for_stock()}));

@@ -104,12 +104,10 @@ static std::optional<Patch> quantize_channels(const Graph& g, const Uses& uses, 
 }
 
 // affine(dequantize(x))   becomes   one call, likewise
-static std::optional<Patch> dequantize_channels(const Graph& g, const Uses& uses, NodeId root,
-                                                const RuleContext& context) {
+static std::optional<Patch> dequantize_channels(const Affine&, const Graph& g, const Uses& uses,
+                                                NodeId root, const RuleContext& context) {
   const Node& affine = g.nodes[root];
-  if (!op_as<Affine>(g, root) || context.target->options.is_for_stock() ||
-      changes_nothing(g, affine))
-    return std::nullopt;
+  if (context.target->options.is_for_stock() || changes_nothing(g, affine)) return std::nullopt;
   const ValueId steps = dequantized(g, uses, affine.inputs[0]);
   if (steps < 0 || !is_steps(g.type(steps)) || g.type(affine.outputs[0]).dtype != DType::f32)
     return std::nullopt;
@@ -171,7 +169,7 @@ void leftovers(PassContext& pass) {
   if (pass.result.quantization.model_was_quantized)
     note_recurrent_layers(pass.graph, pass.diagnostics);
   static constexpr Rule kChannels[] = {
-      quantize_channels, dequantize_channels};  // before what is not taken is spelled out
+      quantize_channels, kRule<dequantize_channels>};  // before what is not taken is spelled out
   rewrite(pass.graph, kChannels, pass.rules());
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), {without_bounds, spelled_out, recurrent_in_steps, island});

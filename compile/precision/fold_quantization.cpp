@@ -220,12 +220,12 @@ static std::optional<Patch> fuse_clamp_behind_quantization(const Graph& g, const
   const NodeId dequantize = only_reader(g.nodes[quantize].outputs[0]);
   if (dequantize < 0 || !is_dequantize(g.nodes[dequantize].op)) return std::nullopt;
   const NodeId last = only_reader(g.nodes[dequantize].outputs[0]);
-  const Clamp* clamp = last < 0 ? nullptr : op_as<Clamp>(g, last);
+  const Bounds* clamp = last < 0 ? nullptr : sole_bounds(g.nodes[last].op);
   const Type& middle = g.type(g.nodes[quantize].outputs[0]);
   if (!clamp || middle.dtype != DType::s8 || middle.quant.per_channel() ||
       !quantized_type(g, uses, g.nodes[last].outputs[0]))
     return std::nullopt;
-  for (const Bounds& b : {clamp->bounds, range_of(middle.quant)})
+  for (const Bounds& b : {*clamp, range_of(middle.quant)})
     bounds->low = std::max(bounds->low, b.low), bounds->high = std::min(bounds->high, b.high);
   if (bounds->low > bounds->high) return std::nullopt;
   PatchBuilder b(g, root, "rounded once, behind the clamp");
@@ -236,9 +236,10 @@ static std::optional<Patch> fuse_clamp_behind_quantization(const Graph& g, const
 
 // clamp(dequantize(x)), maximum pool likewise, whose result nobody quantizes   becomes
 // dequantize(clamp(x)): the parameters pass through
-static std::optional<Patch> pass_parameters_through(const Graph& g, const Uses& uses, NodeId root) {
+template <class T>
+static std::optional<Patch> pass_parameters_through(const T&, const Graph& g, const Uses& uses,
+                                                    NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Clamp>(g, root) && !op_as<MaxPool2d>(g, root)) return std::nullopt;
   if (quantized_type(g, uses, node.outputs[0])) return std::nullopt;
   const ValueId steps = dequantized(g, uses, node.inputs[0]);
   if (steps < 0) return std::nullopt;
@@ -272,8 +273,7 @@ static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, Nod
   bool unread = true;
   for (i64 k = 0; k < states; ++k) unread = unread && !is_read(node.outputs[k]);
   // Only the cells are wanted: the hidden state of an LSTM lies within -1..1.
-  const std::optional<Type> cells =
-      op_as<Lstm>(g, root) ? quantized_type(g, uses, node.outputs.back()) : std::nullopt;
+  const std::optional<Type> cells = quantized_type(g, uses, node.outputs.back());
   if (!state && unread && cells) state = state_of_cells(*cells);
   if (!state || (state->dtype != DType::s8 && state->dtype != DType::s16) ||
       state->quant.per_channel())
@@ -390,10 +390,14 @@ static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses
 }
 
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {
-      fold_pair,          fold_recurrent,          fuse_clamp_behind_quantization,
-      fold_int8,          pass_parameters_through, move_view_to_int8,
-      move_concat_to_int8};
+  static constexpr Rule kRules[] = {fold_pair,
+                                    fold_recurrent,
+                                    fuse_clamp_behind_quantization,
+                                    fold_int8,
+                                    kRule<pass_parameters_through<Clamp>>,
+                                    kRule<pass_parameters_through<MaxPool2d>>,
+                                    move_view_to_int8,
+                                    move_concat_to_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), number_call_rules().begin(), number_call_rules().end());

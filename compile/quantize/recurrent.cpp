@@ -17,9 +17,9 @@ i64 state_results(const Op& op) {
 }
 
 // slice(y), the step that a layer of one direction does last   becomes   reshape(h_n)
-static std::optional<Patch> last_step_to_state(const Graph& g, const Uses& uses, NodeId root) {
-  const Slice* slice = op_as<Slice>(g, root);
-  const NodeId layer = slice ? uses.producer[g.nodes[root].inputs[0]] : -1;
+static std::optional<Patch> last_step_to_state(const Slice& slice, const Graph& g, const Uses& uses,
+                                               NodeId root) {
+  const NodeId layer = uses.producer[g.nodes[root].inputs[0]];
   if (layer < 0) return std::nullopt;
   const RecurrentForm* form = recurrent_form(g.nodes[layer].op);
   const ValueId y = g.nodes[root].inputs[0];
@@ -27,7 +27,7 @@ static std::optional<Patch> last_step_to_state(const Graph& g, const Uses& uses,
     return std::nullopt;
   const i64 axis = form->batch_first ? 1 : 0, last = form->reverse ? 0 : g.type(y).shape[axis] - 1;
   const ValueId state = g.nodes[layer].outputs[1];
-  if (slice->axis != axis || slice->count != 1 || slice->start != last ||
+  if (slice.axis != axis || slice.count != 1 || slice.start != last ||
       g.type(state).quant != g.type(y).quant)
     return std::nullopt;
   PatchBuilder b(g, root, "the last step of a recurrent layer is its final state");
@@ -58,7 +58,7 @@ static std::optional<Patch> drop_sequence(const Graph& g, const Uses& uses, Node
 }
 
 std::span<const Rule> recurrent_rules() {
-  static constexpr Rule kRules[] = {last_step_to_state, drop_sequence};
+  static constexpr Rule kRules[] = {kRule<last_step_to_state>, drop_sequence};
   return kRules;
 }
 

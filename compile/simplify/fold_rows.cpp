@@ -11,6 +11,7 @@
 #include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/place/npu_support.h"
+#include "ops/families.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -49,7 +50,7 @@ std::optional<std::pair<ValueId, i64>> source_of_slice(const Graph& g, const Use
       if (s->step != 1 || numel(std::span(from).first(static_cast<size_t>(s->axis))) != 1) break;
       begin += s->start * numel(std::span(from).subspan(static_cast<size_t>(s->axis) + 1));
       found = true;
-    } else if (!op_as<Reshape>(g, above)) {
+    } else if (above < 0 || !is_same_storage(g.nodes[above].op)) {
       break;
     }
     v = g.nodes[above].inputs[0];
@@ -134,17 +135,16 @@ Constant folded_weight(const Constant& weight, const Shape& shape, const Row& r,
 // conv2d(x, w)   becomes   reshape(conv2d(reshape(x), w with zeros))
 // Refused with groups or dilation along the row, with a weight that is computed, and where it saves
 // less than half.
-std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId root,
-                                       const RuleContext& context) {
-  const Conv2d* op = op_as<Conv2d>(g, root);
+std::optional<Patch> fold_rows_of_conv(const Conv2d& op, const Graph& g, const Uses& uses,
+                                       NodeId root, const RuleContext& context) {
   const i64 vector_length = context.target->npu->limits.vector_length;
-  if (!op || op->groups != 1) return std::nullopt;
+  if (op.groups != 1) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
   if (x.dtype != DType::s8 || w.dtype != DType::s8 || !g.is_constant(node.inputs[1]))
     return std::nullopt;
-  const Row row = row_of(g, uses, node, *op);
-  if ((row.is_column ? op->dilation.h : op->dilation.w) != 1 || g.type(row.source).quant != x.quant)
+  const Row row = row_of(g, uses, node, op);
+  if ((row.is_column ? op.dilation.h : op.dilation.w) != 1 || g.type(row.source).quant != x.quant)
     return std::nullopt;
   if (!npu_takes(g, node, *context.target, context.options->npu)) return std::nullopt;
   const std::optional<Fold> fold = best_fold(row, vector_length);
@@ -166,7 +166,7 @@ std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId 
       b.constant(Type{DType::s8, filter, w.quant},
                  folded_weight(*g.values[node.inputs[1]].constant, w.shape, row, *fold),
                  g.values[node.inputs[1]].name);
-  Conv2d folded = *op;
+  Conv2d folded = op;
   if (row.is_column)
     folded.pad_before.h = folded.pad_after.h = 0, folded.stride.h = folded.dilation.h = 1;
   folded.stride.w = row.stride / fold->f;
@@ -184,7 +184,7 @@ std::optional<Patch> fold_rows_of_conv(const Graph& g, const Uses& uses, NodeId 
 
 void fold_rows(PassContext& pass) {
   if (!pass.target.npu) return;
-  static constexpr Rule kRules[] = {fold_rows_of_conv};
+  static constexpr Rule kRules[] = {kRule<fold_rows_of_conv>};
   rewrite(pass.graph, kRules, pass.rules());
 }
 

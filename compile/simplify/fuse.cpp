@@ -57,12 +57,11 @@ static bool has_sums(const PassContext& pass) {
 }
 
 void fuse_again(PassContext& pass) {
-  static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
-                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean_beside,
-                                        reduce_unless_int8},
-                        kWithSums[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
-  static constexpr Rule kAsTflite[] = {
-      reduce_unless_int8};  // its means are rounded once, and its products stay products
+  static const Rule kRules[] = {scale_to_depthwise, kReduceByLayers},
+                    kBesideNpu[] = {scale_to_depthwise, pool_to_mean_beside, kReduceUnlessInt8},
+                    kWithSums[] = {scale_to_depthwise, pool_to_mean, kReduceUnlessInt8};
+  static const Rule kAsTflite[] = {
+      kReduceUnlessInt8};  // its means are rounded once, and its products stay products
   if (pass.graph.numerics == Numerics::tflite) fuse_with(pass, kAsTflite);
   else if (pass.target.npu) fuse_with(pass, kBesideNpu);
   else fuse_with(pass, has_sums(pass) ? std::span<const Rule>(kWithSums) : kRules);

@@ -118,8 +118,8 @@ static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses
 // linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other
 // order) Refused unless the reshape keeps the first axis and flattens the others, and the permute
 // keeps the first axis too.
-static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Linear>(g, root)) return std::nullopt;
+static std::optional<Patch> permute_linear_columns(const Linear&, const Graph& g, const Uses& uses,
+                                                   NodeId root) {
   const Node& node = g.nodes[root];
   const NodeId flatten = producer_as<Reshape>(g, uses, node.inputs[0]);
   if (flatten < 0) return std::nullopt;
@@ -185,9 +185,9 @@ static void share_views(Graph& g) {
 
 void infer_layout(PassContext& pass) {
   apply_rules(pass, {sink_through_elementwise, sink_through_binary, sink_through_movement,
-                     sink_through_concat, permute_linear_columns});
+                     sink_through_concat, kRule<permute_linear_columns>});
   turn_images(pass.graph, !pass.options.contiguous_io);
-  apply_rules(pass, {permute_linear_columns});
+  apply_rules(pass, {kRule<permute_linear_columns>});
   share_views(pass.graph);
 }
 

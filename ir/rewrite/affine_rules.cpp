@@ -31,38 +31,48 @@ std::optional<std::vector<double>> channel_constant(const Graph& g, ValueId v, c
   return std::vector<double>(data.begin(), data.end());
 }
 
-std::optional<ConstantLine> affine_of(const Graph& g, NodeId root) {
-  const Node& node = g.nodes[root];
-  const Shape& y = g.type(node.outputs[0]).shape;
-  ConstantLine a;
-  if (const Pointwise* p = op_as<Pointwise>(g, root)) {
-    const auto line = line_of(p->program);
+// What an operator does with one operand where the others are constants; nothing: no line.
+struct LineReader {
+  const Graph& g;
+  const Node& node;
+
+  std::optional<ConstantLine> operator()(const Pointwise& p) const {
+    const auto line = line_of(p.program);
     if (!line) return std::nullopt;
-    a.x = node.inputs[0];
-    a.line.slope = {line->slope};
-    a.line.offset = {line->offset};
-    return a;
+    return ConstantLine{node.inputs[0], {{line->slope}, {line->offset}}, {}};
   }
-  const Add* add = op_as<Add>(g, root);
-  if (!add && !op_as<Mul>(g, root)) return std::nullopt;
-  for (size_t k = 0; k < 2; ++k) {
-    const auto constant = channel_constant(g, node.inputs[1 - k], y);
-    if (!constant || g.is_constant(node.inputs[k])) continue;
-    a.x = node.inputs[k];
-    if (!add) {
-      a.line.slope = *constant;
-      a.line.offset = {0};
-      return a;
-    }
-    const double alpha = add->alpha;
-    a.line.slope = {k == 0 ? 1 : alpha};
-    a.line.offset = *constant;
-    if (k == 0)
-      for (double& v : a.line.offset) v *= alpha;
-    a.bounds = add->bounds;
-    return a;
+  std::optional<ConstantLine> operator()(const Add& add) const {
+    return with_constant([&](size_t k, std::vector<double> constant) {
+      const double alpha = add.alpha;
+      if (k == 0)
+        for (double& v : constant) v *= alpha;
+      return ConstantLine{node.inputs[k], {{k == 0 ? 1 : alpha}, std::move(constant)}, add.bounds};
+    });
   }
-  return std::nullopt;
+  std::optional<ConstantLine> operator()(const Mul&) const {
+    return with_constant([&](size_t k, std::vector<double> constant) {
+      return ConstantLine{node.inputs[k], {std::move(constant), {0}}, {}};
+    });
+  }
+  template <class T>
+  std::optional<ConstantLine> operator()(const T&) const {
+    return std::nullopt;
+  }
+
+ private:
+  // `line` of the operand that is computed, and the other.
+  template <class Line>
+  std::optional<ConstantLine> with_constant(Line line) const {
+    const Shape& y = g.type(node.outputs[0]).shape;
+    for (size_t k = 0; k < 2; ++k)
+      if (auto constant = channel_constant(g, node.inputs[1 - k], y);
+          constant && !g.is_constant(node.inputs[k]))
+        return line(k, *std::move(constant));
+    return std::nullopt;
+  }
+};
+std::optional<ConstantLine> affine_of(const Graph& g, NodeId root) {
+  return std::visit(LineReader{g, g.nodes[root]}, g.nodes[root].op);
 }
 
 }  // namespace
@@ -125,7 +135,7 @@ std::optional<Patch> fold_affine_into_layer(const Graph& g, const Uses& uses, No
 
 std::optional<Patch> scale_to_depthwise(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Mul>(g, root) || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::optional<ConstantLine> affine = affine_of(g, root);
   if (!affine || affine->line.slope.size() < 2 ||
       g.type(affine->x).shape != g.type(node.outputs[0]).shape)

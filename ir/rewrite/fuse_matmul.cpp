@@ -61,8 +61,8 @@ ValueId along(PatchBuilder& b, const Graph& g, const Path& path, ValueId v) {
 
 // mul(matmul(x, other), number)   becomes   matmul with that factor; views between them stay
 // Refused when somebody else reads the product, and for a number that is not positive.
-std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Mul>(g, root)) return std::nullopt;
+static std::optional<Patch> fuse_factor_behind_matmul(const Mul&, const Graph& g, const Uses& uses,
+                                                      NodeId root) {
   const Node& mul = g.nodes[root];
   for (size_t k = 0; k < 2; ++k) {
     const ValueId number = mul.inputs[k], x = mul.inputs[1 - k];
@@ -86,21 +86,23 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
 
 // matmul(views(mul(x, number)), other)   becomes   matmul with that factor; likewise for the other
 // operand
-std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root) {
-  const Matmul* matmul = op_as<Matmul>(g, root);
-  if (!matmul) return std::nullopt;
+static std::optional<Patch> fuse_factor_before_matmul(const Matmul& matmul, const Graph& g,
+                                                      const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   for (size_t k = 0; k < 2; ++k) {
     const Path path = through_views(g, uses, node.inputs[k]);
     const ValueId v = path.from;
     const std::optional<Scaled> scaled = scaled_by_number(g, uses, v);
-    if (!scaled || !is_factor(matmul->scale * scaled->factor)) continue;
+    if (!scaled || !is_factor(matmul.scale * scaled->factor)) continue;
     PatchBuilder b(g, root, "fused into the product behind it");
     std::vector<ValueId> inputs = node.inputs;
     inputs[k] = along(b, g, path, scaled->x);
-    return b.replace_root(Matmul{matmul->scale * scaled->factor}, std::move(inputs));
+    return b.replace_root(Matmul{matmul.scale * scaled->factor}, std::move(inputs));
   }
   return std::nullopt;
 }
+
+const Rule kFuseFactorBehindMatmul = kRule<fuse_factor_behind_matmul>,
+           kFuseFactorBeforeMatmul = kRule<fuse_factor_before_matmul>;
 
 }  // namespace deuteron

@@ -20,9 +20,8 @@ static Bounds narrowed(const Bounds& inner, const Bounds& outer) {
 // conv2d, linear, add, max_pool2d or clamp -> clamp   becomes   the first with those bounds
 // Refused when somebody else reads the value between, or when the clamp changes quantization
 // parameters.
-static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId root) {
-  const Clamp* clamp = op_as<Clamp>(g, root);
-  if (!clamp) return std::nullopt;
+static std::optional<Patch> fuse_clamp(const Clamp& clamp, const Graph& g, const Uses& uses,
+                                       NodeId root) {
   const Node& node = g.nodes[root];
   const NodeId above = uses.producer[node.inputs[0]];
   if (above < 0 || !uses.has_single_reader(node.inputs[0]) ||
@@ -31,7 +30,7 @@ static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId 
   Op op = g.nodes[above].op;
   Bounds* bounds = bounds_of(op);
   if (!bounds) return std::nullopt;
-  *bounds = narrowed(*bounds, clamp->bounds);
+  *bounds = narrowed(*bounds, clamp.bounds);
   PatchBuilder b(g, root, "fused into the operator before it");
   return b.replace_root(std::move(op), g.nodes[above].inputs);
 }
@@ -39,9 +38,8 @@ static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId 
 // conv2d or linear -> batch_norm   becomes   conv2d or linear with other weights
 // Refused when somebody else reads the value between, when the first has bounds, or when anything
 // is not a float constant.
-static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, NodeId root) {
-  const BatchNorm* batch_norm = op_as<BatchNorm>(g, root);
-  if (!batch_norm) return std::nullopt;
+static std::optional<Patch> fold_batch_norm(const BatchNorm& batch_norm, const Graph& g,
+                                            const Uses& uses, NodeId root) {
   const Node& bn = g.nodes[root];
   const NodeId above = uses.producer[bn.inputs[0]];
   if (above < 0 || !is_layer(g.nodes[above].op)) return std::nullopt;
@@ -50,16 +48,14 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
       return std::nullopt;
   const auto floats = [&](size_t k) { return g.values[bn.inputs[k]].constant->as<float>(); };
   return fold_into_weights(g, uses, root, bn.inputs[0],
-                           line_of(*batch_norm, floats(1), floats(2), floats(3), floats(4)), {});
+                           line_of(batch_norm, floats(1), floats(2), floats(3), floats(4)), {});
 }
 
 // layer -> reshape -> batch_norm   becomes   layer -> batch_norm -> reshape: a convolution over
 // time is one of an image of one column Refused when somebody else reads a value between, or when
 // the reshape changes the channels.
-static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses& uses,
-                                                     NodeId root) {
-  const BatchNorm* batch_norm = op_as<BatchNorm>(g, root);
-  if (!batch_norm) return std::nullopt;
+static std::optional<Patch> batch_norm_below_reshape(const BatchNorm& batch_norm, const Graph& g,
+                                                     const Uses& uses, NodeId root) {
   const Node& bn = g.nodes[root];
   const NodeId reshape = producer_as<Reshape>(g, uses, bn.inputs[0]);
   if (reshape < 0 || !uses.has_single_reader(bn.inputs[0])) return std::nullopt;
@@ -72,7 +68,7 @@ static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses&
   std::vector<ValueId> inputs = bn.inputs;
   inputs[0] = x;
   PatchBuilder b(g, root, "");
-  const ValueId normalized = b.add(*batch_norm, std::move(inputs));
+  const ValueId normalized = b.add(batch_norm, std::move(inputs));
   return b.replace_root(Reshape{y.shape}, {normalized});
 }
 
@@ -80,9 +76,8 @@ static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses&
 // Refused when the pad is not over height and width alone, crops, or pads with anything but zero;
 // for a 1x1 kernel, because stock firmware's ignores what the result's extents say; and when a
 // window would begin where no kernel looks for one.
-static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
-  const Conv2d* conv = op_as<Conv2d>(g, root);
-  if (!conv) return std::nullopt;
+static std::optional<Patch> fold_pad_into_conv(const Conv2d& conv, const Graph& g, const Uses& uses,
+                                               NodeId root) {
   const Node& node = g.nodes[root];
   const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
   if (above < 0) return std::nullopt;
@@ -95,7 +90,7 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
     if (pad.before[k] < 0 || pad.after[k] < 0 ||
         ((k == 0 || k == 3) && pad.before[k] + pad.after[k] != 0))
       return std::nullopt;
-  Conv2d padded = *conv;
+  Conv2d padded = conv;
   padded.pad_before.h += pad.before[1];
   padded.pad_before.w += pad.before[2];
   padded.pad_after.h += pad.after[1];
@@ -111,20 +106,19 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
 // pad(minus infinity) -> max_pool2d   becomes   max_pool2d with that padding
 // Refused when the pad is not over height and width alone, or when the pool, which pads both sides
 // alike, has no such windows.
-static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& uses, NodeId root) {
-  const MaxPool2d* pool = op_as<MaxPool2d>(g, root);
-  if (!pool) return std::nullopt;
+static std::optional<Patch> fold_pad_into_max_pool(const MaxPool2d& pool, const Graph& g,
+                                                   const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
   if (above < 0) return std::nullopt;
   const Pad& pad = std::get<Pad>(g.nodes[above].op);
   const ValueId x = g.nodes[above].inputs[0];
   if (!(pad.value < kMaskedBelow) || g.type(x).quant != g.type(node.inputs[0]).quant ||
-      pool->pad != HW{} || pool->ceil_mode)
+      pool.pad != HW{} || pool.ceil_mode)
     return std::nullopt;
   for (const size_t k : {0, 3})
     if (pad.before[k] != 0 || pad.after[k] != 0) return std::nullopt;
-  MaxPool2d padded = *pool;
+  MaxPool2d padded = pool;
   padded.pad = {pad.before[1], pad.before[2]};
   padded.ceil_mode = pad.after[1] > pad.before[1] || pad.after[2] > pad.before[2];
   const Type* operand = &g.type(x);
@@ -138,9 +132,8 @@ static std::optional<Patch> fold_pad_into_max_pool(const Graph& g, const Uses& u
 }
 
 // reshape(pad(x)) of an image with one channel, [n,1,h,w] to [n,h,w,1]   becomes   pad(reshape(x))
-std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
-  const Reshape* reshape = op_as<Reshape>(g, root);
-  if (!reshape) return std::nullopt;
+static std::optional<Patch> pad_below_channel_reshape(const Reshape& reshape, const Graph& g,
+                                                      const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
   if (above < 0 || !uses.has_single_reader(node.inputs[0])) return std::nullopt;
@@ -149,7 +142,7 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
   const Type& x = g.type(g.nodes[above].inputs[0]);
   if (x.rank() != 4 || x.shape[1] != 1 || pad.before[1] != 0 || pad.after[1] != 0)
     return std::nullopt;
-  if (reshape->shape != permuted(g.type(node.inputs[0]).shape, to_channels_last))
+  if (reshape.shape != permuted(g.type(node.inputs[0]).shape, to_channels_last))
     return std::nullopt;
   PatchBuilder b(g, root, "");
   const ValueId moved =
@@ -159,16 +152,18 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
       {moved});
 }
 
+const Rule kPadBelowChannelReshape = kRule<pad_below_channel_reshape>;
+
 std::span<const Rule> fuse_rules() {
-  static constexpr Rule kRules[] = {fold_batch_norm,
-                                    batch_norm_below_reshape,
-                                    simpler_form,
-                                    fuse_clamp,
-                                    pad_below_channel_reshape,
-                                    fold_pad_into_conv,
-                                    fold_pad_into_max_pool,
-                                    fuse_factor_behind_matmul,
-                                    fuse_factor_before_matmul};
+  static const Rule kRules[] = {kRule<fold_batch_norm>,
+                                kRule<batch_norm_below_reshape>,
+                                simpler_form,
+                                kRule<fuse_clamp>,
+                                kPadBelowChannelReshape,
+                                kRule<fold_pad_into_conv>,
+                                kRule<fold_pad_into_max_pool>,
+                                kFuseFactorBehindMatmul,
+                                kFuseFactorBeforeMatmul};
   return kRules;
 }
 

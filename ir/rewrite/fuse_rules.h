@@ -9,11 +9,10 @@ namespace deuteron {
 
 std::span<const Rule> fuse_rules();
 
-std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root);
+extern const Rule kPadBelowChannelReshape;
 
 // ir/rewrite/fuse_matmul.cpp
-std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root);
-std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root);
+extern const Rule kFuseFactorBehindMatmul, kFuseFactorBeforeMatmul;
 
 // A padding whose numbers are steps of every scale.
 bool pads_with_zeros(const Op& op);

@@ -8,9 +8,8 @@ namespace deuteron {
 
 // linear with per-channel weights   becomes   a 1x1 convolution over one row of pixels, which has a
 // multiplier for each channel
-std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId root) {
-  const Linear* linear = op_as<Linear>(g, root);
-  if (!linear) return std::nullopt;
+static std::optional<Patch> linear_to_conv(const Linear& linear, const Graph& g, const Uses&,
+                                           NodeId root) {
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
   if (x.dtype != DType::s8 || !w.quant.per_channel() || w.quant.axis != 0) return std::nullopt;
@@ -21,16 +20,16 @@ std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId root) {
   inputs[1] =
       b.add(Reshape{{out, 1, 1, in}}, {node.inputs[1]}, w.quant, g.values[node.inputs[1]].name);
   Conv2d conv;
-  conv.bounds = linear->bounds;
+  conv.bounds = linear.bounds;
   const ValueId pixels = b.add(conv, std::move(inputs), y.quant, g.values[node.outputs[0]].name);
   return b.replace_root(Reshape{y.shape}, {pixels});
 }
 
 // linear with an asymmetric weight and neither bias nor bounds   becomes   a matrix product, which
 // has an offset for both sides
-std::optional<Patch> linear_to_matmul(const Graph& g, const Uses&, NodeId root) {
-  const Linear* linear = op_as<Linear>(g, root);
-  if (!linear || !linear->bounds.none() || g.nodes[root].inputs.size() > 2) return std::nullopt;
+static std::optional<Patch> linear_to_matmul(const Linear& linear, const Graph& g, const Uses&,
+                                             NodeId root) {
+  if (!linear.bounds.none() || g.nodes[root].inputs.size() > 2) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
   if (x.dtype != DType::s8 || w.quant.per_channel() || w.quant.empty() ||
@@ -44,6 +43,8 @@ std::optional<Patch> linear_to_matmul(const Graph& g, const Uses&, NodeId root) 
   const ValueId product = b.add(Matmul{}, {left, right}, y.quant, g.values[node.outputs[0]].name);
   return b.replace_root(Reshape{y.shape}, {product});
 }
+
+const Rule kLinearToConv = kRule<linear_to_conv>, kLinearToMatmul = kRule<linear_to_matmul>;
 
 // For stock firmware, which has no int8 kernel of it: an int8 operator that interpolates   becomes
 // the same in float, without the rounding where float comes from or goes to

@@ -5,8 +5,7 @@
 
 namespace deuteron {
 
-std::optional<Patch> linear_to_conv(const Graph& g, const Uses& uses, NodeId root);
-std::optional<Patch> linear_to_matmul(const Graph& g, const Uses& uses, NodeId root);
+extern const Rule kLinearToConv, kLinearToMatmul;
 std::optional<Patch> bilinear_in_float(const Graph& g, const Uses& uses, NodeId root);
 
 }  // namespace deuteron

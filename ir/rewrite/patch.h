@@ -41,9 +41,9 @@ struct RuleContext {
       nullptr;  // what passes before have decided; null: the same as `target`
 };
 
-// A pure function, with or without the context. `root` is a node that something reads. While
-// `rewrite` is at work, node ids say nothing about the execution order and nodes that are gone are
-// empty: follow the edges (Uses), do not walk g.nodes.
+// A pure function, with or without the context; of one operator alone: kRule. `root` is a node that
+// something reads. While `rewrite` is at work, node ids say nothing about the execution order and
+// nodes that are gone are empty: follow the edges (Uses), do not walk g.nodes.
 class Rule {
  public:
   using OfGraph = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
@@ -116,6 +116,22 @@ template <class T>
 const T* op_as(const Graph& g, NodeId n) {
   return n < 0 ? nullptr : std::get_if<T>(&g.nodes[n].op);
 }
+
+// A function of the root's operator, which it takes first, as a rule: nothing where the root has
+// another.
+template <auto of_one_operator>
+struct RuleOfOne;
+template <class T, class... Context,
+          std::optional<Patch> (*rule)(const T&, const Graph&, const Uses&, NodeId, Context...)>
+struct RuleOfOne<rule> {
+  static std::optional<Patch> apply(const Graph& g, const Uses& uses, NodeId root,
+                                    Context... context) {
+    const T* op = op_as<T>(g, root);
+    return op ? rule(*op, g, uses, root, context...) : std::nullopt;
+  }
+};
+template <auto of_one_operator>
+inline constexpr Rule kRule = RuleOfOne<of_one_operator>::apply;
 
 // The node that makes `v` if it is a T, else -1.
 template <class T>

@@ -141,7 +141,7 @@ std::optional<Patch> join_unary(const Graph& g, const Uses& uses, NodeId root) {
   const ValueId between = node.inputs[0];
   const std::optional<ValueId> leaf = sole_leaf(g, uses, between);
   if (!leaf || *leaf == between ||
-      (op_as<Clamp>(g, root) && producer_as<Clamp>(g, uses, between) >= 0))
+      (sole_bounds(node.op) && producer_as<Clamp>(g, uses, between) >= 0))
     return std::nullopt;
   PointProgram program;
   const PointOperand x = write(g, uses, program, between, *leaf);
@@ -150,10 +150,9 @@ std::optional<Patch> join_unary(const Graph& g, const Uses& uses, NodeId root) {
 }
 
 // x / constant   becomes   x * (1 / constant)
-std::optional<Patch> divide_by_constant(const Graph& g, const Uses&, NodeId root) {
+std::optional<Patch> divide_by_constant(const Div&, const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Div>(g, root) || !g.is_constant(node.inputs[1]) ||
-      g.type(node.inputs[1]).dtype != DType::f32)
+  if (!g.is_constant(node.inputs[1]) || g.type(node.inputs[1]).dtype != DType::f32)
     return std::nullopt;
   std::vector<float> inverse;
   for (const float v : g.values[node.inputs[1]].constant->as<float>()) inverse.push_back(1 / v);
@@ -192,7 +191,7 @@ std::optional<Patch> sink_expand(const Graph& g, const Uses& uses, NodeId root) 
 }  // namespace
 
 std::span<const Rule> pointwise_rules() {
-  static constexpr Rule kRules[] = {join_binary, join_unary, divide_by_constant, drop_expand,
+  static constexpr Rule kRules[] = {join_binary, join_unary, kRule<divide_by_constant>, drop_expand,
                                     sink_expand};
   return kRules;
 }

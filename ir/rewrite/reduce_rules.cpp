@@ -180,15 +180,18 @@ class Reducer {
 
 }  // namespace
 
-std::optional<Patch> reduce_by_layers(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Reduce>(g, root)) return std::nullopt;
+static std::optional<Patch> reduce_by_layers(const Reduce&, const Graph& g, const Uses& uses,
+                                             NodeId root) {
   return Reducer(g, uses, root).run();
 }
 
-std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Reduce>(g, root) || Reducer(g, uses, root).is_int8()) return std::nullopt;
+static std::optional<Patch> reduce_unless_int8(const Reduce&, const Graph& g, const Uses& uses,
+                                               NodeId root) {
+  if (Reducer(g, uses, root).is_int8()) return std::nullopt;
   return Reducer(g, uses, root).run();
 }
+
+const Rule kReduceByLayers = kRule<reduce_by_layers>, kReduceUnlessInt8 = kRule<reduce_unless_int8>;
 
 static std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root,
                                          bool beside_npu) {

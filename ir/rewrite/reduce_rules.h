@@ -7,11 +7,11 @@ namespace deuteron {
 
 // reduce   becomes   a linear layer or convolution with weights of one, or pooling. In float, once
 // images are channels-last.
-std::optional<Patch> reduce_by_layers(const Graph& g, const Uses& uses, NodeId root);
+extern const Rule kReduceByLayers;
 
 // The same, but what the NPU or our own kernel may take stays. What comes of reductions on the CPU
 // is decided behind the partition.
-std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId root);
+extern const Rule kReduceUnlessInt8;
 
 // avg_pool2d over whole rows or columns   becomes   a mean, in float models and where a quantized
 // one gives the result parameters of its own: the pool would round to steps of its operand first,

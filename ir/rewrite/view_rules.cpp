@@ -2,6 +2,7 @@
 #include "ir/rewrite/view_rules.h"
 
 #include "ir/rewrite/borders.h"
+#include "ops/families.h"
 #include "ops/permute/collapse.h"
 
 namespace deuteron {
@@ -57,15 +58,15 @@ static Constant permute_constant(const Constant& data, const Type& type, const A
 }
 
 // permute(constant)   becomes   constant
-static std::optional<Patch> fold_permute_of_constant(const Graph& g, const Uses&, NodeId root) {
-  const Permute* p = op_as<Permute>(g, root);
-  if (!p || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
+static std::optional<Patch> fold_permute_of_constant(const Permute& p, const Graph& g, const Uses&,
+                                                     NodeId root) {
+  if (!g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
   const GraphValue& from = g.values[g.nodes[root].inputs[0]];
   PatchBuilder b(g, root, "folded into a constant");
-  const Type type{from.type.dtype, permuted(from.type.shape, p->perm),
-                  permuted(from.type.quant, p->perm)};
+  const Type type{from.type.dtype, permuted(from.type.shape, p.perm),
+                  permuted(from.type.quant, p.perm)};
   return b.replace_root(
-      b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
+      b.constant(type, permute_constant(*from.constant, from.type, p.perm), from.name));
 }
 
 // Per-channel parameters survive a reshape where an axis of the result tells the channel: the axis
@@ -99,47 +100,50 @@ static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, cons
 }
 
 // reshape(constant)   becomes   constant
-static std::optional<Patch> fold_reshape_of_constant(const Graph& g, const Uses&, NodeId root) {
-  const Reshape* r = op_as<Reshape>(g, root);
-  if (!r || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
+static std::optional<Patch> fold_reshape_of_constant(const Reshape& r, const Graph& g, const Uses&,
+                                                     NodeId root) {
+  if (!g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
   const GraphValue& from = g.values[g.nodes[root].inputs[0]];
-  const std::optional<Quant> quant = reshaped(from.type.quant, from.type.shape, r->shape);
+  const std::optional<Quant> quant = reshaped(from.type.quant, from.type.shape, r.shape);
   if (!quant) return std::nullopt;
   PatchBuilder b(g, root, "folded into a constant");
-  return b.replace_root(b.constant({from.type.dtype, r->shape, *quant}, *from.constant, from.name));
+  return b.replace_root(b.constant({from.type.dtype, r.shape, *quant}, *from.constant, from.name));
+}
+
+static std::optional<Quant> moved_quant(const Permute& p, const Type& type) {
+  return permuted(type.quant, p.perm);
+}
+static std::optional<Quant> moved_quant(const Reshape& r, const Type& type) {
+  return reshaped(type.quant, type.shape, r.shape);
 }
 
 // permute(dequantize(constant))   becomes   dequantize(permute(constant)); reshape likewise
-static std::optional<Patch> move_above_dequantize(const Graph& g, const Uses& uses, NodeId root) {
-  const Permute* p = op_as<Permute>(g, root);
-  const Reshape* r = op_as<Reshape>(g, root);
-  if (!p && !r) return std::nullopt;
+template <class View>
+static std::optional<Patch> move_above_dequantize(const View& view, const Graph& g,
+                                                  const Uses& uses, NodeId root) {
   const ValueId constant = dequantized(g, uses, g.nodes[root].inputs[0]);
   if (constant < 0 || !g.is_constant(constant)) return std::nullopt;
-  const Type& type = g.type(constant);
-  const std::optional<Quant> quant =
-      p ? permuted(type.quant, p->perm) : reshaped(type.quant, type.shape, r->shape);
+  const std::optional<Quant> quant = moved_quant(view, g.type(constant));
   if (!quant) return std::nullopt;
   PatchBuilder b(g, root, "folded into a constant");
-  const ValueId moved = b.add(p ? Op(*p) : Op(*r), {constant}, *quant, g.values[constant].name);
+  const ValueId moved = b.add(view, {constant}, *quant, g.values[constant].name);
   return b.replace_root(Dequantize{}, {moved});
 }
 
 // permute(permute(x))   becomes   permute(x)
 // Not in int8 where the kernel takes each of the two and not the one: that had just been split.
-static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, NodeId root) {
-  const Permute* second = op_as<Permute>(g, root);
-  if (!second) return std::nullopt;
+static std::optional<Patch> merge_permutes(const Permute& second, const Graph& g, const Uses& uses,
+                                           NodeId root) {
   const NodeId above = producer_as<Permute>(g, uses, g.nodes[root].inputs[0]);
   if (above < 0) return std::nullopt;
   const Permute& first = std::get<Permute>(g.nodes[above].op);
   Permute both;
-  for (const i64 axis : second->perm) both.perm.push_back(first.perm[axis]);
+  for (const i64 axis : second.perm) both.perm.push_back(first.perm[axis]);
   const Type &x = g.type(g.nodes[above].inputs[0]), &between = g.type(g.nodes[root].inputs[0]);
   const auto fits = [](const Type& t, const Permute& p) {
     return collapse(t.shape, p.perm).shape.size() <= kKernelAxes;
   };
-  if (x.dtype == DType::s8 && fits(x, first) && fits(between, *second) && !fits(x, both))
+  if (x.dtype == DType::s8 && fits(x, first) && fits(between, second) && !fits(x, both))
     return std::nullopt;
   PatchBuilder b(g, root, "two permutes in a row");
   if (is_identity(both.perm)) return b.replace_root(g.nodes[above].inputs[0]);
@@ -147,40 +151,42 @@ static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, Nod
 }
 
 // permute that moves only axes of one element   becomes   reshape
-static std::optional<Patch> permute_to_reshape(const Graph& g, const Uses&, NodeId root) {
-  const Permute* p = op_as<Permute>(g, root);
-  if (!p) return std::nullopt;
+static std::optional<Patch> permute_to_reshape(const Permute& p, const Graph& g, const Uses&,
+                                               NodeId root) {
   const Type& x = g.type(g.nodes[root].inputs[0]);
-  if (x.quant.per_channel() || !moves_nothing(p->perm, x.shape)) return std::nullopt;
+  if (x.quant.per_channel() || !moves_nothing(p.perm, x.shape)) return std::nullopt;
   PatchBuilder b(g, root, "moves only axes of one element");
-  return b.replace_root(Reshape{permuted(x.shape, p->perm)}, g.nodes[root].inputs);
+  return b.replace_root(Reshape{permuted(x.shape, p.perm)}, g.nodes[root].inputs);
 }
 
 // reshape(reshape(x))   becomes   reshape(x)
-static std::optional<Patch> merge_reshapes(const Graph& g, const Uses& uses, NodeId root) {
-  const Reshape* second = op_as<Reshape>(g, root);
-  if (!second) return std::nullopt;
+static std::optional<Patch> merge_reshapes(const Reshape& second, const Graph& g, const Uses& uses,
+                                           NodeId root) {
   const NodeId above = producer_as<Reshape>(g, uses, g.nodes[root].inputs[0]);
   if (above < 0) return std::nullopt;
   PatchBuilder b(g, root, "two reshapes in a row");
-  return b.replace_root(*second, {g.nodes[above].inputs[0]});
+  return b.replace_root(second, {g.nodes[above].inputs[0]});
 }
 
 // reshape to the same shape, clamp without bounds   becomes   nothing
 static std::optional<Patch> drop_identity(const Graph& g, const Uses&, NodeId root) {
-  const Clamp* clamp = op_as<Clamp>(g, root);
-  const bool candidate = op_as<Reshape>(g, root) || (clamp && clamp->bounds.none());
-  if (!candidate) return std::nullopt;
   const Node& n = g.nodes[root];
+  const Bounds* clamp = sole_bounds(n.op);
+  if (!is_same_storage(n.op) && !(clamp && clamp->none())) return std::nullopt;
   if (g.type(n.inputs[0]) != g.type(n.outputs[0])) return std::nullopt;
   PatchBuilder b(g, root, "identity");
   return b.replace_root(n.inputs[0]);
 }
 
 std::span<const Rule> view_rules() {
-  static constexpr Rule kRules[] = {
-      fold_permute_of_constant, fold_reshape_of_constant, move_above_dequantize, merge_permutes,
-      permute_to_reshape,       merge_reshapes,           drop_identity};
+  static constexpr Rule kRules[] = {kRule<fold_permute_of_constant>,
+                                    kRule<fold_reshape_of_constant>,
+                                    kRule<move_above_dequantize<Permute>>,
+                                    kRule<move_above_dequantize<Reshape>>,
+                                    kRule<merge_permutes>,
+                                    kRule<permute_to_reshape>,
+                                    kRule<merge_reshapes>,
+                                    drop_identity};
   return kRules;
 }
 

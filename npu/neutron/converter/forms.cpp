@@ -27,15 +27,15 @@ static Pad image_pad(HW before, HW after, float value) {
 
 // conv2d with padding   becomes   pad(0) -> conv2d: VALID is the only padding that Neutron IR can
 // say for every geometry
-static std::optional<Patch> padded_conv(const Graph& g, const Uses&, NodeId root) {
-  const Conv2d* conv = op_as<Conv2d>(g, root);
-  if (!conv || (conv->pad_before == HW{} && conv->pad_after == HW{})) return std::nullopt;
+static std::optional<Patch> padded_conv(const Conv2d& conv, const Graph& g, const Uses&,
+                                        NodeId root) {
+  if ((conv.pad_before == HW{} && conv.pad_after == HW{})) return std::nullopt;
   const Node& node = g.nodes[root];
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs = node.inputs;
-  inputs[0] = b.add(image_pad(conv->pad_before, conv->pad_after, 0), {inputs[0]},
+  inputs[0] = b.add(image_pad(conv.pad_before, conv.pad_after, 0), {inputs[0]},
                     g.type(inputs[0]).quant, g.values[inputs[0]].name + "_padded");
-  Conv2d valid = *conv;
+  Conv2d valid = conv;
   valid.pad_before = valid.pad_after = {};
   return b.replace_root(valid, std::move(inputs));
 }
@@ -46,28 +46,28 @@ static float least_of(const Quant& q) {
 }
 
 // max_pool2d with padding   becomes   pad(least) -> max_pool2d
-static std::optional<Patch> padded_max_pool(const Graph& g, const Uses&, NodeId root) {
-  const MaxPool2d* pool = op_as<MaxPool2d>(g, root);
-  if (!pool || pool->pad == HW{}) return std::nullopt;
+static std::optional<Patch> padded_max_pool(const MaxPool2d& pool, const Graph& g, const Uses&,
+                                            NodeId root) {
+  if (pool.pad == HW{}) return std::nullopt;
   const ValueId x = g.nodes[root].inputs[0];
   PatchBuilder b(g, root, "");
-  const ValueId padded = b.add(image_pad(pool->pad, pool->pad, least_of(g.type(x).quant)), {x},
+  const ValueId padded = b.add(image_pad(pool.pad, pool.pad, least_of(g.type(x).quant)), {x},
                                g.type(x).quant, g.values[x].name + "_padded");
-  MaxPool2d valid = *pool;
+  MaxPool2d valid = pool;
   valid.pad = {};
   valid.ceil_mode = false;
   return b.replace_root(valid, {padded});
 }
 
 // avg_pool2d that counts its padding   becomes   pad(0) -> avg_pool2d
-static std::optional<Patch> padded_avg_pool(const Graph& g, const Uses&, NodeId root) {
-  const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
-  if (!pool || pool->pad == HW{} || !pool->count_include_pad) return std::nullopt;
+static std::optional<Patch> padded_avg_pool(const AvgPool2d& pool, const Graph& g, const Uses&,
+                                            NodeId root) {
+  if (pool.pad == HW{} || !pool.count_include_pad) return std::nullopt;
   const ValueId x = g.nodes[root].inputs[0];
   PatchBuilder b(g, root, "");
   const ValueId padded =
-      b.add(image_pad(pool->pad, pool->pad, 0), {x}, g.type(x).quant, g.values[x].name + "_padded");
-  AvgPool2d valid = *pool;
+      b.add(image_pad(pool.pad, pool.pad, 0), {x}, g.type(x).quant, g.values[x].name + "_padded");
+  AvgPool2d valid = pool;
   valid.pad = {};
   valid.ceil_mode = false;
   return b.replace_root(valid, {padded});
@@ -92,18 +92,18 @@ static ValueId slice_of_constant(PatchBuilder& b, const GraphValue& value, i64 f
 }
 
 // conv2d in groups   becomes   concat(conv2d(slice(x)), ..)
-static std::optional<Patch> grouped_conv(const Graph& g, const Uses&, NodeId root) {
-  const Conv2d* conv = op_as<Conv2d>(g, root);
-  if (!conv || conv->groups == 1) return std::nullopt;
+static std::optional<Patch> grouped_conv(const Conv2d& conv, const Graph& g, const Uses&,
+                                         NodeId root) {
+  if (conv.groups == 1) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
-  if (is_depthwise(*conv, x.shape, w.shape)) return std::nullopt;
+  if (is_depthwise(conv, x.shape, w.shape)) return std::nullopt;
   PatchBuilder b(g, root, "");
-  Conv2d one = *conv;
+  Conv2d one = conv;
   one.groups = 1;
-  const i64 in = w.shape[3], out = w.shape[0] / conv->groups;
+  const i64 in = w.shape[3], out = w.shape[0] / conv.groups;
   std::vector<ValueId> parts;
-  for (i64 k = 0; k < conv->groups; ++k) {
+  for (i64 k = 0; k < conv.groups; ++k) {
     std::vector<ValueId> inputs{b.add(Slice{3, k * in, in, 1}, {node.inputs[0]}, x.quant)};
     for (size_t c = 1; c < node.inputs.size(); ++c)
       inputs.push_back(slice_of_constant(b, g.values[node.inputs[c]], k * out, out));
@@ -144,16 +144,16 @@ static ValueId number(PatchBuilder& b, float v, ValueId x) {
 
 // matmul with a factor   becomes   mul(matmul, factor): the product keeps its steps, each is worth
 // 1/factor, and the mul moves nothing
-static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId root) {
-  const Matmul* matmul = op_as<Matmul>(g, root);
-  if (!matmul || matmul->scale == 1) return std::nullopt;
+static std::optional<Patch> scaled_matmul(const Matmul& matmul, const Graph& g, const Uses&,
+                                          NodeId root) {
+  if (matmul.scale == 1) return std::nullopt;
   const Node& node = g.nodes[root];
   Quant plain = g.type(node.outputs[0]).quant;
-  plain.scale[0] /= matmul->scale;
+  plain.scale[0] /= matmul.scale;
   PatchBuilder b(g, root, "");
   const ValueId product =
       b.add(Matmul{}, node.inputs, plain, g.values[node.outputs[0]].name + "_unscaled");
-  return b.replace_root(Mul{}, {product, number(b, matmul->scale, product)});
+  return b.replace_root(Mul{}, {product, number(b, matmul.scale, product)});
 }
 
 // An operand of the product, before a permute that the product reads as its flag.
@@ -217,8 +217,8 @@ static ValueId lay_out(PatchBuilder& b, const std::string& name, ValueId x, i64 
 
 // matmul of operands with zero points   becomes   matmul of longer ones without
 // (ops/matmul/zero_points.h)
-static std::optional<Patch> matmul_of_steps(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Matmul>(g, root)) return std::nullopt;
+static std::optional<Patch> matmul_of_steps(const Matmul&, const Graph& g, const Uses& uses,
+                                            NodeId root) {
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &other = g.type(node.inputs[1]);
   if (x.quant.zero_point[0] == 0 && other.quant.zero_point[0] == 0) return std::nullopt;
@@ -240,34 +240,34 @@ static std::optional<Patch> matmul_of_steps(const Graph& g, const Uses& uses, No
 
 // A function whose builtin has a result of fixed parameters, with parameters of the model's become
 // the builtin with its fixed ones -> a change of parameters
-static std::optional<Patch> fixed_parameters(const Graph& g, const Uses&, NodeId root) {
-  const Unary* unary = op_as<Unary>(g, root);
-  if (!unary || row_of(unary->fn).fixed.scale == 0) return std::nullopt;
-  const FixedResult& result = row_of(unary->fn).fixed;
+static std::optional<Patch> fixed_parameters(const Unary& unary, const Graph& g, const Uses&,
+                                             NodeId root) {
+  if (row_of(unary.fn).fixed.scale == 0) return std::nullopt;
+  const FixedResult& result = row_of(unary.fn).fixed;
   const Quant fixed = per_tensor(result.scale, result.zero_point);
   const Node& node = g.nodes[root];
   if (g.type(node.outputs[0]).quant == fixed) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(Clamp{}, {b.add(*unary, node.inputs, fixed)});
+  return b.replace_root(Clamp{}, {b.add(unary, node.inputs, fixed)});
 }
 
 // An extreme with other parameters than its operand's   becomes   one with those -> a change of
 // parameters
-static std::optional<Patch> shared_extreme(const Graph& g, const Uses&, NodeId root) {
-  const Reduce* op = op_as<Reduce>(g, root);
-  if (!op || (op->fn != Reduce::kMax && op->fn != Reduce::kMin)) return std::nullopt;
+static std::optional<Patch> shared_extreme(const Reduce& op, const Graph& g, const Uses&,
+                                           NodeId root) {
+  if ((op.fn != Reduce::kMax && op.fn != Reduce::kMin)) return std::nullopt;
   const Node& node = g.nodes[root];
   const Quant& x = g.type(node.inputs[0]).quant;
   if (g.type(node.outputs[0]).quant == x) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(Clamp{}, {b.add(*op, node.inputs, x)});
+  return b.replace_root(Clamp{}, {b.add(op, node.inputs, x)});
 }
 
 // x + number, x - number, x * number   become   the operator with a constant of one element
-static std::optional<Patch> point_step(const Graph& g, const Uses&, NodeId root) {
-  const Pointwise* point = op_as<Pointwise>(g, root);
-  if (!point || point->program.steps.size() != 1) return std::nullopt;
-  const PointStep& step = point->program.steps[0];
+static std::optional<Patch> point_step(const Pointwise& point, const Graph& g, const Uses&,
+                                       NodeId root) {
+  if (point.program.steps.size() != 1) return std::nullopt;
+  const PointStep& step = point.program.steps[0];
   const bool x_first = step.a.from == PointOperand::kX;
   const PointOperand& other = x_first ? step.b : step.a;
   const ValueId x = g.nodes[root].inputs[0];
@@ -286,25 +286,25 @@ static std::optional<Patch> point_step(const Graph& g, const Uses&, NodeId root)
 }
 
 // conv_transpose2d with padding or output padding   becomes   the whole of it -> slice
-static std::optional<Patch> cut_transposed_conv(const Graph& g, const Uses&, NodeId root) {
-  const ConvTranspose2d* conv = op_as<ConvTranspose2d>(g, root);
-  if (!conv || (conv->pad == HW{} && conv->output_pad == HW{})) return std::nullopt;
+static std::optional<Patch> cut_transposed_conv(const ConvTranspose2d& conv, const Graph& g,
+                                                const Uses&, NodeId root) {
+  if ((conv.pad == HW{} && conv.output_pad == HW{})) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
   const auto whole = [](i64 in, i64 kernel, i64 stride, i64 pad, i64 out) {
     return std::max((in - 1) * stride + kernel, pad + out);
   };
-  const i64 h = whole(x.shape[1], w.shape[1], conv->stride.h, conv->pad.h, y.shape[1]);
-  const i64 wide = whole(x.shape[2], w.shape[2], conv->stride.w, conv->pad.w, y.shape[2]);
-  ConvTranspose2d full = *conv;
+  const i64 h = whole(x.shape[1], w.shape[1], conv.stride.h, conv.pad.h, y.shape[1]);
+  const i64 wide = whole(x.shape[2], w.shape[2], conv.stride.w, conv.pad.w, y.shape[2]);
+  ConvTranspose2d full = conv;
   full.pad = {};
-  full.output_pad = {h - ((x.shape[1] - 1) * conv->stride.h + w.shape[1]),
-                     wide - ((x.shape[2] - 1) * conv->stride.w + w.shape[2])};
-  if (full == *conv) return std::nullopt;
+  full.output_pad = {h - ((x.shape[1] - 1) * conv.stride.h + w.shape[1]),
+                     wide - ((x.shape[2] - 1) * conv.stride.w + w.shape[2])};
+  if (full == conv) return std::nullopt;
   PatchBuilder b(g, root, "");
   ValueId v = b.add(full, node.inputs, y.quant, g.values[node.outputs[0]].name + "_whole");
-  if (h != y.shape[1]) v = b.add(Slice{1, conv->pad.h, y.shape[1], 1}, {v}, y.quant);
-  if (wide != y.shape[2]) v = b.add(Slice{2, conv->pad.w, y.shape[2], 1}, {v}, y.quant);
+  if (h != y.shape[1]) v = b.add(Slice{1, conv.pad.h, y.shape[1], 1}, {v}, y.quant);
+  if (wide != y.shape[2]) v = b.add(Slice{2, conv.pad.w, y.shape[2], 1}, {v}, y.quant);
   return b.replace_root(v);
 }
 
@@ -365,11 +365,11 @@ static void bound_narrow_steps(Graph& g) {
 void to_neutron_forms(Graph& body, i64* budget) {
   bound_narrow_steps(body);
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
-  for (const Rule rule :
-       {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul,
-        matmul_of_steps, fixed_parameters, shared_extreme, point_step, cut_transposed_conv,
-        linear_to_conv, pad_below_channel_reshape})
-    rules.push_back(rule);
+  rules.insert(rules.end(), {kRule<grouped_conv>, kRule<padded_conv>, kRule<padded_max_pool>,
+                             kRule<padded_avg_pool>, unnamed_bounds, kRule<scaled_matmul>,
+                             kRule<matmul_of_steps>, kRule<fixed_parameters>, kRule<shared_extreme>,
+                             kRule<point_step>, kRule<cut_transposed_conv>, kLinearToConv,
+                             kPadBelowChannelReshape});
   rewrite(body, rules, budget);
 }
 
