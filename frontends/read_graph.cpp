@@ -17,6 +17,7 @@
 #include "frontends/pt2/import.h"
 #include "frontends/tflite/import.h"
 #include "ir/text.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -58,7 +59,7 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   if (!graph) return std::nullopt;
   if (graph->name.empty()) graph->name = path;
   for (const Node& node : graph->nodes)
-    if (std::holds_alternative<KernelCall>(node.op)) {
+    if (call_of(node.op)) {
       diagnostics.error(
           path, fmt::format("holds {}: a graph after lowering is no model", describe(*graph, node)),
           "model.lowered", "give the graph from before the pass `lower`");

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 Origin merge(const Origin& a, const Origin& b) {
@@ -85,8 +87,8 @@ std::string describe(const Graph& g, const Node& node) {
 }
 
 i64 macs_of(const Graph& g, const Node& node) {
-  if (const auto* call = std::get_if<KernelCall>(&node.op)) return call->macs;
-  if (const auto* delegate = std::get_if<Delegate>(&node.op)) return macs_of(*delegate->body);
+  if (const auto* call = call_of(node.op)) return call->macs;
+  if (const auto* delegate = delegate_of(node.op)) return macs_of(*delegate->body);
   std::vector<const Type*> in, out;
   const TypeView in_types = g.types(node.inputs, in), out_types = g.types(node.outputs, out);
   return macs(node.op, in_types, out_types);

@@ -10,6 +10,7 @@
 #include "ir/text_constant.h"
 #include "ir/text_values.h"
 #include "ir/verify.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -261,7 +262,7 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
     node.outputs.push_back(define(results[k], std::move(types[k]), std::nullopt, results_at));
   node.op = std::move(*op);
   if (c_.failed()) return;
-  if (std::holds_alternative<Delegate>(node.op)) bodies_.emplace_back(g_.nodes.size(), "");
+  if (delegate_of(node.op)) bodies_.emplace_back(g_.nodes.size(), "");
   g_.nodes.push_back(std::move(node));
 }
 

@@ -10,6 +10,7 @@
 
 #include "ir/text.h"
 #include "ir/text_constant.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -235,8 +236,8 @@ void Printer::node(const Node& node) {
     line += (line.empty() ? "" : ", ") + name(v);
     types += (types.empty() ? "" : ", ") + text_of(g_.type(v));
   }
-  const auto* call = std::get_if<KernelCall>(&node.op);
-  const auto* delegate = std::get_if<Delegate>(&node.op);
+  const auto* call = call_of(node.op);
+  const auto* delegate = delegate_of(node.op);
   line += fmt::format(" = {}(", call       ? callee(*call)
                                 : delegate ? "delegate"
                                            : std::string(name_of(node.op)));

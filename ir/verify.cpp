@@ -10,6 +10,7 @@
 
 #include "base/tensor/limits.h"
 #include "ir/states.h"
+#include "ops/families.h"
 #include "ops/int16.h"
 
 namespace deuteron {
@@ -230,9 +231,8 @@ static Fault node_fault(const Graph& g, const Node& node, std::vector<bool>& mad
     made[v] = true;
   }
   if (Fault fault = origin_fault(g, node.origin)) return fault;
-  if (const auto* call = std::get_if<KernelCall>(&node.op)) return call_fault(g, node, *call);
-  if (const auto* delegate = std::get_if<Delegate>(&node.op))
-    return delegate_fault(g, node, *delegate);
+  if (const auto* call = call_of(node.op)) return call_fault(g, node, *call);
+  if (const auto* delegate = delegate_of(node.op)) return delegate_fault(g, node, *delegate);
   return inference_fault(g, node);
 }
 

@@ -325,7 +325,7 @@ void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
   std::set<Origin> told;  // of an operator's parts the first is enough
   for (const Node& node : g.nodes) {
-    if (std::holds_alternative<Delegate>(node.op) || computes_nothing(g, node)) continue;
+    if (delegate_of(node.op) || computes_nothing(g, node)) continue;
     if (!node.origin.empty() && !told.insert(node.origin).second) continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
     const auto& kept = pass.result.partition.kept_on_cpu;

@@ -197,8 +197,10 @@ class FormChooser {
           std::ranges::count(found, form_name(node.op)) == 0)
         found.push_back(form_name(node.op));
     const auto pools = [](const Graph& g) {
-      return std::ranges::count_if(
-          g.nodes, [](const Node& n) { return std::holds_alternative<AvgPool2d>(n.op); });
+      return std::ranges::count_if(g.nodes, [](const Node& n) {
+        const OpFacts f = facts_of(n.op);
+        return f.family == Family::pool && f.values == Values::computed;
+      });
     };
     if (pools(*as_npu) > pools(*graph)) found.emplace_back("avg_pool2d");
     find_tables(*graph);

@@ -80,10 +80,13 @@ static bool has_float_parameters(const Graph& g, const Node& node) {
                      [&](ValueId v) { return g.is_constant(v) && g.type(v).dtype == DType::f32; });
 }
 
+// Each weight row of such a layer sums what a pixel or a row has.
+static bool is_linear_or_conv(const Op& op) {
+  return std::holds_alternative<Linear>(op) || std::holds_alternative<Conv2d>(op);
+}
+
 bool sums_channels(const Graph& g, const Node& node, ValueId x) {
-  const Conv2d* conv = std::get_if<Conv2d>(&node.op);
-  if (!std::holds_alternative<Linear>(node.op) && !(conv && conv->groups == 1)) return false;
-  return node.inputs[0] == x && has_float_parameters(g, node) &&
+  return is_linear_or_conv(node.op) && node.inputs[0] == x && has_float_parameters(g, node) &&
          g.type(node.inputs[1]).shape.back() == g.type(x).shape.back();
 }
 
@@ -93,9 +96,7 @@ bool is_padded(const Node& node) {
 }
 
 bool makes_channels(const Graph& g, const Node& node) {
-  const bool is_known =
-      std::holds_alternative<Linear>(node.op) || std::holds_alternative<Conv2d>(node.op);
-  if (!is_known || !has_float_parameters(g, node)) return false;
+  if (!is_linear_or_conv(node.op) || !has_float_parameters(g, node)) return false;
   const Bounds& bounds = *bounds_of(node.op);
   return bounds.none() ||
          (bounds.low == 0 && bounds.high == std::numeric_limits<float>::infinity());

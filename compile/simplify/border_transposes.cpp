@@ -9,6 +9,7 @@
 #include "compile/options.h"
 #include "ir/rewrite/patch.h"
 #include "ir/rewrite/view_rules.h"
+#include "ops/families.h"
 #include "ops/permute/collapse.h"
 #include "targets/target.h"
 
@@ -36,7 +37,7 @@ struct AtPort {
 
 std::optional<AtPort> at_input(const Graph& g, const Uses& uses, size_t port) {
   ValueId v = g.inputs[port].value;
-  while (uses.has_single_reader(v) && op_as<Reshape>(g, uses.readers[v][0]))
+  while (uses.has_single_reader(v) && is_same_storage(g.nodes[uses.readers[v][0]].op))
     v = g.nodes[uses.readers[v][0]].outputs[0];
   if (!uses.has_single_reader(v)) return std::nullopt;
   const NodeId n = uses.readers[v][0];
@@ -52,8 +53,9 @@ std::optional<AtPort> at_input(const Graph& g, const Uses& uses, size_t port) {
 std::optional<AtPort> at_output(const Graph& g, const Uses& uses, size_t port) {
   ValueId v = g.outputs[port].value;
   if (uses.output_uses[v] != 1 || !uses.readers[v].empty()) return std::nullopt;
-  for (NodeId above; op_as<Reshape>(g, above = uses.producer[v]) &&
-                     uses.has_single_reader(g.nodes[above].inputs[0]);)
+  for (NodeId above = uses.producer[v]; above >= 0 && is_same_storage(g.nodes[above].op) &&
+                                        uses.has_single_reader(g.nodes[above].inputs[0]);
+       above = uses.producer[v])
     v = g.nodes[above].inputs[0];
   const NodeId n = uses.producer[v];
   const Permute* permute = op_as<Permute>(g, n);

@@ -23,6 +23,18 @@
 namespace deuteron {
 namespace {
 
+// Of operators that say an extent of their result: that extent is `rows` now.
+struct FitShape {
+  i64 axis, rows;
+  void operator()(Slice& o) const {
+    if (o.axis == axis) o.start = 0, o.count = rows;
+  }
+  void operator()(Reshape& o) const { o.shape[axis] = rows; }
+  void operator()(Expand& o) const { o.shape[axis] = rows; }
+  template <class T>
+  void operator()(T&) const {}
+};
+
 class Stepper {
  public:
   Stepper(Graph& graph, const StreamPlan& plan) : g_(graph), plan_(plan) {}
@@ -40,7 +52,8 @@ class Stepper {
       const Origin origin = node.origin;
       const std::vector<ValueId> results = node.outputs;
       for (const ValueId y : results)
-        if (plan_.flow[y]) fit_shape(node.op, plan_.flow[y]->axis, plan_.flow[y]->fresh);
+        if (const auto& flow = plan_.flow[y])
+          std::visit(FitShape{flow->axis, flow->fresh}, node.op);
       g_.nodes.push_back(std::move(node));
       for (const ValueId y : results)
         if (plan_.flow[y]) enter(y, origin);
@@ -56,19 +69,6 @@ class Stepper {
       if (std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end())
         return node.origin;
     return {};
-  }
-
-  // Operators that say an extent of their result.
-  static void fit_shape(Op& op, i64 axis, i64 rows) {
-    std::visit(
-        [&](auto& o) {
-          if constexpr (requires { o.start, o.count, o.axis; }) {
-            if (o.axis == axis) o.start = 0, o.count = rows;
-          } else if constexpr (requires { o.shape[axis] = rows; }) {
-            o.shape[axis] = rows;
-          }
-        },
-        op);
   }
 
   // v has its fresh rows alone now; what later steps read of it becomes a state.

@@ -68,28 +68,34 @@ class Planner {
     if (!x) return std::nullopt;
     if (const auto window = window_of(node.op, in)) return windows(node, *x, *window);
     if (is_elementwise(node.op)) return moved(*x, x->axis);
-    return std::visit([&](const auto& o) { return by_attributes(node, o, facts, *x); }, node.op);
+    return std::visit([&](const auto& o) { return along_axes(o, node, *x); }, node.op);
   }
 
-  // An operator says by its attributes what it does with the axes: it names those that it changes,
-  // and leaves the others.
+  std::optional<Outcome> along_axes(const Permute& o, const Node&, const Flow& x) const {
+    return moved(x, std::find(o.perm.begin(), o.perm.end(), x.axis) - o.perm.begin());
+  }
+  std::optional<Outcome> along_axes(const Slice& o, const Node&, const Flow& x) {
+    return sliced(o.axis, o.start, o.count, o.step, x);
+  }
+  std::optional<Outcome> along_axes(const Pad& o, const Node& node, const Flow& x) {
+    return padded(node, o.before[x.axis], o.after[x.axis], x);
+  }
+  std::optional<Outcome> along_axes(const Reshape&, const Node& node, const Flow& x) {
+    return reshaped(g_.type(node.inputs[0]).shape, g_.type(node.outputs[0]).shape, x);
+  }
+  std::optional<Outcome> along_axes(const ConvTranspose2d&, const Node&, const Flow&) const {
+    return std::nullopt;
+  }
+  // Others work along their axis, or along the last one.
   template <class T>
-  std::optional<Outcome> by_attributes(const Node& node, const T& o, const OpFacts& facts,
-                                       const Flow& x) {
+  std::optional<Outcome> along_axes(const T& o, const Node& node, const Flow& x) const {
     const Shape &from = g_.type(node.inputs[0]).shape, &to = g_.type(node.outputs[0]).shape;
-    const bool is_last = x.axis == static_cast<i64>(from.size()) - 1;
-    if constexpr (requires { o.perm; })
-      return moved(x, std::find(o.perm.begin(), o.perm.end(), x.axis) - o.perm.begin());
-    else if constexpr (requires { o.start, o.count, o.step, o.axis; })
-      return sliced(o.axis, o.start, o.count, o.step, x);
-    else if constexpr (requires { o.before, o.after, o.value; })
-      return padded(node, o.before[x.axis], o.after[x.axis], x);
-    else if constexpr (requires { o.axis; }) {
+    if constexpr (requires { o.axis; }) {
       if (node.inputs.size() == 1 && from == to && o.axis != x.axis) return moved(x, x.axis);
-    } else if constexpr (requires { o.shape; }) {
-      if (facts.values == Values::same) return reshaped(from, to, x);
-    } else if constexpr (!requires { o.stride; }) {  // over the last axis
-      if ((facts.family == Family::layer || facts.family == Family::by_channel) && !is_last)
+    } else {
+      const Family family = facts_of(node.op).family;
+      if ((family == Family::layer || family == Family::by_channel) &&
+          x.axis != static_cast<i64>(from.size()) - 1)
         return moved(x, x.axis);
     }
     return std::nullopt;

@@ -40,7 +40,7 @@ class Tapper {
 
   std::vector<Tap> tap() {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (std::holds_alternative<Delegate>(g_.nodes[n].op)) tap_inside(g_.nodes[n]);
+      if (delegate_of(g_.nodes[n].op)) tap_inside(g_.nodes[n]);
       else if (computes(g_, g_.nodes[n]) && is_wanted()) add(g_.nodes[n], g_.nodes[n].outputs[0]);
     }
     return std::move(taps_);

@@ -38,7 +38,7 @@ class Reporter {
     report_calls();
     for (const Node& node : g_.nodes)
       if (!call_of(node.op))
-        tell(node.origin, std::holds_alternative<Concat>(node.op)
+        tell(node.origin, facts_of(node.op).storage == Storage::around_operands
                               ? "no copy: its parts are written where the whole lies"
                               : "a view: the same bytes under another shape");
     for (const auto* list : {&c_.npu.without_kernel, &g_.folded})

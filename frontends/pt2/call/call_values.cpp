@@ -9,6 +9,7 @@
 #include "base/tensor/elements.h"
 #include "frontends/pt2/call/call.h"
 #include "frontends/pt2/file/storage_order.h"
+#include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
@@ -192,14 +193,14 @@ ValueId Call::constant(std::string_view suffix, Shape shape, std::vector<float> 
 static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
   if (quant.empty()) return Quant{};
   Quant q = quant;
-  if (std::holds_alternative<Reshape>(op)) return q.per_channel() ? std::nullopt : std::optional(q);
+  if (is_same_storage(op)) return q.per_channel() ? std::nullopt : std::optional(q);
   if (const auto* permute = std::get_if<Permute>(&op)) {
     if (q.per_channel())
       q.axis = static_cast<i32>(std::find(permute->perm.begin(), permute->perm.end(), q.axis) -
                                 permute->perm.begin());
     return q;
   }
-  if (std::holds_alternative<Dequantize>(op)) return Quant{};
+  if (is_dequantize(op)) return Quant{};
   return std::nullopt;
 }
 

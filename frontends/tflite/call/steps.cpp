@@ -109,7 +109,7 @@ std::optional<ValueId> Call::real_part_of_steps(const Op& op, const std::vector<
   const bool is_part =
       inputs.size() == 1 && is_movement(op) && numel(to) < type(inputs[0]).elements();
   const Node* node = is_part && !state_.running.empty() ? maker(inputs[0]) : nullptr;
-  if (!node || !std::holds_alternative<Dequantize>(node->op)) return std::nullopt;
+  if (!node || !is_dequantize(node->op)) return std::nullopt;
   const ValueId steps = node->inputs[0];
   if (type(steps).quant.per_channel()) return std::nullopt;
   const Type result{type(steps).dtype, to, type(steps).quant};

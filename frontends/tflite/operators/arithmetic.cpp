@@ -67,14 +67,15 @@ void finish_integer_quotient(Call& c) {
   c.result(call_broadcast(c, {"aten::floor_divide", "out"}, {whole, b}, dtype));
 }
 
-template <class Options, class Operation>
+void finish_integer_product(Call& c) { finish_integers(c, {"aten::mul", "out"}); }
+
+template <class Options, class Operation, void (*finish_of_integers)(Call&)>
 void import_product(Call& c) {
   const auto* o = c.options<Options>();
   c.takes(2, 2);
   if (o && is_of_integers(c)) {
     refuse_activation(c, o->fused_activation_function());
-    return std::is_same_v<Operation, Mul> ? finish_integers(c, {"aten::mul", "out"})
-                                          : finish_integer_quotient(c);
+    return finish_of_integers(c);
   }
   const ValueId y = c.add(Operation{}, {c.real(0), c.real(1)});
   if (o) c.result(activated(c, y, o->fused_activation_function()));
@@ -235,7 +236,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::ADD, import_add, Int16::taken},
     {BuiltinOperator::ADD_N, import_add_n},
     {BuiltinOperator::ATAN2, import_call},
-    {BuiltinOperator::DIV, import_product<DivOptions, Div>, Int16::taken},
+    {BuiltinOperator::DIV, import_product<DivOptions, Div, finish_integer_quotient>, Int16::taken},
     {BuiltinOperator::EQUAL, import_call, Int16::taken},
     {BuiltinOperator::FLOOR_DIV, import_call, Int16::taken},
     {BuiltinOperator::FLOOR_MOD, import_call, Int16::taken},
@@ -248,7 +249,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::LOGICAL_OR, import_call},
     {BuiltinOperator::MAXIMUM, import_extreme<Maximum>, Int16::taken},
     {BuiltinOperator::MINIMUM, import_extreme<Minimum>, Int16::taken},
-    {BuiltinOperator::MUL, import_product<MulOptions, Mul>, Int16::taken},
+    {BuiltinOperator::MUL, import_product<MulOptions, Mul, finish_integer_product>, Int16::taken},
     {BuiltinOperator::NOT_EQUAL, import_call, Int16::taken},
     {BuiltinOperator::POW, import_call},
     {BuiltinOperator::SELECT, import_call, Int16::taken},

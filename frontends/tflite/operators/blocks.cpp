@@ -7,6 +7,7 @@
 
 #include "frontends/tflite/operators/import_table.h"
 #include "frontends/tflite/operators/parts.h"
+#include "ops/families.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -81,9 +82,7 @@ ValueId source_of(Call& c, ValueId v, const Quant& quant) {
     const Node* node = batched_image(c, v) ? nullptr : c.maker(v);
     if (!node) break;
     const auto* quantize = std::get_if<Quantize>(&node->op);
-    if (!std::holds_alternative<Reshape>(node->op) &&
-        !std::holds_alternative<Dequantize>(node->op) && !(quantize && quantize->quant == quant))
-      break;
+    if (facts_of(node->op).values != Values::same && !(quantize && quantize->quant == quant)) break;
     v = node->inputs[0];
   }
   return v;
@@ -114,9 +113,8 @@ ValueId dilated_convolution(Call& c, ValueId x, const std::vector<BlockAxis>& cu
   if (!found || found->stride != HW{1, 1}) return -1;
   const ValueId operand = layer->inputs[0];
   const Node* steps = c.maker(operand);
-  const Quant& before = steps && std::holds_alternative<Dequantize>(steps->op)
-                            ? c.type(steps->inputs[0]).quant
-                            : Quant{};
+  const Quant& before =
+      steps && is_dequantize(steps->op) ? c.type(steps->inputs[0]).quant : Quant{};
   const BatchedImage* batched = batched_image(c, source_of(c, operand, before));
   if (!batched || batched->quant != before || batched->sides.size() != cut.size()) return -1;
   const std::optional<size_t> side = first_side(c.shape(operand), c.shape(batched->value));
