@@ -23,15 +23,15 @@ BOUNDS = {
     "circles of folders": (0, 0),
     "files touched outside its folder by a new operator, kernel or target": (43, 4),
     "files that name prelu outside its folders": (3, 3),
-    "files that name an operator outside its folders, all operators": (298, None),
-    "lines that test for an operator's type outside ops/": (120, 60),
-    "lines that read a call's argument by its position": (6, 0),
+    "files that name an operator outside its folders, all operators": (296, None),
+    "lines that test for an operator's type outside ops/": (60, 60),
+    "lines that read a call's argument by its position": (0, 0),
     "bytes of the longest product file": (25600, 25600),
     "columns of the longest line of C++": (100, 100),
-    "lines of the longest function": (95, 60),
+    "lines of the longest function": (74, 60),
     "limits of the NPU typed in two files": (0, 0),
-    "lists of names typed in two files": (8, None),
-    "lines of code repeated in another place": (64, None),
+    "lists of names typed in two files": (7, None),
+    "lines of code repeated in another place": (33, 0),
     "lines of prose over 120 characters": (0, 0),
 }
 
@@ -240,7 +240,7 @@ def tests_for_a_type(tree):
     # Operators of the graph and of the Neutron IR: no other variants are asked for a type. An operator's own folder may.
     # A type that is told by the names of its members is one, too.
     any_type = "|".join(operators(tree).values())
-    test = re.compile(rf"\b(holds_alternative|get_if|op_as)<(const )?(\w+::)*[A-Z]\w+>"
+    test = re.compile(rf"\b(holds_alternative|get_if|op_as|producer_as)<(const )?(\w+::)*[A-Z]\w+>"
                       rf"|\b(is\w*|holds\w*|as|any\w*)<[^<>;]*\b({any_type})\b|\bconstexpr \(requires\b")
     lines = []
     for name in tree.product():
@@ -323,6 +323,8 @@ def functions(code):
 def longest_function(tree):
     sizes = []
     for name in tree.product():
+        if name.endswith(".inc") and re.search(r"^\.macro\b", tree.text(name), re.M):
+            continue  # assembly
         sizes += [(last - first + 1, f"{name}:{first} {function}") for first, last, function in functions(tree.code(name))]
     sizes.sort(reverse=True)
     return sizes[0][0] if sizes else 0, [f"{size:4} {where}" for size, where in sizes[:20]]
