@@ -53,6 +53,15 @@ std::string text_of(const PteDelegate& d) {
   for (const auto& [key, value] : d.options)
     text += fmt::format("      option {} = {}\n", key, value);
   if (!d.fault.empty()) text += fmt::format("      damaged: {}\n", d.fault);
+  std::map<std::string, i64> counts;
+  for (const std::string& k : d.kernels) ++counts[k];
+  const auto add_kernels = [&] {
+    for (const auto& [name, n] : counts) text += fmt::format("      {:5} x {}\n", n, name);
+  };
+  if (d.planned_bytes) {
+    text += fmt::format("      a program of ours, planned memory {} bytes\n", *d.planned_bytes);
+    add_kernels();
+  }
   if (!d.neutron) return text;
   const NeutronPayload& p = *d.neutron;
   text += fmt::format(
@@ -75,9 +84,7 @@ std::string text_of(const PteDelegate& d) {
                      : "of the open machine model in another version",
       p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes,
       p.debug_bytes);
-  std::map<std::string, i64> counts;
-  for (const std::string& k : d.kernels) ++counts[k];
-  for (const auto& [name, n] : counts) text += fmt::format("      {:5} x {}\n", n, name);
+  add_kernels();
   return text;
 }
 
@@ -88,6 +95,8 @@ Json as_json(const PteDelegate& d) {
                {"options", Json::object()}};
   for (const auto& [key, value] : d.options) json["options"][key] = value;
   if (!d.fault.empty()) json["fault"] = d.fault;
+  if (d.planned_bytes)
+    json["program"] = {{"planned_bytes", *d.planned_bytes}, {"calls", d.kernels}};
   if (!d.neutron) return json;
   const NeutronPayload& p = *d.neutron;
   json["neutron"] = {{"version", p.version},

@@ -158,7 +158,18 @@ std::string text_of_option(const uint8_t* bytes, uint32_t count) {
   return "0x" + text + (count > kMostItems ? "..." : "");
 }
 
-PteDelegate delegate_at(const Plan& plan, uint32_t index) {
+std::optional<PteSummary> summarize(File file, bool is_part, Status* status);
+
+// A part for DeuteronBackend (runtime/executorch) is a file like the one that it lies in.
+void look_into(File part, PteDelegate& d) {
+  Status status;
+  const std::optional<PteSummary> s = summarize(part, true, &status);
+  if (!s) return d.fault = status.detail, void();
+  d.planned_bytes = s->planned_bytes;
+  for (const PteCall& call : s->calls) d.kernels.push_back(call.op);
+}
+
+PteDelegate delegate_at(const Plan& plan, uint32_t index, bool is_part) {
   const FlatReader& r = plan.reader;
   const Payload payload = known_payload(plan, index);
   PteDelegate d;
@@ -172,6 +183,7 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
     const FlatVector value = r.known_vector(spec, 1);
     d.options.push_back({known_string(r, spec), text_of_option(r.bytes + value.at, value.count)});
   }
+  if (d.id == "DeuteronBackend" && !is_part) look_into({payload.data, payload.bytes}, d);
   if (d.id != kNeutronBackendId) return d;
   NeutronPayload p;
   if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok())
@@ -188,21 +200,7 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
   return d;
 }
 
-}  // namespace
-
-std::vector<std::string> methods_of(File file) {
-  FilePlan plan;
-  FlatReader& r = plan.reader;
-  FlatTable program;
-  std::vector<std::string> names;
-  if (!open_program(file, &plan, &program)) return names;
-  const FlatVector methods = methods_of(r, program);
-  for (uint32_t i = 0; i < methods.count && !r.fault; ++i)
-    if (const char* name = r.string(r.table(methods, i), 0)) names.push_back(name);
-  return names;
-}
-
-std::optional<PteSummary> summarize_pte(File file, Status* status) {
+std::optional<PteSummary> summarize(File file, bool is_part, Status* status) {
   FilePlan plan;
   FlatReader& r = plan.reader;
   if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) ||
@@ -216,7 +214,8 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   s.values = plan.values.count;
   for (uint32_t i = 0; plan.states > 0 && i < plan.values.count; ++i)
     if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
-  for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
+  for (uint32_t i = 0; i < plan.delegates.count; ++i)
+    s.delegates.push_back(delegate_at(plan, i, is_part));
   PortNotes ports;
   s.memories = memories_of(plan, read_notes(plan, s, ports));
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
@@ -249,6 +248,24 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;
   return s;
+}
+
+}  // namespace
+
+std::vector<std::string> methods_of(File file) {
+  FilePlan plan;
+  FlatReader& r = plan.reader;
+  FlatTable program;
+  std::vector<std::string> names;
+  if (!open_program(file, &plan, &program)) return names;
+  const FlatVector methods = methods_of(r, program);
+  for (uint32_t i = 0; i < methods.count && !r.fault; ++i)
+    if (const char* name = r.string(r.table(methods, i), 0)) names.push_back(name);
+  return names;
+}
+
+std::optional<PteSummary> summarize_pte(File file, Status* status) {
+  return summarize(file, false, status);
 }
 
 const char* name_of(ScalarType t) {

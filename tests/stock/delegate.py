@@ -92,6 +92,11 @@ def check_model(name, where):
         (name == "mnist_lstm") == bool(partitioner.report), f"{name}: left are {partitioner.report}"
     )  # its LSTM is in float
     same_bits(name, written(manager, where / f"{name}.pte"), samples, expected, where)
+    shown = subprocess.run([tool, "inspect", where / f"{name}.pte"], capture_output=True, text=True)
+    check(
+        "a program of ours, planned memory" in shown.stdout and " x deuteron::" in shown.stdout,
+        f"{name}: inspect shows no kernels of the part: {shown.stdout}",
+    )
     return where / f"{name}.pte", samples, expected
 
 
