@@ -12,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Diagnostics diagnostics;
   std::optional<Graph> graph = parse(text, "fuzz.txt", diagnostics);
   if (!graph) return 0;
+  for (const Node& node : graph->nodes)  // read_graph() refuses them: such a graph is no model
+    if (std::holds_alternative<KernelCall>(node.op)) return 0;
   const size_t used = std::min(size, text.size() + 5);
   test::Decisions decisions(data + used, size - used);
   test::compile_and_run(std::move(*graph), decisions);
