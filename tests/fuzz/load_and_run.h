@@ -123,6 +123,7 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
     std::memset(planned.data(), fill, planned.size());
     if (run.has_copies() && !program.load(file, kernels, tables.memory(), planned.memory()).ok())
       std::abort();
+    program.reset_state();  // which lies in planned memory
     if (!set_all_inputs(program, static_cast<uint8_t>(data))) std::abort();
     if (!run.run(static_cast<uint8_t>(fill)).ok()) return Outcome::refused;  // by a delegate
     std::vector<uint8_t> outputs = bytes_of_outputs(program);
