@@ -314,6 +314,24 @@ TEST(NeutronConverter, TwoTablesAreOne) {
   expect_same_in_every_mode(ir, {input_noise(60, 3)});
 }
 
+// x * sigmoid(x) + exp(x)
+TEST(NeutronConverter, WhatIsComputedOfOneElementIsOneTable) {
+  std::vector<u8> every;
+  for (int q = 0; q < 256; ++q) every.push_back(static_cast<u8>(q));
+  for (const bool is_shared : {false, true}) {  // somebody else reads sigmoid(x)
+    Net n;
+    const Shape shape{4, 8, 8};
+    const i32 x = n.tensor(shape, 0.05f, 4);
+    const i32 a = n.op(B::LOGISTIC, {x}, n.tensor(shape, 1.0f / 256, -128));
+    const i32 b = n.op(B::MUL, {x, a}, n.tensor(shape, 0.03f, -100));
+    const i32 c = n.op(B::EXP, {x}, n.tensor(shape, 0.7f, -128));
+    const i32 y = n.op(B::ADD, {b, c}, n.tensor(shape, 0.8f, -120));
+    const auto ir = n.finish({x}, is_shared ? std::vector<i32>{y, a} : std::vector<i32>{y});
+    EXPECT_EQ(kinds(converted(ir)).size(), is_shared ? 4u : 1u);
+    expect_same_in_every_mode(ir, {every});
+  }
+}
+
 TEST(NeutronConverter, EqualConstantsAreStoredOnce) {
   Net n;
   const i32 x = n.tensor({1, 5, 4, 3}, 0.05f, 4);

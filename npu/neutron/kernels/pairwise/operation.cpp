@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npu/neutron/kernels/pairwise/operation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "npu/neutron/converter/fuse.h"
@@ -8,6 +10,7 @@
 #include "npu/neutron/converter/operator_reader.h"
 #include "npu/neutron/converter/scales.h"
 #include "npu/neutron/kernels/pairwise/call.h"
+#include "npu/neutron/kernels/table/operation.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -75,6 +78,47 @@ std::optional<FunctionOfOne> as_function(const Model& m, const Operation& s) {
   return t;
 }
 
+// A tensor as a table of another one: by the operation that makes it, if that is read here alone;
+// without one, of itself.
+struct TableOf {
+  TensorId x;
+  Operation* table;
+  i32 operator()(i32 q) const { return table ? table->as<Table>().entry[q + 128] : q; }
+};
+TableOf table_of_operand(Model& m, const TensorUses& uses, TensorId t) {
+  const i32 maker = uses.producer[t];
+  Operation* table = maker < 0 ? nullptr : &m.operations[maker];
+  if (!table || table->def != &table_operation || !uses.read_once(t)) return {t, nullptr};
+  return {table->inputs[0], table};
+}
+
+// f(x) op g(x), x op f(x)   become   a table of x. Refused when somebody else reads f(x) or g(x).
+bool fold(Model& m, const TensorUses& uses, Operation& s) {
+  const TableOf a = table_of_operand(m, uses, s.inputs[0]),
+                b = table_of_operand(m, uses, s.inputs[1]);
+  if (a.x != b.x || m.is_constant(a.x) || m.type(a.x).elements() != m.type(s.output).elements())
+    return false;
+  const PairFn fn = s.as<Pairwise>().fn;
+  const Quant &qa = m.type(s.inputs[0]).quant, &qb = m.type(s.inputs[1]).quant;
+  const auto f = pair_multipliers(fn, qa, qb, s.y, Rounding::tflite, kScaleRule);
+  if (!f) return false;
+  Table all;
+  for (i32 q = -128; q <= 127; ++q)
+    all.entry[q + 128] =
+        static_cast<int8_t>(std::clamp(pair_value(fn, *f, qa, qb, s.y, a(q), b(q)), s.low, s.high));
+  for (Operation* part : {a.table, b.table}) {
+    if (!part) continue;
+    vanish(m, part->origins, fmt::format("one table with {}", name_in_reports(m, s)));
+    join_origins(s, *part);
+    part->output = kNoTensor;
+  }
+  s.def = &table_operation;
+  s.attributes = all;
+  s.inputs = {a.x};
+  s.low = -128, s.high = 127;
+  return true;
+}
+
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<Pairwise>();
   const TensorId x = s.inputs[0], other = s.inputs[1];
@@ -123,7 +167,7 @@ const OperationDef pairwise_operation = {
                .ending = ending,
                .only_moves = false,
                .as_function = as_function,
-               .fold = nullptr,
+               .fold = fold,
                .fuse = nullptr},
     .placing = {.reads_gaps = reads_all_gaps,
                 .writes_gaps = writes_no_gaps,
