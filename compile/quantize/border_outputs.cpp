@@ -68,16 +68,17 @@ std::optional<ChannelSizes> sizes_of_output(const Graph& g, const Node& node,
   // sides of zero are of one size.
   const auto reach_of = [](const Interval& r) { return std::max(-r.low, r.high); };
   const double farthest = reach_of(seen.range(y));
+  std::vector<Interval> to_size = seen.channels_to_size(y);
   bool differ = false;
-  for (Interval& r : ranges) {
-    const Interval zero = with_zero(r);
+  for (size_t c = 0; c < ranges.size(); ++c) {
+    const Interval r = ranges[c], zero = with_zero(r);
     const bool is_far = may_move && r.span() > 0 && zero.span() >= 2 * kCoarse * r.span();
     differ = differ || is_far || (reach_of(zero) > 0 && farthest >= kCoarse * reach_of(zero));
-    if (!is_far) r = zero;
+    if (!is_far) ranges[c] = zero, to_size[c] = with_zero(to_size[c]);
   }
-  const Interval to = balanced(ranges, may_move);
-  if (!differ || ranges.size() > kFewChannels || !(to.span() > 0)) return std::nullopt;
-  return sizes_to(to, ranges, may_move);
+  if (!differ || ranges.size() > kFewChannels || !(balanced(ranges, may_move).span() > 0))
+    return std::nullopt;
+  return sizes_to(balanced(to_size, may_move), to_size, may_move);
 }
 
 void leave_as_float(Graph& g, ValueId y, const std::optional<ChannelSizes>& sizes) {
@@ -108,8 +109,7 @@ std::vector<bool> moved_to_outputs(const Graph& g, const FloatPorts& ports) {
   return moved_to_outputs(g, Uses(g), ports);
 }
 
-int scale_outputs(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports) {
-  const SeenRanges seen{observations};
+int scale_outputs(Graph& g, const SeenRanges& seen, const FloatPorts& ports) {
   struct Source {
     ValueId value;
     std::optional<ChannelSizes> sizes;

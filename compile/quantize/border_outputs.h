@@ -8,8 +8,7 @@ namespace deuteron {
 
 // Answers how many values that operators make for outputs got an Affine behind them. Values that
 // are no longer used are left.
-int scale_outputs(Graph& graph, const std::vector<Observation>& observations,
-                  const FloatPorts& ports);
+int scale_outputs(Graph& graph, const SeenRanges& seen, const FloatPorts& ports);
 
 // By value: everything that reads it only moves it to float outputs.
 std::vector<bool> moved_to_outputs(const Graph& graph, const FloatPorts& ports);

@@ -19,8 +19,8 @@ namespace {
 
 class BorderScales {
  public:
-  BorderScales(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports)
-      : g_(g), seen_{observations}, ports_(ports) {}
+  BorderScales(Graph& g, const SeenRanges& seen, const FloatPorts& ports)
+      : g_(g), seen_(seen), ports_(ports) {}
 
   int scale_inputs() {
     int changed = 0;
@@ -84,13 +84,15 @@ class BorderScales {
       return false;
     if (ranges.size() > kFewChannels || ranges.size() % chain.rounding.size() != 0) return false;
     const bool may_move = !any_padded(layers);
-    const Interval to = balanced(ranges, may_move);
-    const ChannelSizes sizes = sizes_to(to, ranges, may_move);
-    const std::vector<double> own = own_steps(to, sizes);
+    const auto sizes_of = [&](const std::vector<Interval>& reached) {
+      return sizes_to(balanced(reached, may_move), reached, may_move);
+    };
+    const std::vector<double> own = own_steps(balanced(ranges, may_move), sizes_of(ranges));
     if (lines_are_finer(chain) && coarsest(layers, {shared}, own) < kCoarse) return false;
     std::vector<double> now = chain.rounding;
     for (double& step : now) step = std::max(step, shared);
     if (coarsest(layers, now, own) < kCoarse) return false;
+    const ChannelSizes sizes = sizes_of(seen_.channels_to_size(end));
     const ValueId u = sized_end(g_, chain, sizes, chain.first);
     for (Node& node : g_.nodes)
       if (sums_channels(g_, node, end)) node.inputs[0] = u, read_sized(g_, node, sizes);
@@ -124,20 +126,21 @@ class BorderScales {
   }
 
   Graph& g_;
-  const SeenRanges seen_;
+  const SeenRanges& seen_;
   const FloatPorts& ports_;
 };
 
 }  // namespace
 
 int scale_borders(Graph& g, const std::vector<Observation>& observations, const FloatPorts& ports,
-                  Borders which) {
-  std::vector<Observation> seen = observations;
+                  Borders which, const std::vector<Observation>* reached) {
+  std::vector<Observation> all = observations, some = reached ? *reached : observations;
+  const SeenRanges seen{all, some};
   int changed = 0;
-  while (const int split = split_layers(g, seen)) changed += split;
-  if (which != Borders::inputs) changed += put_together_in_float(g, SeenRanges{seen}, ports);
+  while (const int split = split_layers(g, all, some)) changed += split;
+  if (which != Borders::inputs) changed += put_together_in_float(g, seen, ports);
   if (which != Borders::outputs) {
-    changed += size_operands(g, SeenRanges{seen}, ports);
+    changed += size_operands(g, seen, ports);
     changed += BorderScales(g, seen, ports).scale_inputs();
   }
   if (which != Borders::inputs) changed += scale_outputs(g, seen, ports);

@@ -29,10 +29,13 @@ struct FloatPorts {
 // Lines are sums and products with constants, also as a depthwise convolution; linear is a linear
 // layer or a convolution; y is an output. Each is done where today's steps are twice as coarse as
 // those of their own, measured by what they do to a result of the layer behind them. The same
-// function; answers how many places were changed: their observations no longer hold.
+// function; answers how many places were changed: their observations no longer hold. `reached`:
+// what some of the samples have, which say how large each channel is; what is done where is what
+// all of them say. Null: all do.
 enum class Borders : u8 { all, inputs, outputs };
 int scale_borders(Graph& graph, const std::vector<Observation>& observations,
-                  const FloatPorts& ports, Borders which = Borders::all);
+                  const FloatPorts& ports, Borders which = Borders::all,
+                  const std::vector<Observation>* reached = nullptr);
 
 // By node: what stays in float, because it only moves what an affine makes to an output, or makes
 // what an affine reads of an input.

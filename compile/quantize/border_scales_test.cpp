@@ -207,6 +207,35 @@ TEST(BorderScales, AnInputIsAddedToAnOutputInFloat) {
   EXPECT_LT(find_value(after, "next_q"), 0);
 }
 
+// What is done is what all samples say; how large channels are, what some of them say.
+TEST(BorderScales, SizesMayBeThoseOfSomeSamples) {
+  TestGraph t;
+  const std::vector<float> weight = scaled(random_floats(9, 1), {1, 1.0f / 4, 1.0f / 20});
+  t.output(t.node("y", Linear{}, {t.input("x", {1, 3}), t.constant("w", {3, 3}, weight)}));
+  Samples samples = in_units({0, 0, 0}, {1, 4, 20}, 1);
+  const Samples some(samples.begin(), samples.begin() + 16);
+  for (size_t s = 16; s < samples.size(); ++s) samples[s][0][1] *= 5;
+  Diagnostics diagnostics;
+  const auto seen = observe(t.g, samples, 1, diagnostics),
+             reached = observe(t.g, some, 1, diagnostics);
+  ASSERT_TRUE(seen && reached);
+  Graph whole = t.g, version = t.g;
+  const FloatPorts ports{{true}, {true}};
+  EXPECT_GT(scale_borders(whole, *seen, ports), 0);
+  EXPECT_GT(scale_borders(version, *seen, ports, Borders::all, &*reached), 0);
+  EXPECT_EQ(whole.nodes.size(), version.nodes.size());
+  EXPECT_EQ(whole.values.size(), version.values.size());
+  EXPECT_GT(sqnr(t.g, version, samples), 90);
+  // Of each column some reach as far as of any other.
+  const Op& first = version.nodes[0].op;
+  ASSERT_TRUE(std::holds_alternative<Affine>(first));
+  const auto sized = observe(version, some, 1, diagnostics);
+  const Observation& columns = (*sized)[version.nodes[0].outputs[0]];
+  for (size_t c = 0; c < 3; ++c)
+    EXPECT_NEAR(columns.channel_high[c] - columns.channel_low[c], columns.high - columns.low,
+                1e-3 * (columns.high - columns.low));
+}
+
 TEST(BorderScales, NothingIsChangedForPortsThatAreSteps) {
   const TestGraph t = scaler(kMean, kSize);
   Diagnostics diagnostics;

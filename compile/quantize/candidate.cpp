@@ -3,9 +3,21 @@
 
 namespace deuteron {
 
+int QuantizationCandidate::change(
+    const std::function<int(Graph&, const std::vector<Observation>&)>& how) {
+  Graph changed = *graph;
+  const int places = how(changed, seen->all);
+  graph = std::make_shared<const Graph>(std::move(changed));
+  if (!versions) return places;
+  std::vector<Graph> by_part = *versions;
+  for (size_t part = 0; part < by_part.size(); ++part) how(by_part[part], seen->without[part]);
+  versions = std::make_shared<const std::vector<Graph>>(std::move(by_part));
+  return places;
+}
+
 void measure(QuantizationCandidate& c, Yardstick& yardstick) {
   c.score = yardstick.held_out([&](i32 part) {
-    Graph graph = *c.graph;
+    Graph graph = c.versions ? (*c.versions)[part] : *c.graph;
     QuantizeOptions options = c.options;
     LayerMoments moments;
     if (c.moments) options.moments = &(*c.moments)[part];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A way to quantize a network, and what it costs at its outputs.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ namespace deuteron {
 // A float graph, what was seen of it, and the best way so far to quantize it.
 struct QuantizationCandidate {
   std::shared_ptr<const Graph> graph;
+  // By part, the same graph with constants that say nothing of that part; null: none of its
+  // constants were taken from samples.
+  Versions versions;
   std::shared_ptr<const Seen> seen;
   QuantizeOptions options;
   std::shared_ptr<const SeenByWeights> weights;  // null: weights are rounded one by one
@@ -23,6 +27,9 @@ struct QuantizationCandidate {
   Score score;      // held out
   double risk = 0;  // dB that it must be better by than one without
   double value() const { return score.value - risk; }
+  // Changes the graph, and each version of it by what was seen of that; answers what the change
+  // says of the graph. What was seen no longer holds.
+  int change(const std::function<int(Graph&, const std::vector<Observation>&)>& how);
 };
 using Measured = std::vector<QuantizationCandidate>;  // in the order of a search
 

@@ -21,15 +21,20 @@ double SeenRanges::step(ValueId v) const {
   return o && o->bytes ? 0 : step_of(with_zero(range(v)));
 }
 // Empty where a sum or a product with a size may leave float32.
-std::vector<Interval> SeenRanges::channels(ValueId v) const {
+static std::vector<Interval> channels_of(const Observation& o) {
   constexpr float kLargest = 1e30f;
   std::vector<Interval> ranges;
-  if (const Observation* o = of(v))
-    for (size_t c = 0; c < o->channel_low.size(); ++c) {
-      if (o->channel_low[c] < -kLargest || o->channel_high[c] > kLargest) return {};
-      ranges.push_back({o->channel_low[c], o->channel_high[c]});
-    }
+  for (size_t c = 0; c < o.channel_low.size(); ++c) {
+    if (o.channel_low[c] < -kLargest || o.channel_high[c] > kLargest) return {};
+    ranges.push_back({o.channel_low[c], o.channel_high[c]});
+  }
   return ranges;
+}
+std::vector<Interval> SeenRanges::channels(ValueId v) const {
+  return of(v) ? channels_of(observations[v]) : std::vector<Interval>{};
+}
+std::vector<Interval> SeenRanges::channels_to_size(ValueId v) const {
+  return of(v) ? channels_of(reached[v]) : std::vector<Interval>{};
 }
 
 // Without moving: the smaller of both factors that an end allows.

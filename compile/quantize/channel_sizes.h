@@ -28,13 +28,15 @@ inline double step_of(const Interval& r) { return r.span() / 255; }
 // What was seen of a value in calibration; values without observations are new, and nothing is
 // known of them.
 struct SeenRanges {
-  const std::vector<Observation>& observations;
-  const Observation* of(ValueId v) const;  // null: nothing
+  const std::vector<Observation>& observations;  // of all samples: what is done
+  const std::vector<Observation>& reached;       // of some of them: how large each channel is
+  const Observation* of(ValueId v) const;        // null: nothing
   Interval range(ValueId v) const;
   // Of one scale for all; 0: the steps are exact.
   double step(ValueId v) const;
   // By index of the last axis; empty: not known.
   std::vector<Interval> channels(ValueId v) const;
+  std::vector<Interval> channels_to_size(ValueId v) const;
 };
 
 // u = (x + add) * times for each channel.

@@ -113,14 +113,21 @@ class Inserter {
 
   // Channels of an input or an output that were brought to one size.
   double margin_of(const Cluster& cluster) const {
-    const ValueId v = cluster.members[0];
-    const NodeId maker = uses_.producer[v];
     const auto is_affine = [&](NodeId n) { return is_float_by_channel(g_.nodes[n].op); };
-    const bool is_input = maker >= 0 && is_affine(maker) && observations_[v].channel_low.size() > 1;
-    const bool is_output =
-        !uses_.readers[v].empty() && std::ranges::all_of(uses_.readers[v], is_affine);
-    if ((!is_input && !is_output) || !fills_each_channel(observations_[v])) return 0;
-    return room_of(observations_[v], observations_[v].channel_low.size());
+    const auto is_sized = [&](ValueId v) {
+      const NodeId maker = uses_.producer[v];
+      const bool is_input =
+          maker >= 0 && is_affine(maker) && observations_[v].channel_low.size() > 1;
+      const bool is_output =
+          !uses_.readers[v].empty() && std::ranges::all_of(uses_.readers[v], is_affine);
+      return is_input || is_output;
+    };
+    const Observation& first = observations_[cluster.members[0]];
+    const double room = is_sized(cluster.members[0]) && fills_each_channel(first)
+                            ? room_of(first, first.channel_low.size())
+                            : 0;
+    return std::ranges::any_of(cluster.members, is_sized) ? std::max(room, options_.sized_margin)
+                                                          : room;
   }
 
   void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen,

@@ -61,6 +61,8 @@ struct QuantizeOptions {
   FloatPorts float_ports;  // whose channels may have scales of their own
   double margin = 0;  // both ends of every range lie so much further out, 0.05 = 5 %, unless values
                       // cannot come that far
+  double sized_margin = 0;  // at least so much where channels were brought to one size, each by
+                            // what few samples have of it
 };
 
 // One line of the report: which value got which parameters and why.

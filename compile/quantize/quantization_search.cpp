@@ -63,69 +63,84 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
 // What the policy says of scale_borders().
 std::string of_borders(int scaled) { return scaled > 0 ? ", channels at the borders scaled" : ""; }
 
-// Held out, with histogram ranges and no search.
-Score plain_score(const Graph& graph, const Seen& seen, const QuantizeOptions& options,
-                  Yardstick& yardstick) {
-  QuantizationCandidate plain;
-  plain.graph = std::make_shared<const Graph>(graph);
-  plain.seen = std::make_shared<const Seen>(seen);
-  plain.options = options;
-  plain.options.observer = Observer::histogram;
-  plain.options.margin = kMargin;
-  measure(plain, yardstick);
-  return std::move(plain.score);
+// Histogram ranges and no search.
+void set_plain(QuantizationCandidate& c) {
+  c.options.observer = Observer::histogram;
+  c.options.margin = kMargin;
 }
 
 struct ScaledBorders {
-  Graph graph;
-  Seen seen;
+  QuantizationCandidate plain;
   int places = 0;
-  double value = 0;
 };
 
-// Nothing, when observing fails.
+// Sizes of channels are taken from samples, as ranges are: a part of them is answered by a version
+// whose sizes say nothing of it. Nothing, when observing fails.
 std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen,
                                             Yardstick& yardstick, const QuantizeOptions& options,
                                             Borders which, Diagnostics& diagnostics) {
-  ScaledBorders scaled{graph, {}};
-  scaled.places = scale_borders(scaled.graph, seen.all, options.float_ports, which);
+  ScaledBorders scaled;
+  scaled.plain.options = options;
+  Graph all = graph;
+  scaled.places = scale_borders(all, seen.all, options.float_ports, which);
   if (scaled.places == 0) return scaled;
-  auto own = yardstick.observe(scaled.graph, diagnostics);
+  QuantizationCandidate& c = scaled.plain;
+  if (yardstick.parts() > 1) {
+    std::vector<Graph> versions(seen.without.size(), graph);
+    for (size_t part = 0; part < versions.size(); ++part)
+      scale_borders(versions[part], seen.all, options.float_ports, which, &seen.without[part]);
+    c.versions = std::make_shared<const std::vector<Graph>>(std::move(versions));
+  }
+  c.graph = std::make_shared<const Graph>(std::move(all));
+  auto own = yardstick.observe(*c.graph, diagnostics, c.versions);
   if (!own) return std::nullopt;
-  yardstick.note_observing();
-  scaled.seen = *std::move(own);
-  scaled.value = plain_score(scaled.graph, scaled.seen, options, yardstick).value;
+  yardstick.note_observing(c.versions);
+  c.seen = std::make_shared<const Seen>(*std::move(own));
+  set_plain(c);
+  measure(c, yardstick);
+  constexpr double kSizedMargin = 0.5;  // of channels of one size
+  constexpr double kWorthWide = 0.5;    // dB: versions have fewer samples, and clip more of others
+  QuantizationCandidate wide = c;
+  wide.options.sized_margin = kSizedMargin;
+  measure(wide, yardstick);
+  if (wide.score.value >= c.score.value + kWorthWide) c = std::move(wide);
   return scaled;
 }
 
-// What is seen once the borders are scaled, where that is worth its calls.
-std::optional<Seen> observe_scaled(Graph& graph, Yardstick& yardstick,
-                                   const QuantizeOptions& options, int& places,
-                                   Diagnostics& diagnostics) {
+// What is seen, once the borders are scaled where that is worth its calls.
+std::optional<ScaledBorders> observe_scaled(const Graph& graph, Yardstick& yardstick,
+                                            const QuantizeOptions& options,
+                                            Diagnostics& diagnostics) {
   constexpr double kWorthIt =
       3;  // dB: mixed units gain more, and each such place is a call or float arithmetic
-  constexpr double kOfBoth = 0.5;  // dB that inputs and outputs must gain over one of them
+  constexpr double kOfBoth = 0.5;   // dB that inputs and outputs must gain over one of them
+  constexpr double kMayLose = 0.2;  // dB, of the worst part of an output
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
-  places = 0;
+  ScaledBorders none;
+  none.plain.graph = std::make_shared<const Graph>(graph);
+  none.plain.seen = std::make_shared<const Seen>(*std::move(seen));
+  none.plain.options = options;
   Graph all = graph;
-  if (scale_borders(all, seen->all, options.float_ports) == 0) return seen;
+  if (scale_borders(all, none.plain.seen->all, options.float_ports) == 0) return none;
   yardstick.expect_answers_of(graph);
-  auto best = scaled_borders(graph, *seen, yardstick, options, Borders::all, diagnostics);
-  if (!best) return std::nullopt;
-  const int places_of_all = best->places;
-  double wanted = best->value - kOfBoth;
-  for (const Borders which : {Borders::inputs, Borders::outputs}) {
-    auto some = scaled_borders(graph, *seen, yardstick, options, which, diagnostics);
+  set_plain(none.plain);
+  measure(none.plain, yardstick);
+  const double worst = yardstick.worst_part_db(none.plain.score);
+  std::optional<ScaledBorders> best;
+  int places_of_all = 0;
+  double wanted = none.plain.score.value + kWorthIt;
+  for (const Borders which : {Borders::all, Borders::inputs, Borders::outputs}) {
+    auto some = scaled_borders(graph, *none.plain.seen, yardstick, options, which, diagnostics);
     if (!some) return std::nullopt;
-    if (some->places == 0 || some->places >= places_of_all || some->value <= wanted) continue;
-    wanted = some->value;
+    if (which == Borders::all) places_of_all = some->places;
+    else if (some->places == 0 || some->places >= places_of_all) continue;
+    const Score& score = some->plain.score;
+    if (score.value < wanted || yardstick.worst_part_db(score) < worst - kMayLose) continue;
+    wanted = std::max(wanted, score.value - (which == Borders::all ? kOfBoth : 0));
     best = std::move(some);
   }
-  if (best->value < plain_score(graph, *seen, options, yardstick).value + kWorthIt) return seen;
-  graph = std::move(best->graph);
-  places = best->places;
-  return std::move(best->seen);
+  return best ? std::move(*best) : std::move(none);
 }
 
 // Where weights by tensor cost next to nothing, linear layers stay linear layers.
@@ -149,16 +164,17 @@ bool keep_linear_layers(QuantizationCandidate& best, Yardstick& yardstick, Measu
 std::optional<bool> keep_means_with_own_scales(QuantizationCandidate& best, Yardstick& yardstick,
                                                Measured& all, Diagnostics& diagnostics) {
   constexpr double kWorthIt = 0.5;  // dB
-  Graph graph = *best.graph;
+  QuantizationCandidate own = best;
   const auto on_cpu = [&](const Graph& g, const Node& n) {
     return !best.options.runs_on_npu || !best.options.runs_on_npu(g, n);
   };
-  if (means_to_convolutions(graph, on_cpu) == 0) return false;
-  QuantizationCandidate own = best;
-  own.graph = std::make_shared<const Graph>(std::move(graph));
-  auto seen = yardstick.observe(*own.graph, diagnostics);
+  const auto change = [&](Graph& g, const std::vector<Observation>&) {
+    return means_to_convolutions(g, on_cpu);
+  };
+  if (own.change(change) == 0) return false;
+  auto seen = yardstick.observe(*own.graph, diagnostics, own.versions);
   if (!seen) return std::nullopt;
-  yardstick.note_observing();
+  yardstick.note_observing(own.versions);
   own.seen = std::make_shared<const Seen>(std::move(*seen));
   own.risk += kWorthIt;
   measure(own, yardstick, all);
@@ -174,7 +190,8 @@ std::optional<double> keep_weights_together(QuantizationCandidate& best, Yardsti
                                             Measured& all) {
   constexpr double kTheSame = 0.01;  // dB
   QuantizationCandidate together = best;
-  together.weights = std::make_shared<const SeenByWeights>(yardstick.observe_weights(*best.graph));
+  together.weights =
+      std::make_shared<const SeenByWeights>(yardstick.observe_weights(*best.graph, best.versions));
   measure(together, yardstick, all);
   const double gain = together.score.sqnr_db - best.score.sqnr_db;
   if (together.score.value <= best.score.value || std::abs(gain) < kTheSame) return std::nullopt;
@@ -204,7 +221,7 @@ class FinerParts {
   }
   // False, when observing fails.
   bool measure_again(QuantizationCandidate& c, Diagnostics& diagnostics) {
-    if (!are_finer()) return true;
+    if (!are_finer() || c.versions) return true;  // those of a version are known for its part
     auto seen = yardstick_.observe(*c.graph, diagnostics);
     if (!seen) return false;
     c.seen = std::make_shared<const Seen>(std::move(*seen));
@@ -290,14 +307,15 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
   const Observer other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
   for (const auto& [which, power] : kEqualizations) {
     if (!plain.options.equalize || !yardstick.has_time_to_observe_and_score()) break;
-    Graph equal = *plain.graph;
-    if (equalize_channels(equal, plain.seen->all, which, power) == 0) continue;
     QuantizationCandidate c = plain;
+    const auto change = [&](Graph& g, const std::vector<Observation>& seen) {
+      return equalize_channels(g, seen, which, power);
+    };
+    if (c.change(change) == 0) continue;
     c.risk = kChance;
-    c.graph = std::make_shared<const Graph>(std::move(equal));
-    auto seen_again = yardstick.observe(*c.graph, diagnostics);
+    auto seen_again = yardstick.observe(*c.graph, diagnostics, c.versions);
     if (!seen_again) return std::nullopt;
-    yardstick.note_observing();
+    yardstick.note_observing(c.versions);
     c.seen = std::make_shared<const Seen>(std::move(*seen_again));
     const std::string suffix = fmt::format(", {}channels equalized ({})",
                                            which == Equalize::depthwise ? "depthwise " : "", power);
@@ -364,15 +382,12 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
   const bool is_int8 = options.precision == Precision::int8;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs);
-  QuantizationCandidate plain;
-  int scaled = 0;
-  auto seen = observe_scaled(graph, yardstick, options, scaled, diagnostics);
-  if (!seen) return std::nullopt;
-  plain.graph = std::make_shared<const Graph>(graph);
-  yardstick.expect_answers_of(graph);
-  const Graph plain_graph = graph;
-  plain.seen = std::make_shared<const Seen>(std::move(*seen));
-  plain.options = options;
+  auto scaled = observe_scaled(graph, yardstick, options, diagnostics);
+  if (!scaled) return std::nullopt;
+  QuantizationCandidate plain = std::move(scaled->plain);
+  const Graph plain_graph = *plain.graph;
+  yardstick.expect_answers_of(plain_graph);
+  plain.options.margin = options.margin;
   plain.options.observer = is_int8 ? Observer::histogram : Observer::min_max;
   measure(plain, yardstick);
   const double plain_db = plain.score.sqnr_db;
@@ -384,7 +399,7 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
   QuantizationCandidate best =
       std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   QuantizationChoice choice;
-  choice.policy = best.name + of_borders(scaled);
+  choice.policy = best.name + of_borders(scaled->places);
   if (is_int8 && !keep_what_helps(best, options, yardstick, all, choice.policy, diagnostics))
     return std::nullopt;
   if (mixed) {
@@ -490,11 +505,12 @@ std::optional<Score> plain_score(Graph graph, const Samples& samples,
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs, kParts);
   Diagnostics silent;
-  int scaled = 0;
-  const std::optional<Seen> seen = observe_scaled(graph, yardstick, options, scaled, silent);
-  if (!seen) return std::nullopt;
-  yardstick.expect_answers_of(graph);
-  return plain_score(graph, *seen, options, yardstick);
+  auto scaled = observe_scaled(graph, yardstick, options, silent);
+  if (!scaled) return std::nullopt;
+  yardstick.expect_answers_of(*scaled->plain.graph);
+  set_plain(scaled->plain);
+  measure(scaled->plain, yardstick);
+  return std::move(scaled->plain.score);
 }
 
 }  // namespace deuteron

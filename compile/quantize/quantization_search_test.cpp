@@ -227,6 +227,36 @@ TEST(QuantizationSearch, DoesNotDependOnThreads) {
   }
 }
 
+// Columns of different units, of which a few numbers lie far out: a column's size says little of
+// what comes later, and what is expected of that must show it.
+TEST(QuantizationSearch, SizesOfChannelsAreJudgedOnSamplesThatTheyHaveNotSeen) {
+  constexpr i64 kColumns = 12;
+  constexpr unsigned kTries = 6;
+  const auto unit = [](i64 i) { return std::exp2(static_cast<float>(i % kColumns) / 2); };
+  double too_much = 0;
+  for (unsigned seed = 0; seed < kTries; ++seed) {
+    std::vector<float> w = random_floats(3 * kColumns, seed);
+    for (size_t i = 0; i < w.size(); ++i) w[i] /= unit(static_cast<i64>(i));
+    TestGraph t;
+    const ValueId x = t.input("x", {1, kColumns});
+    t.output(t.node("y", Linear{}, {x, t.constant("w", {3, kColumns}, w)}));
+    Samples samples = samples_of(t.g, 32 + 128, -1, 1, 1000 * seed + 7);
+    for (auto& sample : samples)
+      for (size_t i = 0; i < kColumns; ++i)
+        sample[0][i] = std::copysign(std::exp(8 * std::abs(sample[0][i]) - 4), sample[0][i]) *
+                       unit(static_cast<i64>(i));
+    const Samples later(samples.begin() + 32, samples.end());
+    samples.resize(32);
+    Graph g = t.g;
+    Diagnostics diagnostics;
+    const auto choice =
+        calibrate_and_quantize(g, samples, {.float_ports = {{true}, {true}}}, 2, diagnostics);
+    ASSERT_TRUE(choice && choice->held_out);
+    too_much += (choice->held_out->db - sqnr(t.g, g, later)) / kTries;
+  }
+  EXPECT_LT(too_much, 5);
+}
+
 TEST(QuantizationSearch, FailsWhereCalibrationFails) {
   TestGraph t = separable();
   Diagnostics diagnostics;

@@ -104,16 +104,19 @@ class OperandSizer {
     if (tree.form != Tree::concat && !has(tree.channels, Made::input)) return false;
     for (Channel& c : tree.channels) c.may_move = c.may_move && !is_padded_somewhere;
     Interval to;
-    const std::optional<ChannelSizes> sizes = sizes_of(operand.value, tree.channels, to);
-    if (!sizes) return false;
-    std::vector<double> now, own = own_steps(to, *sizes);
+    const auto all = sizes_of(operand.value, seen_.channels(operand.value), tree.channels, to);
+    if (!all) return false;
+    std::vector<double> now, own = own_steps(to, *all);
     for (size_t c = 0; c < own.size(); ++c) {
       const double slope = std::abs(operand.line.slope[c % operand.line.slope.size()]);
       now.push_back(tree.channels[c].step * slope), own[c] *= slope;
     }
     if (coarsest(y, now, own) < kCoarse) return false;
-    const ChannelSizes read = behind(operand.line, *sizes);
-    ValueId u = give(tree, *sizes, operand.value);
+    const auto some =
+        sizes_of(operand.value, seen_.channels_to_size(operand.value), tree.channels, to);
+    const ChannelSizes& sizes = some ? *some : *all;
+    const ChannelSizes read = behind(operand.line, sizes);
+    ValueId u = give(tree, sizes, operand.value);
     if (g_.type(u).shape != g_.type(y).shape) u = put(reshape_to(g_.type(y).shape), u, y);
     read_at_sizes(y, u, read);
     trees_.reset();
@@ -149,9 +152,12 @@ class OperandSizer {
   // All channels get the size of the largest that nothing can be done about; without one, that of
   // the largest. Those of one layer stay as they are beside each other: how far the small ones go
   // is what samples say least of.
-  std::optional<ChannelSizes> sizes_of(ValueId y, Channels& channels, Interval& to) const {
-    std::vector<Interval> ranges = seen_.channels(y);
+  std::optional<ChannelSizes> sizes_of(ValueId y, std::vector<Interval> ranges, Channels& channels,
+                                       Interval& to) const {
+    const std::vector<Interval> all = seen_.channels(y);
     if (ranges.size() != channels.size()) return std::nullopt;
+    for (size_t c = 0; c < channels.size(); ++c)
+      if (channels[c].made == Made::other) ranges[c] = all[c];
     const std::vector<Interval> wholes = wholes_of(ranges, channels);
     std::optional<Interval> of_others;
     bool is_positive = true;  // all that does not move; of what moves to there, later data also

@@ -86,15 +86,15 @@ struct Part {
 
 class LayerSplitter {
  public:
-  LayerSplitter(Graph& g, std::vector<Observation>& observations)
-      : g_(g), observations_(observations), uses_(g) {}
+  LayerSplitter(Graph& g, std::vector<Observation>& observations, std::vector<Observation>& reached)
+      : g_(g), observations_(observations), reached_(reached), uses_(g) {}
 
   int run() {
     int split = 0;
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& layer = g_.nodes[n];
       const bool is_known = makes_channels(g_, layer) && sums_channels(g_, layer, layer.inputs[0]);
-      if (!is_known || !SeenRanges{observations_}.of(layer.outputs[0])) continue;
+      if (!is_known || !observations_[layer.outputs[0]].seen) continue;
       std::vector<Part> parts = parts_of(layer.outputs[0]);
       if (parts.empty() || overlap(layer, parts)) continue;
       std::ranges::sort(parts, {}, &Part::step);
@@ -133,11 +133,11 @@ class LayerSplitter {
     const auto moves_it = [&](NodeId n) { return is_move(g_, g_.nodes[n]); };
     if (readers.size() < 2 || !std::ranges::all_of(readers, moves_it)) return false;
     std::vector<double> steps;
-    for (const NodeId n : readers)
-      steps.push_back(SeenRanges{observations_}.step(g_.nodes[n].outputs[0]));
+    for (const NodeId n : readers) steps.push_back(step(g_.nodes[n].outputs[0]));
     const auto [finest, coarsest] = std::ranges::minmax(steps);
     return finest > 0 && coarsest >= kCoarse * finest;
   }
+  double step(ValueId v) const { return SeenRanges{observations_, reached_}.step(v); }
   bool moves_all(NodeId n) const {
     const Node& node = g_.nodes[n];
     return is_move(g_, node) &&
@@ -149,7 +149,7 @@ class LayerSplitter {
     const ValueId from = g_.nodes[slice].inputs[0], result = g_.nodes[slice].outputs[0];
     Part part;
     part.result = result;
-    part.step = SeenRanges{observations_}.step(result);
+    part.step = step(result);
     const Shape &whole = g_.type(from).shape, &some = g_.type(result).shape;
     const std::vector<float> elements = moved(g_.nodes[slice].op, whole, some);
     std::optional<Picked> p = axis_of(elements, whole);
@@ -235,8 +235,10 @@ class LayerSplitter {
 
   ValueId new_value(ValueId like, const Shape& shape, const std::vector<i64>& channels) {
     const ValueId v = g_.add_value(g_.values[like].name + ".part", Type{DType::f32, shape, {}});
-    observations_.resize(g_.values.size());
-    if (!channels.empty()) observations_[v] = of_channels(observations_[like], channels);
+    for (std::vector<Observation>* seen : {&observations_, &reached_}) {
+      seen->resize(g_.values.size());
+      if (!channels.empty()) (*seen)[v] = of_channels((*seen)[like], channels);
+    }
     return v;
   }
   static Observation of_channels(const Observation& all, const std::vector<i64>& channels) {
@@ -263,7 +265,7 @@ class LayerSplitter {
   }
 
   Graph& g_;
-  std::vector<Observation>& observations_;
+  std::vector<Observation>&observations_, &reached_;
   const Uses uses_;
   std::map<NodeId, std::vector<Node>> put_;  // in the place of a layer
   std::set<NodeId> gone_;
@@ -271,8 +273,9 @@ class LayerSplitter {
 
 }  // namespace
 
-int split_layers(Graph& g, std::vector<Observation>& observations) {
-  return LayerSplitter(g, observations).run();
+int split_layers(Graph& g, std::vector<Observation>& observations,
+                 std::vector<Observation>& reached) {
+  return LayerSplitter(g, observations, reached).run();
 }
 
 }  // namespace deuteron

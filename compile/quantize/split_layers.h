@@ -11,8 +11,10 @@ namespace deuteron {
 
 //   layer -> part, part, ..     becomes    layer with some of the weights -> .., for each part
 // Parts are slices along the output channels, also behind moves. Done where the steps of the whole
-// are coarse for a part; parts of one size stay together. `observations` gets those of the new
-// values. Answers how many layers were split. Values that are no longer used are left.
-int split_layers(Graph& graph, std::vector<Observation>& observations);
+// are coarse for a part; parts of one size stay together. Both get those of the new values, and
+// `observations` decides. Answers how many layers were split. Values that are no longer used are
+// left.
+int split_layers(Graph& graph, std::vector<Observation>& observations,
+                 std::vector<Observation>& reached);
 
 }  // namespace deuteron

@@ -121,7 +121,7 @@ TEST(SplitLayers, ALayerStaysWholeWhereItsPartsAreOfOneSizeOrItIsReadWhole) {
     Diagnostics d;
     std::vector<Observation> seen = *observe(h.t.g, samples_of(h.t.g, 8), 1, d);
     Graph g = h.t.g;
-    EXPECT_EQ(split_layers(g, seen), 0);
+    EXPECT_EQ(split_layers(g, seen, seen), 0);
   }
 }
 

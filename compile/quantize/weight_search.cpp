@@ -108,8 +108,8 @@ class WeightSearch {
   void keep_moments() {
     int8_ = best_;
     if (!best_.weights)
-      best_.weights =
-          std::make_shared<const SeenByWeights>(yardstick_.observe_weights(*best_.graph));
+      best_.weights = std::make_shared<const SeenByWeights>(
+          yardstick_.observe_weights(*best_.graph, best_.versions));
     std::vector<LayerMoments> by_part;
     for (i32 part = 0; part < yardstick_.parts(); ++part)
       by_part.push_back(best_.weights->without(part));

@@ -51,6 +51,26 @@ static double of_outputs(const Score& s, size_t left_out) {
                            : std::min(of_sums, mean_ratio(s.by_size, left_out) + kPartsMayLack);
 }
 
+static void add(std::vector<Sums>& to, const std::vector<Sums>& from) {
+  for (size_t k = 0; k < to.size(); ++k) to[k].add(from[k]);
+}
+
+void Score::add(const Score& other) {
+  deuteron::add(outputs, other.outputs);
+  deuteron::add(before_bounds, other.before_bounds);
+  deuteron::add(by_size, other.by_size);
+  for (size_t s = 0; s < parts.size(); ++s) deuteron::add(parts[s], other.parts[s]);
+  sum_up();
+}
+
+// In the order of the samples, so that nothing depends on the threads.
+void Score::sum_up() {
+  Sums all;
+  for (const Sums& sample : outputs.empty() ? before_bounds : outputs) all.add(sample);
+  sqnr_db = all.db();
+  value = value_without(parts.size());
+}
+
 double Score::value_without(size_t sample) const {
   if (outputs.empty()) return mean_ratio(before_bounds, sample);
   return before_bounds.empty()
@@ -152,6 +172,16 @@ void Yardstick::weigh_parts(const Graph& plain) {
   }
 }
 
+double Yardstick::worst_part_db(const Score& score) const {
+  double worst = kNoNoise;
+  for (size_t p = 0; p < weighed_.size(); ++p) {
+    Sums all;
+    for (const std::vector<Sums>& sample : score.parts) all.add(sample[p]);
+    if (!weighed_[p].is_integer && all.signal > 0) worst = std::min(worst, all.db());
+  }
+  return worst;
+}
+
 HeldOut Yardstick::expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const {
   std::vector<Sums> all(by_sample.size()), by_part(weighed_.size());
   for (size_t s = 0; s < by_sample.size(); ++s)
@@ -175,7 +205,25 @@ void Yardstick::show_what_is_compared(Graph& g) const {
   for (const BoundedOutput& output : bounded) g.outputs.push_back({output.read, {}, {}});
 }
 
-std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics) const {
+std::optional<Seen> Yardstick::observe_versions(const Graph& g, const std::vector<Graph>& versions,
+                                                Diagnostics& diagnostics) const {
+  auto all = deuteron::observe(g, samples_, threads_, diagnostics);
+  if (!all) return std::nullopt;
+  Seen seen{*std::move(all), {}};
+  for (i32 part = 0; part < parts_; ++part) {
+    Samples others;
+    for (size_t s = 0; s < samples_.size(); ++s)
+      if (part_of_sample_[s] != part) others.push_back(samples_[s]);
+    auto without = deuteron::observe(versions[part], others, threads_, diagnostics);
+    if (!without) return std::nullopt;
+    seen.without.push_back(*std::move(without));
+  }
+  return seen;
+}
+
+std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics,
+                                       const Versions& versions) const {
+  if (versions) return observe_versions(g, *versions, diagnostics);
   const auto by_part = observe_parts(g, samples_, part_of_sample_, parts_, threads_, diagnostics);
   if (!by_part) return std::nullopt;
   std::vector<i64> samples(static_cast<size_t>(parts_));
@@ -199,8 +247,18 @@ std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics)
   return seen;
 }
 
-SeenByWeights Yardstick::observe_weights(const Graph& g) {
+SeenByWeights Yardstick::observe_weights(const Graph& g, const Versions& versions) {
   ++simulations_;
+  if (versions) {
+    std::vector<i32> every(inputs_.size(), 0);
+    LayerMoments all = std::move(input_moments(g, inputs_, every, 1, threads_)[0]);
+    return {std::move(all), [this, versions, every](i32 part) {
+              std::vector<i32> others = every;
+              for (size_t k = 0; k < others.size(); ++k)
+                if (part_of_input_[k] == part) others[k] = -1;
+              return std::move(input_moments((*versions)[part], inputs_, others, 1, threads_)[0]);
+            }};
+  }
   std::vector<LayerMoments> by_part = input_moments(g, inputs_, part_of_input_, parts_, threads_);
   const auto all_but = [](const std::vector<LayerMoments>& parts, i32 left_out) {
     LayerMoments merged(parts[0].size());
@@ -236,7 +294,8 @@ Score Yardstick::held_out(const std::function<Graph(i32 part)>& version) {
       if (part_of_input_[k] == part) inputs.push_back(k);
     compare(version(part), inputs, score);
   }
-  return summed(std::move(score));
+  score.sum_up();
+  return score;
 }
 
 double Yardstick::in_sample(const Graph& quantized) {
@@ -244,7 +303,8 @@ double Yardstick::in_sample(const Graph& quantized) {
   std::vector<size_t> inputs(inputs_.size());
   std::iota(inputs.begin(), inputs.end(), size_t{0});
   compare(quantized, inputs, score);
-  return summed(std::move(score)).sqnr_db;
+  score.sum_up();
+  return score.sqnr_db;
 }
 
 Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t input) const {
@@ -288,15 +348,6 @@ void Yardstick::compare(const Outputs& found, size_t s, Score& score) const {
   for (size_t o = outputs_; o < found.size(); ++o)
     for (size_t k = 0; k < found[o].size(); ++k)
       score.before_bounds[s].add(squares(expected_[s][o][k], found[o][k]));
-}
-
-// In the order of the samples, so that nothing depends on the threads.
-Score Yardstick::summed(Score score) const {
-  Sums all;
-  for (const Sums& sample : has_numbers_ ? score.outputs : score.before_bounds) all.add(sample);
-  score.sqnr_db = all.db();
-  score.value = score.value_without(inputs_.size());
-  return score;
 }
 
 }  // namespace deuteron

@@ -42,6 +42,9 @@ struct Score {
   std::vector<std::vector<Sums>> parts;  // by sample, then by part, as they are; of integers: how
                                          // many, and how many are others
 
+  // The sums of another one of the same samples.
+  void add(const Score& other);
+  void sum_up();  // sqnr_db and value of the sums
   double value_without(size_t sample) const;
   // Of what bounded outputs are made of alone, where there are such: softmax of a few undecided
   // samples makes most of the outputs' noise out of whatever their roundings happen to be, and
@@ -59,6 +62,10 @@ struct WeighedPart {
   bool is_integer;
   double weight;  // 0: it does not count
 };
+
+// A graph by part of the samples, if its constants depend on them: the same nodes and values. Null:
+// one for all.
+using Versions = std::shared_ptr<const std::vector<Graph>>;
 
 // What was seen of the values of a graph in all samples, and in all but those of one part.
 struct Seen {
@@ -89,9 +96,10 @@ class Yardstick {
   i32 parts() const { return parts_; }
   // Nothing, with a diagnostic, when the samples do not fit the graph or lead to something that is
   // not finite.
-  std::optional<Seen> observe(const Graph& graph, Diagnostics& diagnostics) const;
-  // After expect_answers_of, of the samples that a simulation runs.
-  SeenByWeights observe_weights(const Graph& graph);
+  std::optional<Seen> observe(const Graph& graph, Diagnostics& diagnostics,
+                              const Versions& versions = nullptr) const;
+  // After expect_answers_of, of the samples that a simulation runs; this must outlive the result.
+  SeenByWeights observe_weights(const Graph& graph, const Versions& versions = nullptr);
   // The same where all are known already, in the memory of one part; this and the graph must
   // outlive the result.
   SeenByWeights observe_weights(const Graph& graph, LayerMoments all);
@@ -103,6 +111,8 @@ class Yardstick {
   // Of one version, on all samples: dB, all together.
   double in_sample(const Graph& quantized);
 
+  // Of the part of an output in float that has least; kNoNoise without such an output.
+  double worst_part_db(const Score& score) const;
   // What is expected, by the sums of each sample's parts.
   HeldOut expected_of_parts(const std::vector<std::vector<Sums>>& by_sample) const;
 
@@ -112,7 +122,9 @@ class Yardstick {
   // Choices of layers that a search tries, beside those that chose the ranges: fewer of large
   // networks, which have time for fewer simulations.
   i64 most_tries() const { return std::min<i64>(600, 8 * most_simulations_); }
-  void note_observing() { simulations_ += cost_of_observing_; }
+  void note_observing(const Versions& versions = nullptr) {
+    simulations_ += cost_of_observing_ * (versions ? parts_ : 1);
+  }
   bool has_time_to_observe_and_score() const {
     return simulations_ + cost_of_observing_ + 1 <= most_simulations_;
   }
@@ -120,13 +132,14 @@ class Yardstick {
  private:
   using Outputs = std::vector<std::vector<float>>;
   void weigh_parts(const Graph& plain);
+  std::optional<Seen> observe_versions(const Graph& graph, const std::vector<Graph>& versions,
+                                       Diagnostics& diagnostics) const;
   // More outputs, behind all others.
   void show_what_is_compared(Graph& graph) const;
   Outputs answers(const FloatExecutor& executor, size_t input) const;
   Score nothing_scored();
   void compare(Graph version, std::span<const size_t> inputs, Score& score) const;
   void compare(const Outputs& found, size_t input, Score& score) const;
-  Score summed(Score score) const;
 
   const Samples& samples_;
   int threads_;
