@@ -508,9 +508,17 @@ std::optional<Score> plain_score(Graph graph, const Samples& samples,
   auto scaled = observe_scaled(graph, yardstick, options, silent);
   if (!scaled) return std::nullopt;
   yardstick.expect_answers_of(*scaled->plain.graph);
-  set_plain(scaled->plain);
-  measure(scaled->plain, yardstick);
-  return std::move(scaled->plain.score);
+  // How a value falls between two steps is chance: several steps tell more of few samples.
+  std::optional<Score> all;
+  for (const Observer observer : {Observer::histogram, Observer::min_max})
+    for (const double margin : {kMargin, 2 * kMargin}) {
+      scaled->plain.options.observer = observer;
+      scaled->plain.options.margin = margin;
+      measure(scaled->plain, yardstick);
+      if (all) all->add(scaled->plain.score);
+      else all = scaled->plain.score;
+    }
+  return all;
 }
 
 }  // namespace deuteron

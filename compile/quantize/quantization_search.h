@@ -46,8 +46,8 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                                          const MixedPrecision* mixed = nullptr,
                                                          const WeightLimits* int4 = nullptr);
 
-// With histogram ranges of all samples, and no search but for scales at the borders: what
-// tells forms of a network apart. Nothing, when calibration fails.
+// With several ranges of all samples, and no search but for scales at the borders: what tells forms
+// of a network apart. Nothing, when calibration fails.
 std::optional<Score> plain_score(Graph graph, const Samples& samples,
                                  const QuantizeOptions& options, int threads);
 
