@@ -15,18 +15,18 @@
 namespace deuteron {
 
 struct EmulateOptions {
-  double timeout_seconds =
-      0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
-  bool by_step =
-      false;  // count each call by itself; `steps` is filled and `instructions` are the sums
-  bool count_blocks =
-      false;  // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
+  // wall clock for the whole run; 0: from the estimated work, anew for each sample
+  double timeout_seconds = 0;
+  // count each call by itself; `steps` is filled and `instructions` are the sums
+  bool by_step = false;
+  // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
+  bool count_blocks = false;
   std::string qemu = "qemu-system-arm";
   uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
   uint32_t clock_argument = 0;
-  std::span<const uint8_t> image =
-      {};  // another runner for the board; empty: the one inside this program
+  // another runner for the board; empty: the one inside this program
+  std::span<const uint8_t> image = {};
 };
 
 struct StepCount {

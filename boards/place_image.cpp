@@ -15,8 +15,8 @@ namespace deuteron {
 namespace {
 
 constexpr uint32_t kNowhere = UINT32_MAX;
-constexpr const char* kTable =
-    "_ZN8deuteron11kAllKernelsE";  // deuteron::kAllKernels, a KernelTable (runtime/kernel.h)
+// deuteron::kAllKernels, a KernelTable (runtime/kernel.h)
+constexpr const char* kTable = "_ZN8deuteron11kAllKernelsE";
 // The profile's writer, deuteron::write_etdump(...): a tenth of a small image. What calls it asks
 // the job first.
 constexpr const char* kProfileWriter =

@@ -282,8 +282,8 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   std::optional<Compilation> compilation =
       compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
-  const std::vector<size_t>& left_out =
-      compilation->quantization.left_out;  // ascending; accuracy is that of the others
+  // ascending; accuracy is that of the others
+  const std::vector<size_t>& left_out = compilation->quantization.left_out;
   for (size_t k = left_out.size(); k-- > 0;)
     result.samples.erase(result.samples.begin() + static_cast<std::ptrdiff_t>(left_out[k]));
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);

@@ -71,8 +71,8 @@ bool lacks_memory(const std::exception& e) {
 }
 
 void end_in_order_without_memory() {
-  static std::atomic<bool> is_missing =
-      false;  // a library may swallow the exception before it ends the process
+  // a library may swallow the exception before it ends the process
+  static std::atomic<bool> is_missing = false;
   static const std::terminate_handler kUsual = std::get_terminate();
   std::set_new_handler([] {
     is_missing = true;

@@ -162,8 +162,8 @@ bool measure_on_board(const FirmwareProject& project, FirmwareModel& model) {
 // A vendor's payload runs nowhere but there: sizes from the file, and room for a handle of the
 // driver for each delegate.
 void size_unrun(const ProgramFile& file, FirmwareModel& model) {
-  constexpr uint64_t kHandle =
-      256;  // an assumption: neutronGetModelContextSize() of the driver says it
+  // an assumption: neutronGetModelContextSize() of the driver says it
+  constexpr uint64_t kHandle = 256;
   Needs needs;
   if (measure(file.file(), kAllKernels, &needs).ok()) {
     model.planned_bytes = needs.planned_bytes;

@@ -15,8 +15,8 @@ namespace deuteron {
 ModelReport report_model(const ModelOptions& o, const CompiledModel& m,
                          const std::string& written_to, Diagnostics& diagnostics) {
   ReportFacts facts{o.model, &m.target, std::nullopt, 0};
-  const bool has_reference =
-      !m.compilation.reference.outputs.empty();  // not where the pass that keeps it was left out
+  // not where the pass that keeps it was left out
+  const bool has_reference = !m.compilation.reference.outputs.empty();
   if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out &&
       !program_to_run(m.compilation).empty())
     facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);

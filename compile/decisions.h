@@ -36,8 +36,8 @@ struct UnitOrder {
 // compile/simplify/slim.cpp.
 struct SlimmedValue {
   Origin origin;
-  bool is_layer =
-      false;  // a layer's result, whose channels are filters; else that of an operator behind one
+  // a layer's result, whose channels are filters; else that of an operator behind one
+  bool is_layer = false;
   i64 channels = 0;
   std::vector<i64> kept;
   i64 constant = 0;           // of all channels

@@ -20,8 +20,8 @@ struct NpuOptions {
   i64 min_macs = 0;  // delegate_min_macs of a target: a connected part with fewer multiply-adds
                      // stays on the CPU
   bool fetch_constants = false;  // --neutron-option fetch_constants_to_sram=true
-  FormatConversion format_conversion =
-      FormatConversion::cheapest;        // --neutron-option use_neutron_for_format_conversion=
+  // --neutron-option use_neutron_for_format_conversion=
+  FormatConversion format_conversion = FormatConversion::cheapest;
   bool profile = false;                  // --profile: the payload asks for an event for each kernel
   neutron::ExternalConverter converter;  // --neutron-converter; no path: ours
   neutron::RunTool run_tool;             // how a child process is run

@@ -41,8 +41,8 @@ struct NamedLayer {
   NamedPrecision precision;
 };
 
-inline constexpr i64 kLeastRam =
-    -1;  // --max-ram least: as few bytes as bands of rows reach, adding a tenth of the work at most
+// --max-ram least: as few bytes as bands of rows reach, adding a tenth of the work at most
+inline constexpr i64 kLeastRam = -1;
 
 // --io: a program's inputs and outputs are those of the model, so that a TFLite file's int8 tensors
 // stay int8; floats; or the quantized tensors themselves.
@@ -60,8 +60,8 @@ struct CompileOptions {
   PortTypes ports = PortTypes::model;
   ByteInputs
       byte_inputs;  // --io u8: those that the program takes as bytes, and what they stand for
-  bool contiguous_io =
-      false;  // --io contiguous: keep the user's memory format even if that costs a transpose
+  // --io contiguous: keep the user's memory format even if that costs a transpose
+  bool contiguous_io = false;
   bool packed_weights = false;    // for kernels that only our runtime has
   i64 packed_growth_percent = 3;  // by which packing may let the constants grow whatever it saves
   int threads = 0;                // 0: as many as the machine has

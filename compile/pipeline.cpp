@@ -121,8 +121,8 @@ bool run_passes(PassContext& context, std::string_view from, std::string_view to
   const size_t first = from.empty() ? 0 : index_of(from),
                last = to.empty() ? std::size(kPipeline) - 1 : index_of(to);
   if (first == 0 && !keep_intermediate(context, 0, "import")) return false;
-  const bool is_whole =
-      from.empty() && to.empty();  // a trial runs a part of the list, beside the whole
+  // a trial runs a part of the list, beside the whole
+  const bool is_whole = from.empty() && to.empty();
   const std::vector<std::string>& skip = context.options.skip_passes;
   for (size_t i = first; i <= last; ++i) {
     const Pass& pass = kPipeline[i];

@@ -161,8 +161,8 @@ TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
     for (const bool quantizes_y : {true, false}) {
       Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
       const ValueId y = g.outputs[0].value, last = quantizes_y ? y : g.inputs[0].value;
-      const Quant quant =
-          per_tensor(1.0f / 24, 3);  // wide enough for the states of a relu layer, which pass 4
+      // wide enough for the states of a relu layer, which pass 4
+      const Quant quant = per_tensor(1.0f / 24, 3);
       const ValueId steps = g.add_node(Quantize{quant}, {last},
                                        {Type{DType::s8, g.type(last).shape, quant}}, "steps", {0});
       const ValueId real = g.add_node(Dequantize{}, {steps},

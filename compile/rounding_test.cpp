@@ -27,8 +27,8 @@ TEST(Rounding, IsThatOfTheCpuWhereNothingRunsOnTheNpu) {
     Diagnostics d;
     CompileOptions options;
     Target target = *find_target(name, d);
-    target.options.min_macs = options.npu.min_macs =
-        1 << 20;  // as a recipe says it, no option of the user's
+    // as a recipe says it, no option of the user's
+    target.options.min_macs = options.npu.min_macs = 1 << 20;
     const std::optional<Compilation> c = compile(Graph(t.g), target, samples, options, d);
     ASSERT_TRUE(c);
     EXPECT_TRUE(c->npu.kernels.empty());

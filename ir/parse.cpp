@@ -17,8 +17,8 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMaxReported = 20;
-constexpr ValueId kFaulty =
-    -1;  // the name of a value whose line is wrong: lines that read it are not reported
+// the name of a value whose line is wrong: lines that read it are not reported
+constexpr ValueId kFaulty = -1;
 
 // The default operator of that name; kernel calls and delegates have a syntax of their own.
 template <size_t... I>

@@ -13,8 +13,8 @@
 
 namespace deuteron {
 
-static constexpr i64 kMaxConstantBytes =
-    i64{1} << 26;                             // of all constants of a file that are not written out
+// of all constants of a file that are not written out
+static constexpr i64 kMaxConstantBytes = i64{1} << 26;
 static constexpr size_t kMaxRankOfText = 16;  // runtime/kernel.h kMaxRank
 static constexpr i64 kLowest = std::numeric_limits<i64>::min(),
                      kHighest = std::numeric_limits<i64>::max();

@@ -17,8 +17,8 @@ namespace deuteron {
 
 using Fault = std::optional<std::string>;
 
-static constexpr i64 kMaxElements =
-    i64{1} << 40;  // far above any model, far below what bytes() can overflow
+// far above any model, far below what bytes() can overflow
+static constexpr i64 kMaxElements = i64{1} << 40;
 
 static std::pair<i64, i64> zero_point_range(DType d) {
   switch (d) {

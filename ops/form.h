@@ -33,8 +33,8 @@ struct FormSite {
   bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's: beside one,
                             // and of a model that came from there
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
-  bool for_stock =
-      false;  // what stock firmware's kernels compute soonest, of forms with the same bits
+  // what stock firmware's kernels compute soonest, of forms with the same bits
+  bool for_stock = false;
 };
 
 // Ids count the operands and then what has been added.

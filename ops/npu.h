@@ -17,8 +17,8 @@ namespace deuteron {
 // The limits of an NPU of the Neutron family, the table [npu.limits] of a target file. Where the
 // numbers come from is said there.
 struct NpuLimits {
-  i64 vector_length =
-      0;  // multiply-adds of one dot-product unit: channels count in multiples of it
+  // multiply-adds of one dot-product unit: channels count in multiples of it
+  i64 vector_length = 0;
   i64 kernel = 0, stride = 0, dilation = 0;
   i64 taps = 0;  // kernel height * kernel width * channels rounded up to vector_length
   i64 transposed_stride = 0;
@@ -72,10 +72,10 @@ struct NpuSupport {
   std::string_view
       builtin;  // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
   std::string_view absent;
-  std::span<const QuantSpec> (*quantize)(const T&) =
-      nullptr;  // where the NPU wants other parameters than OpDef::quantize
-  std::string_view (*builtin_of)(const T&) =
-      nullptr;  // where the builtin depends on the attributes
+  // where the NPU wants other parameters than OpDef::quantize
+  std::span<const QuantSpec> (*quantize)(const T&) = nullptr;
+  // where the builtin depends on the attributes
+  std::string_view (*builtin_of)(const T&) = nullptr;
 };
 
 template <class T>

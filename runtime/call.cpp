@@ -259,8 +259,8 @@ bool check_operators(Plan& plan) {
 #ifdef DEUTERON_NO_DELEGATES
 static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable, CallView*, Status* where) {
   FlatReader& r = plan.reader;
-  where->op =
-      r.string(r.table(plan.delegates, delegate), 0);  // null after a fault, which stays the first
+  // null after a fault, which stays the first
+  where->op = r.string(r.table(plan.delegates, delegate), 0);
   return r.fail(Code::missing_backend,
                 "calls a delegate, and no backend of this name is linked in"),
          false;

@@ -41,8 +41,8 @@ struct File {
 // can only refuse overlaps.
 struct Needs {
   uint32_t planned_bytes = 0;  // the one planned buffer, 16-aligned
-  uint32_t tables_bytes =
-      0;  // upper bound for values, tensors and prepared calls on this machine, 16-aligned
+  // upper bound for values, tensors and prepared calls on this machine, 16-aligned
+  uint32_t tables_bytes = 0;
   int32_t inputs = 0, outputs = 0, instructions = 0;
 };
 Status measure(File file, const KernelTable& kernels, Needs* needs);

@@ -14,8 +14,8 @@ namespace deuteron {
 // without constants; the least is for small ones in hundreds of bands of rows, the second step of a
 // byte for many tensors alive at once.
 constexpr uint32_t max_load_steps(uint32_t file_bytes) { return (3u << 15) + 2 * file_bytes; }
-constexpr uint32_t kMostPorts =
-    1024;  // inputs, and outputs: keeps the search for repeated inputs short
+// inputs, and outputs: keeps the search for repeated inputs short
+constexpr uint32_t kMostPorts = 1024;
 
 // Union ids of EValue and Instruction in the program schema.
 enum class ValueTag : uint8_t {
@@ -75,11 +75,11 @@ struct Plan {
   uint64_t constants_at = 0, constants_bytes = 0;  // the constant segment, from byte 0
   uint64_t states_at = 0, states_bytes = 0;        // the segment of what states begin with
   uint32_t states = 0;  // planned tensors with initial contents, once the values are checked
-  uint32_t file_planned_bytes =
-      0;                   // the file's planned buffers, one after the other, each rounded up to 16
+  // the file's planned buffers, one after the other, each rounded up to 16
+  uint32_t file_planned_bytes = 0;
   uint32_t ports_end = 0;  // with the inputs and outputs for which the file plans no memory
-  uint32_t planned_bytes =
-      0;  // and with the workspace that delegates share, which begins at ports_end
+  // and with the workspace that delegates share, which begins at ports_end
+  uint32_t planned_bytes = 0;
   uint8_t* planned = nullptr;  // null until memory is given
 #ifdef DEUTERON_ONE_MEMORY
   static constexpr SeveralMemories* several = nullptr;

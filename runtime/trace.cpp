@@ -57,8 +57,8 @@ Status run_traced(const Program& program, Trace* trace) {
   trace->begin_run();
   TraceEvent e;
   e.run = trace->runs();
-  Status status =
-      program.instruction_count() > 0 ? Status{} : program.run();  // an empty program says so
+  // an empty program says so
+  Status status = program.instruction_count() > 0 ? Status{} : program.run();
   const uint64_t begin = trace->now();
   for (int32_t k = 0; k < program.instruction_count() && status.ok(); ++k) {
     const PreparedDelegate* delegate = program.delegate(k);

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int64_t kFormat = 1;  // of the target file itself
 constexpr uintmax_t kMaxFileBytes = 1 << 20;
-constexpr size_t kMostFiles =
-    64;  // that one target takes from, itself included; built-in ones take from one or two
+// that one target takes from, itself included; built-in ones take from one or two
+constexpr size_t kMostFiles = 64;
 constexpr std::array<std::string_view, 5> kOwnKeys = {"format", "base", "name", "description",
                                                       "extends"};
 

@@ -21,10 +21,10 @@ struct MemoryRegion {
   int64_t bytes = 0;               // 0: not limited
   std::vector<std::string> holds;  // "activations", "scratch", "states", "constants"
   std::vector<std::string> reach;  // who can read and write it: "cpu", "npu"
-  int64_t bytes_per_cycle_q8 =
-      0;  // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
-  int64_t write_bytes_per_cycle_q8 =
-      0;                  // what it writes; the same as it reads, unless the file says otherwise
+  // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
+  int64_t bytes_per_cycle_q8 = 0;
+  // what it writes; the same as it reads, unless the file says otherwise
+  int64_t write_bytes_per_cycle_q8 = 0;
   bool is_flash = false;  // keeps what it holds without power, and no program writes it
   bool does_hold(std::string_view what) const;
   bool is_planned() const;  // tensors may lie in it

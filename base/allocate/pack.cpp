@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kGreedyShare = 4;   // the heuristics get this part of the budget: a quarter
 constexpr int64_t kPiecesShare = 16;  // those for items in pieces: a sixteenth
-constexpr size_t kSearchLimit =
-    3000;  // blocks; the search is recursive and would not finish anyway
+// blocks; the search is recursive and would not finish anyway
+constexpr size_t kSearchLimit = 3000;
 
 int64_t smallest_alignment(std::span<const PackItem> items) {
   int64_t unit = std::numeric_limits<int64_t>::max();

@@ -116,8 +116,8 @@ class Search {
   std::vector<std::pair<int64_t, int32_t>> next_places(const std::vector<int32_t>& open,
                                                        int64_t last_offset,
                                                        int32_t last_index) const {
-    int64_t ceiling =
-        std::numeric_limits<int64_t>::max();  // the next block begins below the lowest possible end
+    // the next block begins below the lowest possible end
+    int64_t ceiling = std::numeric_limits<int64_t>::max();
     for (const int32_t i : open) ceiling = std::min(ceiling, lowest_[i] + b_.block[i].size);
     std::vector<std::pair<int64_t, int32_t>> places;
     for (size_t k = 0; k < open.size(); ++k) {

@@ -16,8 +16,8 @@
 
 namespace deuteron {
 
-inline constexpr uint32_t kMadeUpSeed =
-    20251121;  // for inputs that stand in for data that nobody gave
+// for inputs that stand in for data that nobody gave
+inline constexpr uint32_t kMadeUpSeed = 20251121;
 
 // What one input of a model or program takes, in the user's axes.
 struct InputSpec {
@@ -38,8 +38,8 @@ struct InputSeries {
   DType dtype = DType::f32;
   Shape shape;
   i64 count = 0;
-  bool series =
-      false;  // given as a series, so the outputs are written as one, also where count is 1
+  // given as a series, so the outputs are written as one, also where count is 1
+  bool series = false;
   std::vector<std::byte> bytes;
 
   i64 sample_bytes() const { return numel(shape) * bytes_of(dtype); }

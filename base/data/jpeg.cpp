@@ -11,8 +11,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int kMostScans =
-    100;  // a progressive file has about ten, and each takes as long as all of its pixels
+// a progressive file has about ten, and each takes as long as all of its pixels
+constexpr int kMostScans = 100;
 
 struct JpegDecoder {
   jpeg_decompress_struct jpeg;

@@ -13,8 +13,8 @@ namespace deuteron {
 namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
-constexpr size_t kMaxHeaderBytes =
-    1 << 16;  // NumPy itself writes a few hundred bytes for arrays without fields
+// NumPy itself writes a few hundred bytes for arrays without fields
+constexpr size_t kMaxHeaderBytes = 1 << 16;
 constexpr size_t kTooMany = size_t{1} << 63;  // bytes of data
 constexpr size_t kMaxNpyRank = 64;            // NumPy's own limit since 2.0
 

@@ -44,8 +44,8 @@ std::vector<float> numbers_of(const void* elements, const Type& type) {
       }
     };
     if (q.empty()) return convert(0, numbers.size(), [](T v) { return static_cast<float>(v); });
-    const size_t run =
-        q.per_channel() ? static_cast<size_t>(inner) : numbers.size();  // with the same parameters
+    // with the same parameters
+    const size_t run = q.per_channel() ? static_cast<size_t>(inner) : numbers.size();
     for (size_t begin = 0, c = 0; begin < numbers.size();
          begin += run, c = c + 1 < q.scale.size() ? c + 1 : 0) {
       const i64 zero = q.zero_point[c];

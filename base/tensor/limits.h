@@ -5,8 +5,8 @@
 
 namespace deuteron {
 
-inline constexpr i64 kMostElements =
-    i64{1} << 31;                     // of one tensor: products of two such numbers fit 64 bits
+// of one tensor: products of two such numbers fit 64 bits
+inline constexpr i64 kMostElements = i64{1} << 31;
 inline constexpr i64 kMostAxes = 16;  // of one tensor: the runtime's kMaxRank
 // A few bytes of a model can ask for any number of elements: what no weight of the file pays for
 // has this limit, 128 MB of float32.

@@ -32,8 +32,8 @@ constexpr uintptr_t kDemcr = 0xe000edfc, kDwtControl = 0xe0001000, kCycles = 0xe
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
 [[gnu::noinline]] void paint_stack() {
-  const uint32_t* const here =
-      static_cast<uint32_t*>(__builtin_frame_address(0)) - 64;  // what this function has below it
+  // what this function has below it
+  const uint32_t* const here = static_cast<uint32_t*>(__builtin_frame_address(0)) - 64;
   for (volatile uint32_t* p = __StackLimit; p < here; p++) *p = kPaint;
 }
 

@@ -187,8 +187,8 @@ Status start_trace(const Job& job) {
 #ifdef DEUTERON_PROBE
   const uint64_t hz = deuteron_clock_hz;
 #else
-  constexpr uint64_t hz =
-      1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
+  // the processor's, which the board's counter has too
+  constexpr uint64_t hz = 1000000000 / kInstructionsPerTick;
 #endif
   const JobClock which = job.profile_clock;
   tracer = Trace(which == JobClock::dwt       ? dwt_clock(hz)
@@ -231,8 +231,8 @@ struct Work {
   void (*function)(void*);
   void* argument;
 };
-[[maybe_unused]] bool clock_stands =
-    false;  // with traces, while the NPU is played: it is not there on the board whose time is told
+// with traces, while the NPU is played: it is not there on the board whose time is told
+[[maybe_unused]] bool clock_stands = false;
 void play_npu(void (*function)(void*), void* argument) {
 #ifdef DEUTERON_TRACE
   if (clock_stands) {

@@ -177,8 +177,8 @@ std::optional<ActivationQuant> choose(const ByteGrid& grid, bool symmetric, i32 
 
 ActivationQuant widened(const ActivationQuant& q, const RangeFactors& factors, bool symmetric,
                         i32 q_low, i32 q_high) {
-  constexpr double kMost =
-      std::numeric_limits<float>::max();  // a range that is widened may leave float32
+  // a range that is widened may leave float32
+  constexpr double kMost = std::numeric_limits<float>::max();
   const auto end = [&](i32 step, double factor) {
     return std::clamp(static_cast<double>(q.scale) * (step - q.zero_point) * factor, -kMost, kMost);
   };

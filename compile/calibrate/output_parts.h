@@ -26,8 +26,8 @@ struct PartError {
     double span() const { return high < low ? 0 : double{high} - low; }
   };
   double signal = 0, noise = 0, largest = 0;
-  double size =
-      0;  // of the fixed steps that made it; 0: other steps, and its size is what was seen
+  // of the fixed steps that made it; 0: other steps, and its size is what was seen
+  double size = 0;
   i64 count = 0, equal = 0;
   Range expected, found;
 

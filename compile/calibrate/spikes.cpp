@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kFewestSamples = 8;   // to say what is usual
 constexpr size_t kMostOfSamples = 20;  // one of so many may have a spike
 constexpr i64 kMostColumns = 64;
-constexpr double kUnlike =
-    8;  // samples whose farthest numbers differ by more among themselves have no usual size
+// samples whose farthest numbers differ by more among themselves have no usual size
+constexpr double kUnlike = 8;
 
 // Numbers that should be alike: at one index of an axis, or all of an input.
 struct Column {

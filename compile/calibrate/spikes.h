@@ -21,8 +21,8 @@ struct Spike {
 // unlike each other, numbers are spread that widely.
 std::vector<Spike> find_spikes(const Graph& graph, const Samples& samples);
 
-inline constexpr double kLeastSpike =
-    16;  // ratio: of 16 samples of cepstra one reaches 9 times as far as the others
+// ratio: of 16 samples of cepstra one reaches 9 times as far as the others
+inline constexpr double kLeastSpike = 16;
 
 Samples without_spikes(const Samples& samples, const std::vector<Spike>& spikes);
 Samples only_spikes(const Samples& samples, const std::vector<Spike>& spikes);

@@ -24,8 +24,8 @@ struct ProgramCost {
   i64 calls = 0;                       // of the NPU
   i64 not_known = 0;                   // calls of the CPU without a line in [cpu.cost]
   i64 transposes = 0;                  // calls of the CPU that change the order of axes
-  i64 border_transposes =
-      0;  // tensors that the CPU transposes inside the NPU's calls; their cycles are the crossing's
+  // tensors that the CPU transposes inside the NPU's calls; their cycles are the crossing's
+  i64 border_transposes = 0;
   std::vector<Crossing> crossings;
   const char* kind_of_cpu = "";  // what `cpu` is, in words: kind_of_cpu_cycles()
   i64 total() const { return npu + cpu + crossing + wait; }

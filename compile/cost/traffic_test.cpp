@@ -65,8 +65,8 @@ TEST(Traffic, ALinearLayerReadsItsWeightsForEachTileOfRows) {
 }
 
 TEST(Traffic, ARecurrentLayerReadsItsWeightsForEachTileOfSteps) {
-  const std::string text =
-      layer("deuteron::lstm", "9,8", "12,8", 96, "9,3", 9 * 12 * 8);  // 9 steps
+  // 9 steps
+  const std::string text = layer("deuteron::lstm", "9,8", "12,8", 96, "9,3", 9 * 12 * 8);
   EXPECT_THAT(moved_by(text, Isa::mve).read, ElementsAre(72, 5 * 96));
   EXPECT_THAT(moved_by(text, Isa::dsp).read, ElementsAre(72, 3 * 96));
 }

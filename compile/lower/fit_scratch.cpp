@@ -36,8 +36,8 @@ void fit(Graph& g) {
     i64 room = peak - alive[n];
     for (size_t k = 0; k < call->own_scratch.size(); ++k) {
       const OwnScratch own = call->own_scratch[k];
-      const i64 least =
-          (own.least + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;  // of the plan
+      // of the plan
+      const i64 least = (own.least + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
       const i64 bytes = std::clamp(least + room, own.least, own.most);
       room -=
           std::max<i64>((bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment - least, 0);

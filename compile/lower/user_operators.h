@@ -17,8 +17,8 @@ struct UserOperator {
   DType dtype = DType::f32;
   bool has_result = false;  // false: the imported graph has no node of it (it was a view, a
                             // constant, an identity)
-  bool is_move =
-      false;  // only moves elements: a kernel that does so is its own, not one that was added
+  // only moves elements: a kernel that does so is its own, not one that was added
+  bool is_move = false;
   bool is_quantizer = false;  // put around the user's operators by a quantizer
   i64 macs = 0;
 };

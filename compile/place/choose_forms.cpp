@@ -42,10 +42,10 @@ bool is_table(const FormDecision& forms, const Node& node) {
 
 namespace {
 
-constexpr double kWorthIt =
-    0.75;  // dB that the NPU's forms may cost: less is what a search gains or loses by chance
-constexpr double kOfOne =
-    0.25;  // dB that the form of one operator may cost, where those of all cost more
+// dB that the NPU's forms may cost: less is what a search gains or loses by chance
+constexpr double kWorthIt = 0.75;
+// dB that the form of one operator may cost, where those of all cost more
+constexpr double kOfOne = 0.25;
 constexpr size_t kMaxTableTries = 8;  // of one table less; of more tables, several at once
 
 // Of the graph in which every operator has its exact form: what the NPU would compute in another

@@ -8,8 +8,8 @@
 
 namespace deuteron {
 
-inline constexpr int64_t kNoPlace =
-    std::numeric_limits<int64_t>::max() / 4;  // a sum of costs: not possible
+// a sum of costs: not possible
+inline constexpr int64_t kNoPlace = std::numeric_limits<int64_t>::max() / 4;
 
 inline int64_t rounded_up(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 

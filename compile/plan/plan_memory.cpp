@@ -163,8 +163,8 @@ Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector
   for (size_t k = 0; k < pairs.size(); ++k) {
     if (!taken[k] || joined[pairs[k].result] || overwritten[pairs[k].operand]) continue;
     joined[pairs[k].result] = overwritten[pairs[k].operand] = true;
-    const ValueId home =
-        g.group[pairs[k].operand];  // pairs are in execution order, so the operand's home is final
+    // pairs are in execution order, so the operand's home is final
+    const ValueId home = g.group[pairs[k].operand];
     g.group[pairs[k].result] = home;
     if (const bool known = !g.pieces[home].empty(); known || !l.pieces[pairs[k].result].empty()) {
       // Until now the group was one tensor, or several one after the other, alive as a whole.

@@ -254,8 +254,8 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
     HandMadeGraph h;
     std::vector<ValueId> live;
     for (u8 k = 0; k < 1 + random() % 2; ++k) {
-      const auto rows =
-          static_cast<i64>(1 + random() % 7);  // apart: the order of arguments is the compiler's
+      // apart: the order of arguments is the compiler's
+      const auto rows = static_cast<i64>(1 + random() % 7);
       live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {rows, 30}));
     }
     const int nodes = 3 + static_cast<int>(random() % 25);

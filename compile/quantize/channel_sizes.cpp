@@ -67,8 +67,8 @@ Interval balanced(const std::vector<Interval>& ranges, bool may_move) {
   double most = 0;
   for (const Interval& r : ranges)
     most = std::max(most, may_move && r.span() > 0 ? r.span() / 2 : std::max(-r.low, r.high));
-  constexpr double kFar =
-      1024;  // of 1: scales of weights would come near the smallest that there are
+  // of 1: scales of weights would come near the smallest that there are
+  constexpr double kFar = 1024;
   if (most > 0 && (most > kFar || most < 1 / kFar)) most = 1;
   return {-most, most};
 }

@@ -187,8 +187,8 @@ int equalize_channels(Graph& g, const std::vector<Observation>& observations, Eq
     std::vector<ValueId> inputs = g.nodes[n].inputs;
     if (const std::vector<float>* f = factors_of(inputs[0])) {  // what it reads has been divided
       const auto weights = static_cast<size_t>(g.type(inputs[1]).elements());
-      const size_t multiplied =
-          channels_of(g, inputs[1]) == 1 ? weights / f->size() : 1;  // depthwise
+      // depthwise
+      const size_t multiplied = channels_of(g, inputs[1]) == 1 ? weights / f->size() : 1;
       scale(g, inputs[1], [&](size_t i) { return (*f)[i / multiplied % f->size()]; });
     }
     if (const std::vector<float>* f = factors_of(g.nodes[n].outputs[0]))

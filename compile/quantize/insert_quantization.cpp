@@ -296,8 +296,8 @@ class Inserter {
         continue;  // together, below
       if (g_.is_constant(v)) {
         const i32 cluster = plan_.cluster_of[node.outputs[0]];
-        const bool follows =
-            shares && operands.size() > 1 && cluster >= 0;  // a constant part of a concatenation
+        // a constant part of a concatenation
+        const bool follows = shares && operands.size() > 1 && cluster >= 0;
         node.inputs[k] =
             constant_operand(v, follows ? parameters_[cluster] : constant_parameters(v, spec),
                              spec.dtype, node.origin);

@@ -44,8 +44,8 @@ struct QuantizeOptions {
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   LinearWeights linear_weights = LinearWeights::by_channel;
   i32 weight_low = -127;  // symmetric weights use weight_low..127
-  bool correct_bias =
-      true;  // the mean error that rounding a channel's weights makes is taken out of its bias
+  // the mean error that rounding a channel's weights makes is taken out of its bias
+  bool correct_bias = true;
   bool choose_bias_correction = false;  // correct_bias only where a search finds that it helps
   // Weights of a layer that it knows are rounded together (compile/quantize/round_weights.h), and
   // their mean error goes into the bias. Null: each weight by itself.
@@ -53,8 +53,8 @@ struct QuantizeOptions {
   // What layers were rounded to with these moments, for those who quantize a network many times.
   // Null: nobody remembers.
   std::shared_ptr<RoundedWeights> rounded;
-  bool may_use_float =
-      false;  // scores without an upper end (compile/quantize/open_ended.h) stay in float
+  // scores without an upper end (compile/quantize/open_ended.h) stay in float
+  bool may_use_float = false;
   bool equalize = true;  // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)>
       runs_on_npu;         // these nodes are quantized by the rules of the NPU; empty: none are

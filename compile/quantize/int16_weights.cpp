@@ -12,8 +12,8 @@ namespace deuteron {
 Quant int16_weight_quant(std::span<const float> weight, const Shape& shape, const Quant& x,
                          std::span<const float> bias) {
   constexpr double kMostBias = 1 << 30;  // beyond it quantize_value() saturates
-  constexpr double kRoundings =
-      1 << 16;  // of scales, which are float32: a part in 2^23 of the largest sum is 2^8
+  // of scales, which are float32: a part in 2^23 of the largest sum is 2^8
+  constexpr double kRoundings = 1 << 16;
   const size_t filters = static_cast<size_t>(shape[0]),
                length = filters > 0 ? weight.size() / filters : 0;
   const double high = x.high - x.zero_point[0],

@@ -46,8 +46,8 @@ class PrecisionSearch {
 
   bool is_within(const Choice& c) {
     if (!limits_.max_cost) return true;
-    constexpr double kRounding =
-        1e-9;  // of decimals such as 0.1: a limit that is met to the instruction is met
+    // of decimals such as 0.1: a limit that is met to the instruction is met
+    constexpr double kRounding = 1e-9;
     const double most = static_cast<double>(int8()->size.instructions) * (1 + *limits_.max_cost);
     return static_cast<double>(c.size.instructions) <= most * (1 + kRounding);
   }

@@ -34,15 +34,15 @@ constexpr Equalization kEqualizations[] = {{Equalize::all, 0.5f},
                                            {Equalize::depthwise, 0.5f},
                                            {Equalize::depthwise, 0.75f},
                                            {Equalize::all, 0.25f}};
-constexpr double kChance =
-    0.25;  // dB: equalized channels that gain less are not worth their risk on other data
+// dB: equalized channels that gain less are not worth their risk on other data
+constexpr double kChance = 0.25;
 constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
 // Samples never reach as far as what follows them: both ends of every range lie so much further
 // out.
 constexpr double kMargin = 0.1;
-constexpr double kRiskOfNoMargin =
-    2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
+// dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
+constexpr double kRiskOfNoMargin = 2;
 
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
@@ -111,8 +111,8 @@ std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen
 std::optional<ScaledBorders> observe_scaled(const Graph& graph, Yardstick& yardstick,
                                             const QuantizeOptions& options,
                                             Diagnostics& diagnostics) {
-  constexpr double kWorthIt =
-      3;  // dB: mixed units gain more, and each such place is a call or float arithmetic
+  // dB: mixed units gain more, and each such place is a call or float arithmetic
+  constexpr double kWorthIt = 3;
   constexpr double kOfBoth = 0.5;   // dB that inputs and outputs must gain over one of them
   constexpr double kMayLose = 0.2;  // dB, of the worst part of an output
   auto seen = yardstick.observe(graph, diagnostics);
@@ -500,8 +500,8 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
 
 std::optional<Score> plain_score(Graph graph, const Samples& samples,
                                  const QuantizeOptions& options, int threads) {
-  constexpr size_t kParts =
-      1;  // none is held out: what lies beyond a range would hide how forms round
+  // none is held out: what lies beyond a range would hide how forms round
+  constexpr size_t kParts = 1;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs, kParts);
   Diagnostics silent;

@@ -17,8 +17,8 @@ namespace {
 // A layer alone is told from chance by no less. A gain counts as no loss.
 constexpr double kLeastLoss = 0.01;
 
-using LayersInOrder =
-    std::vector<NodeId>;  // of the float graph, in the order in which they were taken
+// of the float graph, in the order in which they were taken
+using LayersInOrder = std::vector<NodeId>;
 
 struct Tried {
   LayersInOrder layers;

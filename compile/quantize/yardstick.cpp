@@ -13,8 +13,8 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMostSimulations = 400;
-constexpr i64 kCostOfObserving =
-    3;  // in runs of each sample: it runs twice, and its values are counted
+// in runs of each sample: it runs twice, and its values are counted
+constexpr i64 kCostOfObserving = 3;
 // Samples that a simulation runs, evenly taken from those given: of a large network so few that
 // there is time for kWantedSimulations.
 constexpr size_t kFewestSamples = 4, kMostSamples = 64;
@@ -120,8 +120,8 @@ Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs, size_t 
     part_of_sample_.push_back(static_cast<i32>(s % parts));
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const size_t s = k * samples.size() / inputs_.size();
-    part_of_sample_[s] =
-        static_cast<i32>(k % parts);  // the parts have as many of those that are run
+    // the parts have as many of those that are run
+    part_of_sample_[s] = static_cast<i32>(k % parts);
     part_of_input_.push_back(part_of_sample_[s]);
   }
 }

@@ -144,8 +144,8 @@ class Yardstick {
   const Samples& samples_;
   int threads_;
   std::vector<Outputs> inputs_, expected_;  // of the samples that a simulation runs
-  size_t outputs_ =
-      0;  // of the float network; behind them in expected_: what bounded ones are made of
+  // of the float network; behind them in expected_: what bounded ones are made of
+  size_t outputs_ = 0;
   std::vector<OutputError::Parts> output_parts_;  // by output
   std::vector<size_t> first_part_;                // by output: its place in weighed_
   std::vector<WeighedPart> weighed_;

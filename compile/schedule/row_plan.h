@@ -36,8 +36,8 @@ struct RowPlan {
   i64 macs = 0;   // of all steps
   i64 calls = 0;  // without those that copy kept rows
   i64 copies = 0, copied_bytes = 0;
-  i64 between =
-      0;  // the most bytes between the chain's ends that are alive at a step, results and kept rows
+  // the most bytes between the chain's ends that are alive at a step, results and kept rows
+  i64 between = 0;
 };
 
 // Nothing when a band would have no rows, or only ones that padding makes.

@@ -31,8 +31,8 @@ struct Row {
 
 struct Fold {
   i64 f = 1, taps_before = 0,
-      kernel =
-          0;  // positions that become one; zeros in front of the kernel; kernel in folded positions
+      // positions that become one; zeros in front of the kernel; kernel in folded positions
+      kernel = 0;
   i64 pad_before = 0, pad_after = 0;  // folded positions
   i64 start = 0, kept = 0;            // folded positions of the source that are read
 };

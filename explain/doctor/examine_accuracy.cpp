@@ -19,8 +19,8 @@ namespace {
 constexpr i64 kEnoughSamples = 32;
 constexpr double kGoodDb = 30;  // of the outputs: from there on nothing is told of accuracy
 constexpr double kLossDb = 6;   // of a value, below what it was made of: half of its precision
-constexpr double kOutlierRatio =
-    16;  // the largest channel to the median: four of eight bits are left
+// the largest channel to the median: four of eight bits are left
+constexpr double kOutlierRatio = 16;
 constexpr double kLeastGainDb = 0.5;  // by more samples
 constexpr i64 kLeastDead = 50;        // one filter of so many
 constexpr size_t kMostTold = 3;       // operators, of a kind

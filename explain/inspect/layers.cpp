@@ -268,8 +268,8 @@ std::vector<LayerError> errors_of(
 }  // namespace
 
 std::vector<LayerError> compare_layers(const Compilation& c, const Samples& given, int threads) {
-  const Samples samples =
-      with_states(c.equalized, given);  // every step begins with the float model's state
+  // every step begins with the float model's state
+  const Samples samples = with_states(c.equalized, given);
   const std::vector<Pair> pairs = pairs_of(c);
   std::vector<Compared> compared;
   for (const Pair& pair : pairs) {

@@ -10,8 +10,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kPlace = "@DEUTERON_DATA@";
-constexpr size_t kMaxSlices =
-    20000;  // more cannot be told apart in a picture, and a phone has to hold them
+// more cannot be told apart in a picture, and a phone has to hold them
+constexpr size_t kMaxSlices = 20000;
 
 // The map without what only the tables need twice.
 Json base(const nlohmann::json* map) {

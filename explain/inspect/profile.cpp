@@ -357,8 +357,8 @@ class Attributor {
   Profile p_;
   ProfileClocks clocks_;
   std::vector<NpuEvents> npu_;  // by run
-  bool is_mixed_ =
-      false;  // stock firmware: times of the writing of a profile are sums of both clocks
+  // stock firmware: times of the writing of a profile are sums of both clocks
+  bool is_mixed_ = false;
   std::map<i64, std::pair<i64, i64>>
       miscounted_;  // by instruction: kernels of the trace, of the record
   ProfileTable<KernelKey> kernels_;

@@ -19,8 +19,8 @@ struct PteTensor {
   Shape sizes;  // the user's
   Axes order;   // order[k]: the axis at storage position k
   bool constant = false;
-  Quant steps =
-      {};  // of an int8 or int16 input or output, where the file says what its steps stand for
+  // of an int8 or int16 input or output, where the file says what its steps stand for
+  Quant steps = {};
   i64 offset = 0, bytes = 0;  // in the planned memory, or in the file
 };
 struct PteCall {

@@ -258,8 +258,8 @@ Json compared_json(const std::vector<ComparedRow>& rows) {
 
 Comparison compare_profiles(const Profile& before, const Profile& after) {
   Comparison c;
-  const bool mapped =
-      before.has_map && after.has_map;  // else the kernels' names are all that both have
+  // else the kernels' names are all that both have
+  const bool mapped = before.has_map && after.has_map;
   c.kernels = compare_rows(before, after, before.kernels, after.kernels, mapped);
   if (mapped) c.operators = compare_rows(before, after, before.operators, after.operators, false);
   const auto of_one = [](u64 total, i64 runs) {

@@ -30,12 +30,12 @@ struct OperatorReport {
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
   i32 delegate = -1;     // npu: by delegate call of the program
   i32 instruction = -1;  // of the program
-  i64 cycles =
-      -1;  // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
+  // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
+  i64 cycles = -1;
   i64 apart_cycles = 0;  // npu: of a kernel that the open machine is assumed to have: of the two
                          // that would take its place; else 0
-  std::string bound =
-      {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
+  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
+  std::string bound = {};
   Origin origin = {};         // the user's operators, by index into Graph::sources
   CalledKernels called = {};  // on the target's core
   std::string plain = {};  // why the call is not one on packed weights, or an exact addition, where

@@ -36,8 +36,8 @@ struct NpuTotal {
   i64 kernels = 0, delegates = 0, cycles = 0, macs = 0;
   i64 assumed = 0;  // kernels that the open machine is assumed to have: each may be two on a chip
   i64 apart_cycles = 0;  // if each is
-  i64 not_predicted =
-      0;  // kernels that the open model does not have: their cycles and multiply-adds are in no sum
+  // kernels that the open model does not have: their cycles and multiply-adds are in no sum
+  i64 not_predicted = 0;
 };
 NpuTotal npu_total(const ProgramReport& program);
 i64 npu_transposes(const Compilation& compilation);

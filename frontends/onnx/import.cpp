@@ -29,8 +29,8 @@ constexpr int kDeepestCall = 16;  // of functions in functions
 constexpr const char* kNoProduct =
     "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers "
     "only";
-constexpr std::string_view kBlocked =
-    "com.microsoft.nchwc.";         // operators whose weights ONNX Runtime has reordered
+// operators whose weights ONNX Runtime has reordered
+constexpr std::string_view kBlocked = "com.microsoft.nchwc.";
 constexpr i64 kMostNodes = 20'000;  // after functions are written out, with their calls; in 0.2 s
 
 class Walk {

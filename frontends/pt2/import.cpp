@@ -424,8 +424,8 @@ class Walk {
           graph_.name,
           fmt::format("output `{}` has no elements: shape {}", name, to_text(type.shape)),
           "pt2.output.empty", "leave it out of the model");
-    const auto meta =
-        program_.tensors.find(name);  // the model's own dtype: uint8 is int8 from here on
+    // the model's own dtype: uint8 is int8 from here on
+    const auto meta = program_.tensors.find(name);
     const bool is_int8 = meta != program_.tensors.end() && meta->second.dtype == DType::s8;
     const bool has_steps = is_int8 && !type.quant.empty() && !type.quant.per_channel();
     if (type.dtype != DType::f32 && !is_integer && !has_steps && !state_.is_broken(v)) {

@@ -20,8 +20,8 @@ struct Pt2Summary {
   struct Operator {
     std::string target;  // "aten.conv2d.default"
     i64 count = 0;
-    bool is_importable =
-        false;  // the import has a row for it; what it does with the arguments is not tried
+    // the import has a row for it; what it does with the arguments is not tried
+    bool is_importable = false;
   };
   struct Weights {
     i64 tensors = 0, elements = 0, bytes = 0;

@@ -19,8 +19,8 @@ struct TfliteSummary {
   struct Operator {
     std::string name;  // "CONV_2D", or a custom operator's
     i64 count = 0;
-    bool is_importable =
-        false;  // the import has a row for it; what it does with the options is not tried
+    // the import has a row for it; what it does with the options is not tried
+    bool is_importable = false;
   };
   std::string file, description;
   i64 file_bytes = 0, operators_total = 0, constants = 0, constant_bytes = 0;

@@ -35,10 +35,10 @@ struct Target;          // targets/target.h
 struct RuleContext {
   const Target* target = nullptr;           // null: no rule of the set asks
   const CompileOptions* options = nullptr;  // the same
-  i64* rewrites_left =
-      nullptr;  // each rewrite takes one, and none is made at 0; null or negative: no limit
-  const Compilation* decided =
-      nullptr;  // what passes before have decided; null: the same as `target`
+  // each rewrite takes one, and none is made at 0; null or negative: no limit
+  i64* rewrites_left = nullptr;
+  // what passes before have decided; null: the same as `target`
+  const Compilation* decided = nullptr;
 };
 
 // A pure function, with or without the context; of one operator alone: kRule. `root` is a node that

@@ -8,8 +8,8 @@ namespace deuteron {
 
 struct OperandPair {
   int32_t count = 0;  // elements of the result and of the longer operand
-  int32_t period =
-      0;  // elements of the shorter operand, which repeats; equals count when both are as long
+  // elements of the shorter operand, which repeats; equals count when both are as long
+  int32_t period = 0;
   bool swapped = false;  // the shorter operand is the first
 };
 

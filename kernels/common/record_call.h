@@ -52,13 +52,13 @@ struct KernelShape {
 
 // What prepare() of a call with a recorder says it to.
 struct CallRecorder {
-  uint32_t features =
-      0;  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
+  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
+  uint32_t features = 0;
   void (*record)(void* context, const KernelShape& kernel,
                  const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
   void* context = nullptr;
-  void (*refuse)(void* context, const char* why) =
-      nullptr;  // may be null: why a kernel that the core has does not serve the call
+  // may be null: why a kernel that the core has does not serve the call
+  void (*refuse)(void* context, const char* why) = nullptr;
 };
 #endif
 

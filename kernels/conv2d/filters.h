@@ -7,8 +7,8 @@
 namespace deuteron {
 
 inline constexpr int32_t kWindowsAtOnce = 4;
-inline constexpr int32_t kFiltersWithoutBias =
-    64;  // at a time: zeros stand in the place of their biases
+// at a time: zeros stand in the place of their biases
+inline constexpr int32_t kFiltersWithoutBias = 64;
 
 // `count` filters from oc on, for the windows that lie widened; y: of their first channels.
 template <class Dot>

@@ -8,8 +8,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackElements =
-    2048;  // of windows that may lie on the stack, where the scratch has no room
+// of windows that may lie on the stack, where the scratch has no room
+constexpr int32_t kStackElements = 2048;
 
 void run_image(const DspWindows<int32_t>& c, DspDot& dot, int32_t first, int32_t filters,
                const int8_t* weight, const int32_t* bias, int8_t* y) {

@@ -15,8 +15,8 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kMostChannels = 64;  // output channels whose rescaling lies on the stack
-constexpr int32_t kStackWindow =
-    1024;  // elements of a window that may lie on the stack, where the scratch has no room
+// elements of a window that may lie on the stack, where the scratch has no room
+constexpr int32_t kStackWindow = 1024;
 
 int32_t blocks_of(int32_t length) { return (length + kMveBlock - 1) / kMveBlock; }
 

@@ -14,8 +14,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackElements =
-    2560;  // int16 of windows that may lie on the stack, where the scratch has no room
+// int16 of windows that may lie on the stack, where the scratch has no room
+constexpr int32_t kStackElements = 2560;
 
 // Row and column of x where a window begins; may be outside.
 struct ScalarPlace {

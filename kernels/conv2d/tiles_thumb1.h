@@ -12,8 +12,8 @@
 namespace deuteron {
 
 inline constexpr int32_t kLeastFilters = 1,
-                         kMostFilters =
-                             128;     // of a group; at a time: their first sums lie on the stack
+                         // of a group; at a time: their first sums lie on the stack
+    kMostFilters = 128;
 inline constexpr int32_t kAlone = 2;  // int16 of an element of a window that is met alone
 inline constexpr int32_t kWindowsAlignment = alignof(int32_t);
 inline constexpr int32_t kFiltersOfSums = 16;  // whose sums wait to be bytes

@@ -19,8 +19,8 @@ struct Reach {
 Reach taps_reaching(int32_t at, int32_t kernel, int32_t stride, int32_t extent) {
   const int32_t end = at + 1 < kernel ? at + 1 : kernel;
   int32_t first = at % stride;
-  const int32_t beyond =
-      at - extent * stride;  // tap `beyond` would read the element behind the last
+  // tap `beyond` would read the element behind the last
+  const int32_t beyond = at - extent * stride;
   if (beyond >= first) first = beyond + stride;
   return {first, end};
 }

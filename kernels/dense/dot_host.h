@@ -15,8 +15,8 @@ inline constexpr int32_t kHostPanel = 16;      // filters
 inline constexpr int32_t kHostStep = 4;        // bytes of a window
 inline constexpr int32_t kHostPanelStep = 64;  // bytes of a panel
 inline constexpr int32_t kHostPanels = 2;      // that a kernel takes at a time
-inline constexpr int32_t kHostSlack =
-    64;  // bytes behind the elements that HostDotForm::copy may write
+// bytes behind the elements that HostDotForm::copy may write
+inline constexpr int32_t kHostSlack = 64;
 
 // Of a panel's filters, before its weights. With elements to which 128 was added `first` has that
 // taken out again.

@@ -11,8 +11,8 @@
 namespace deuteron {
 
 inline constexpr int32_t kWidened = 1024;  // elements of a widened row: 2 KB of stack
-inline constexpr int32_t kSums =
-    64;  // output channels whose sums lie on the stack while a long row is read in pieces
+// output channels whose sums lie on the stack while a long row is read in pieces
+inline constexpr int32_t kSums = 64;
 
 // x[i] = from[i] + offset, offset in -255..255.
 inline void widen_s8(const int8_t* from, int32_t count, int32_t offset, int16_t* x) {

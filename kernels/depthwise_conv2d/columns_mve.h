@@ -44,8 +44,8 @@ class DepthwiseColumns {
                   below = a.dilation_h == 1 ? (most - a.kernel_h) / a.stride_h + 1 : 1;
     rows_ = below < a.out_h ? below : a.out_h;
     height_ = a.kernel_h + (rows_ - 1) * a.stride_h;
-    const int32_t behind =
-        a.stride_w * height_ + 16 * vectors_;  // the next window's first vector is read
+    // the next window's first vector is read
+    const int32_t behind = a.stride_w * height_ + 16 * vectors_;
     const int32_t columns = (bytes / kColumnChannels - behind) / height_;
     windows_ = columns < a.kernel_w ? 0 : (columns - a.kernel_w) / a.stride_w + 1;
     windows_ = windows_ >= a.out_w ? a.out_w : windows_ / 4 * 4;
@@ -75,8 +75,8 @@ class DepthwiseColumns {
         own_[i] = static_cast<uint16_t>((c + i) / a_.depth_multiplier - c / a_.depth_multiplier);
       for (int32_t top = 0; top < a_.out_h; top += rows_)
         for (int32_t begin = 0; begin < a_.out_w; begin += windows_) {
-          const int32_t oh =
-              top + rows_ > a_.out_h ? a_.out_h - rows_ : top;  // the last ones overlap
+          // the last ones overlap
+          const int32_t oh = top + rows_ > a_.out_h ? a_.out_h - rows_ : top;
           const int32_t ow = begin + windows_ > a_.out_w ? a_.out_w - windows_ : begin;
           fill_columns(x + c / a_.depth_multiplier, oh * a_.stride_h - a_.pad_h,
                        ow * a_.stride_w - a_.pad_w, count);

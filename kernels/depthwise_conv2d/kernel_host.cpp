@@ -12,8 +12,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int64_t kBand =
-    1 << 15;  // bytes of an image: with results they stay in a first-level cache
+// bytes of an image: with results they stay in a first-level cache
+constexpr int64_t kBand = 1 << 15;
 constexpr int64_t kRoom = 160 << 10;  // where the rows of one output row take more
 constexpr int64_t kBlocksRoom = 160
                                 << 10;  // of a call whose weights nobody has brought into blocks

@@ -197,8 +197,8 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
     const int32_t count = a.out_c - c < kStripChannels ? a.out_c - c : kStripChannels;
     fill_kernels(a, weight, bias, c, count, k);
     for (int32_t begin = 0; begin < a.out_w; begin += width) {
-      const int32_t from =
-          begin + width > a.out_w ? a.out_w - width : begin;  // the last ones overlap
+      // the last ones overlap
+      const int32_t from = begin + width > a.out_w ? a.out_w - width : begin;
       run_columns(a, x + c, k, strips, from, width, count, y + c);
     }
   }

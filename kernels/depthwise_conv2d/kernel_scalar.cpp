@@ -84,8 +84,8 @@ void run_columns(Block& b, const PlaneColumns& k, PlaneElement* planes) {
 
 void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
                 const int32_t* bias, int8_t* y) {
-  const int32_t most =
-      (kScalarPlaneRow - 3) / a.stride_w + 1;  // outputs that a row of a plane is enough for
+  // outputs that a row of a plane is enough for
+  const int32_t most = (kScalarPlaneRow - 3) / a.stride_w + 1;
   Block b{a, nullptr, nullptr, {}};
   for_planes<PlaneElement, kScalarPlaneRow>(
       a, most,

@@ -10,8 +10,8 @@
 namespace deuteron {
 
 inline constexpr int32_t kPlanes = 4,
-                         kPlaneRows =
-                             10;  // channels, and rows of the input, that lie on the stack at once
+                         // channels, and rows of the input, that lie on the stack at once
+    kPlaneRows = 10;
 
 inline int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 

@@ -29,8 +29,8 @@ enum class DspChannelFinish : int32_t {
   small,  // any bounds; no sum leaves +-2^30, and the shift is to the right
   any,    // whatever sums, multipliers and shifts there are
 };
-inline constexpr int32_t kUpShift =
-    10;  // a part of the instruction that saturates: the shift of a channel would be one of its own
+// a part of the instruction that saturates: the shift of a channel would be one of its own
+inline constexpr int32_t kUpShift = 10;
 
 // Filters of a channel, and what becomes of its sums.
 struct DspChannel {

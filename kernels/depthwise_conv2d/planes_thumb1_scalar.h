@@ -12,8 +12,8 @@ namespace deuteron {
 
 using PlaneElement = int32_t;
 inline constexpr int32_t kScalarPlaneRow = 18;  // elements
-inline constexpr int32_t kScalarSums =
-    (kPlaneRows - 2) * (kScalarPlaneRow - 2);  // of a channel at once: rows of outputs by columns
+// of a channel at once: rows of outputs by columns
+inline constexpr int32_t kScalarSums = (kPlaneRows - 2) * (kScalarPlaneRow - 2);
 
 struct Thumb1Plane {
   const int32_t* plane;

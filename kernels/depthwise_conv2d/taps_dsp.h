@@ -81,8 +81,8 @@ inline void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
       const int8_t* filters = weight + (h.first * a.kernel_w + w.first) * a.out_c;
       const Taps inside = w.first < w.end ? h : Taps{0, 0};
       for (int32_t done = 0; done < a.out_c; done += kTapChannels) {
-        const int32_t c =
-            a.out_c - done < kTapChannels ? a.out_c - kTapChannels : done;  // the last ones overlap
+        // the last ones overlap
+        const int32_t c = a.out_c - done < kTapChannels ? a.out_c - kTapChannels : done;
         int32_t sums[kTapChannels], x_at[kTapChannels] = {};
         for (int32_t i = 0; i < kTapChannels; ++i) sums[i] = bias ? bias[c + i] : 0;
         if (own_channels) add_taps<true>(a, from + c, filters + c, inside, w, offset, x_at, sums);

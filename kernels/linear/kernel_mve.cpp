@@ -9,8 +9,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kOutputs =
-    64;  // whose multipliers and shifts lie on the stack: they are one for each output there
+// whose multipliers and shifts lie on the stack: they are one for each output there
+constexpr int32_t kOutputs = 64;
 
 uint32_t sum_of_row(const int8_t* x, int32_t count) {
   int32_t sum = 0;

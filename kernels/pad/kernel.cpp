@@ -12,8 +12,8 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kShortPaddedRow =
-    64;  // bytes of a row up to which a call for each run takes more instructions
+// bytes of a row up to which a call for each run takes more instructions
+constexpr uint32_t kShortPaddedRow = 64;
 
 void pad_short_rows(const PadArgs& a, const int8_t* x, int8_t* y) {
   const auto whole = [&](int k) { return a.before[k] + a.in[k] + a.after[k]; };

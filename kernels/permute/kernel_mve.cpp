@@ -20,8 +20,8 @@ struct PermuteAxes {
 
 constexpr int32_t kPermuteBytes = 16,
                   kPermuteHalves = 8;  // elements of a line, by the size of their offsets
-constexpr int32_t kPermuteCopied =
-    33;  // bytes of a row from which on a loop for each of them takes fewer instructions
+// bytes of a row from which on a loop for each of them takes fewer instructions
+constexpr int32_t kPermuteCopied = 33;
 constexpr int32_t kPermuteNear = UINT8_MAX / (kPermuteBytes - 1);
 
 int32_t permute_lanes(const PermuteAxis& axis) {

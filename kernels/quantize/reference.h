@@ -10,8 +10,8 @@ namespace deuteron {
 template <class T>
 void quantize_reference(const QuantizeArgs& a, const float* x, T* y) {
   for (int64_t i = 0; i < a.count; ++i) {
-    const volatile float product =
-        x[i] * a.reciprocal;  // volatile: rounded to float32, whatever the compiler would like
+    // volatile: rounded to float32, whatever the compiler would like
+    const volatile float product = x[i] * a.reciprocal;
     const double v =
         std::isnan(product) ? a.zero : std::nearbyint(static_cast<double>(product)) + a.zero;
     y[i] = static_cast<T>(v < a.low ? a.low : v > a.high ? a.high : v);

@@ -28,8 +28,8 @@ struct ScalarRows {
 #else
     Thumb1Rows call{v, {}, count, {}};
     for (int32_t r = 0; r < 4; ++r)
-      call.row[r] =
-          first + (r < rows ? r : 0) * step;  // a fourth costs less than a loop of its own
+      // a fourth costs less than a loop of its own
+      call.row[r] = first + (r < rows ? r : 0) * step;
     deuteron_rows_4_thumb1(&call);
     for (int32_t r = 0; r < rows; ++r) sums[r] = call.sums[r];
 #endif

@@ -34,8 +34,8 @@ void sum_s8_dsp(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row_dsp(a, x, y);
     for (int32_t i = 0; a.inner != 1 && i < a.inner; i += kSumNeighbours) {
-      const int32_t from =
-          a.inner - i < kSumNeighbours ? a.inner - kSumNeighbours : i;  // the last ones overlap
+      // the last ones overlap
+      const int32_t from = a.inner - i < kSumNeighbours ? a.inner - kSumNeighbours : i;
       sum_block_dsp(a, x + from, y + from);
     }
   }

@@ -21,8 +21,8 @@ struct RequantizeArgs {
   int32_t y_min, y_max;
 };
 
-inline constexpr int32_t kRequantizeSteps =
-    128;  // of int16 for one of int8: the largest distance of two int8 numbers fits
+// of int16 for one of int8: the largest distance of two int8 numbers fits
+inline constexpr int32_t kRequantizeSteps = 128;
 
 void requantize_s8(const RequantizeArgs& a, const int16_t* x, int8_t* y);
 void requantize_s16(const RequantizeArgs& a, const int8_t* x, int16_t* y);

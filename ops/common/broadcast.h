@@ -34,8 +34,8 @@ struct MergedAxes {
   Shape a, b, y;
 };
 MergedAxes merged_axes(const Shape& a, const Shape& b, const Shape& y);
-inline constexpr size_t kMostMergedAxes =
-    4;  // cortex_m::minimum, maximum: NumPy's broadcasting over four axes
+// cortex_m::minimum, maximum: NumPy's broadcasting over four axes
+inline constexpr size_t kMostMergedAxes = 4;
 
 // The operand's elements are those of y's last axes, again and again: [c] beside [n,h,w,c], or one
 // element.

@@ -202,8 +202,8 @@ Result<GateConstants> gate_constants(const RecurrentForm& form, const RecurrentK
   const i64 states = given ? 2 : 1;
   const Quant& x = c.in[0].quant;
   const Quant* quants[] = {&state, given ? &c.in[initial_operand(form)].quant : nullptr};
-  const Limits limits =
-      limits_of(c.in[0]);  // int16 has zero points of 0, for which no sum of weights counts
+  // int16 has zero points of 0, for which no sum of weights counts
+  const Limits limits = limits_of(c.in[0]);
   GateConstants g;
   g.recurrent_bias.resize(static_cast<size_t>(s.directions * states * s.rows));
   g.recurrent_multiplier.resize(g.recurrent_bias.size());

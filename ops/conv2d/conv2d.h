@@ -17,8 +17,8 @@ struct Conv2d {
   HW stride{1, 1}, pad_before, pad_after, dilation{1, 1};
   i64 groups = 1;
   Bounds bounds;
-  bool of_bytes =
-      false;  // of int8: the product of scales is formed in float32, as TFLite does for uint8
+  // of int8: the product of scales is formed in float32, as TFLite does for uint8
+  bool of_bytes = false;
   bool operator==(const Conv2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("stride", self.stride);

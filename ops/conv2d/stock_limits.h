@@ -45,8 +45,8 @@ inline const char* why_stock_1xn_mve_differs(const Conv2dArgs& a) {
 
 // Null when the stock kernel gives what kernel.h says.
 inline const char* why_stock_conv2d_differs(const Conv2dArgs& a, Isa isa) {
-  constexpr int64_t kU16 =
-      65535;  // arm_convolve_s8 keeps extents, and the taps of one filter, in uint16
+  // arm_convolve_s8 keeps extents, and the taps of one filter, in uint16
+  constexpr int64_t kU16 = 65535;
   const int32_t extents[] = {a.in_h,     a.in_w,     a.in_c,  a.out_h, a.out_w,    a.out_c,
                              a.kernel_h, a.kernel_w, a.pad_h, a.pad_w, a.stride_h, a.stride_w};
   if (conv2d_is_1x1(a)) {

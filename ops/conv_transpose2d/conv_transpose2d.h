@@ -19,8 +19,8 @@ struct ConvTranspose2d {
   HW stride{1, 1}, pad, output_pad, dilation{1, 1};
   i64 groups = 1;
   Bounds bounds;
-  bool of_bytes =
-      false;  // of int8: the product of scales is formed in float32, as TFLite does for uint8
+  // of int8: the product of scales is formed in float32, as TFLite does for uint8
+  bool of_bytes = false;
   bool operator==(const ConvTranspose2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("stride", self.stride);

@@ -43,8 +43,8 @@ static bool transposed_to_kernel_form(const ConvTranspose2d& a, FormBuilder& b) 
     return why_stock_conv_transpose2d_differs(kernel_args(o, x.shape, kernel, out),
                                               b.site().cmsis_nn) != nullptr;
   };
-  const bool plain =
-      a.dilation == HW{1, 1} && a.groups == 1;  // output padding is in the result's extents
+  // output padding is in the result's extents
+  const bool plain = a.dilation == HW{1, 1} && a.groups == 1;
   if (plain && !differs(a, w, y.shape)) return false;
 
   ConvTranspose2d moved = a;

@@ -9,8 +9,8 @@
 namespace deuteron {
 
 Result<Lowered> tflite_int16_form(const Div&, const LowerContext& c) {
-  constexpr i32 kMostShift =
-      15;  // of the kernel: beyond it, quotients of the smallest steps pass int16 by far
+  // of the kernel: beyond it, quotients of the smallest steps pass int16 by far
+  constexpr i32 kMostShift = 15;
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
   if (auto why = require_int16_pair(c)) return *why;
   const double factor =

@@ -29,8 +29,8 @@ Face elementwise_face(const Shape& storage);  // channels last for rank 4, else 
 struct KernelArg {
   enum class Kind : u8 { input, output, integer, real, boolean, integers, inputs, none };
   Kind kind = Kind::none;
-  i64 integer =
-      0;  // input, output: index into the node's inputs or outputs; integer, boolean: the value
+  // input, output: index into the node's inputs or outputs; integer, boolean: the value
+  i64 integer = 0;
   double real = 0;
   std::vector<i64> integers;  // integers: the values; inputs: indexes into the node's inputs, each
                               // seen as it is stored

@@ -82,8 +82,8 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
-constexpr i64 kMostSummedOnNpu =
-    32768;  // 255 * 255 * 32768 < 2^31: kMostInner of the machine model
+// 255 * 255 * 32768 < 2^31: kMostInner of the machine model
+constexpr i64 kMostSummedOnNpu = 32768;
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the
 // target's.

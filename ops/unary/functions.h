@@ -30,8 +30,8 @@ struct UnaryFunction {
   bool is_slow = false;  // calls the C library, which takes much longer than a multiplication
   Bounds useful = {};    // outside of these x changes nothing
   std::string_view tflite = {};  // TFLite's builtin without parameters that is this function
-  std::string_view neutron =
-      {};                  // what it is in Neutron IR; empty: nothing, unless it has `builtins`
+  // what it is in Neutron IR; empty: nothing, unless it has `builtins`
+  std::string_view neutron = {};
   FixedResult fixed = {};  // of that builtin
   AtenKernel aten = {};
   // In float, from operators that the portable kernels compute; operand 0 is x.

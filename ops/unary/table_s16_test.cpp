@@ -42,8 +42,8 @@ TEST(LookupS16Table, IsWithinTheBoundOfItsFormula) {
           table_s16(x, y, [&](float v) { return evaluate(s.fn, v, s.alpha); });
       const double bend = s.bend * x.scale[0] * x.scale[0] / y.scale[0];
       const double bound = 128.0 * 128 / 8 * bend + 0.5 + 0.5;
-      constexpr double kFloat =
-          32768 * 0x1p-22;  // the functions are computed in float32: a few units of its last place
+      // the functions are computed in float32: a few units of its last place
+      constexpr double kFloat = 32768 * 0x1p-22;
       for (int32_t v = -32768; v <= 32767; ++v) {
         const auto step = static_cast<int16_t>(v);
         int16_t result = 0;

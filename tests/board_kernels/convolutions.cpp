@@ -289,8 +289,8 @@ Outcome check_linear_rows(uint32_t seed) {
   const int32_t values[] = {a.rows, a.in, a.out, a.x_offset, a.y_zero, a.multiplier, a.shift};
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (kHasDsp) {
-    a.rows =
-        why_not_linear_rows_dsp(a, weight, sums) ? 1 : a.rows;  // where another kernel is faster
+    // where another kernel is faster
+    a.rows = why_not_linear_rows_dsp(a, weight, sums) ? 1 : a.rows;
     if (why_not_linear_rows_dsp(a, weight, sums)) return Outcome::not_served;
     linear_s8(a, x, weight, sums, expected.data);
     linear_s8_rows_dsp(a, x, weight, sums, found.data);

@@ -18,8 +18,8 @@ void some_scale(Random& r, SoftmaxArgs& a) {
   a.shift = r.one_in(2) ? r.between(18, 24) : r.between(0, 31);
   a.multiplier = r.one_in(6) ? r.of(kMultipliers) : static_cast<int32_t>(r.next() >> 1);
   if (r.one_in(2)) a.multiplier |= 1 << 30;
-  const int32_t most =
-      a.shift > 23 ? 1 << (31 - a.shift) : 255;  // differences that stay within int32
+  // differences that stay within int32
+  const int32_t most = a.shift > 23 ? 1 << (31 - a.shift) : 255;
   a.diff_min = r.one_in(3) && a.shift <= 23 ? r.of(kDiffMins)
                : r.one_in(3)                ? -most
                                             : -r.between(0, most);

@@ -43,8 +43,8 @@ const std::string& schema_of(const std::string& name) {
   return text;
 }
 
-constexpr size_t kPrefixBytes =
-    4;  // of a trace: how many bytes of it follow; others are not its own
+// of a trace: how many bytes of it follow; others are not its own
+constexpr size_t kPrefixBytes = 4;
 
 // By the code that is made of the schema: what reflection has for this does not stand every input.
 bool is_sound(const std::string& schema, const std::vector<uint8_t>& bytes) {
@@ -68,8 +68,8 @@ class Fields {
 
  private:
   static constexpr int kMostDeep = 12;
-  static constexpr uint32_t kMostElements =
-      256;  // of a vector of numbers: weights need not all be here
+  // of a vector of numbers: weights need not all be here
+  static constexpr uint32_t kMostElements = 256;
 
   size_t place(const void* p) const {
     return static_cast<size_t>(static_cast<const uint8_t*>(p) - begin_);

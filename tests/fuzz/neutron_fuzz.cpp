@@ -59,8 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         [](void* to, void* from, uint32_t bytes, uint32_t) { std::memcpy(to, from, bytes); },
         [](uint32_t) {}};
   if (neutronInit() != kNeutronOk || neutronSetConfig(&callbacks) != kNeutronOk) __builtin_trap();
-  NeutronModelHandle handle =
-      size % 2 != 0 ? context.data() : nullptr;  // the caller's memory, or the driver's
+  // the caller's memory, or the driver's
+  NeutronModelHandle handle = size % 2 != 0 ? context.data() : nullptr;
   if (const NeutronError e = neutronModelPrepare(&config, &handle); e != kNeutronOk) {
     if (reason_of(e) == Reason::kNone || text_of(reason_of(e))[0] == 0)
       __builtin_trap();  // a refusal says why

@@ -145,8 +145,8 @@ void register_all(bool own_dialect, std::integer_sequence<int, kIndices...>) {
                  kMaxKernels);
     std::exit(2);
   }
-  const bool others =
-      et::registry_has_op_function("aten::add.out");  // of a library that was loaded before
+  // of a library that was loaded before
+  const bool others = et::registry_has_op_function("aten::add.out");
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
   for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
     if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0)

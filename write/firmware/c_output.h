@@ -75,8 +75,8 @@ inline constexpr std::string_view kCOptions =
 inline constexpr const char* kCKernels = "deuteron_kernels";
 // The checks of kernels are then those of a core, on a computer too: they ask for no other one.
 inline constexpr const char* kCDevice = "DEUTERON_MICROCONTROLLER";
-inline constexpr std::string_view kCCall =
-    "write/firmware/c_call/";  // what calls that are made ready at each run need
+// what calls that are made ready at each run need
+inline constexpr std::string_view kCCall = "write/firmware/c_call/";
 inline constexpr const char* kCSources = "deuteron";  // the folder of the kernels' sources
 
 std::string c_function(const std::string& kernel);  // "deuteron_add_s8_mve"

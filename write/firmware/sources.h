@@ -22,8 +22,8 @@ struct KernelSource {
 };
 struct RuntimeSources {
   std::vector<SourceFile> files;  // headers and sources
-  std::map<std::string, KernelSource, std::less<>> kernels =
-      {};  // of the CPU, by name: "cortex_m::quantized_add.out"
+  // of the CPU, by name: "cortex_m::quantized_add.out"
+  std::map<std::string, KernelSource, std::less<>> kernels = {};
 };
 
 // What a firmware is for, as boards.txt has it.

@@ -19,8 +19,8 @@ constexpr std::string_view kProjectFolder = "write/firmware/project/";
 constexpr uint64_t kRoomForCode = 320
                                   << 10;  // every kernel of the CPU and of the model of the NPU:
                                           // 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
-constexpr uint64_t kRoomForStack =
-    96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
+// 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
+constexpr uint64_t kRoomForStack = 96 << 10;
 
 std::string text_of(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -55,8 +55,8 @@ uint64_t checksum_of(std::span<const uint8_t> bytes);
 struct FirmwareMemory {
   uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
   uint64_t buffers_bytes = 0;  // planned too: of models that lie in several memories
-  uint64_t copied_bytes =
-      0;  // of models that lie in the flash and are copied to where the NPU reads them
+  // of models that lie in the flash and are copied to where the NPU reads them
+  uint64_t copied_bytes = 0;
   bool models_in_pool = false, planned_in_pool = false;
   std::map<std::string, std::string> region;  // by memory of the models' buffers
 };

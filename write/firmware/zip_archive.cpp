@@ -10,13 +10,13 @@ namespace deuteron {
 namespace {
 
 constexpr size_t kMostFiles = 65534,
-                 kMostBytes =
-                     0xfffffffe;  // the numbers above mean a field that only larger archives have
+                 // the numbers above mean a field that only larger archives have
+    kMostBytes = 0xfffffffe;
 constexpr size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22;
 constexpr uint32_t kVersion = 20;  // 2.0: folders
-constexpr uint32_t kDate =
-    0 << 9 | 1 << 5 | 1;            // 1980-01-01, the first day that there is; years, months, days
-constexpr uint32_t kUnix = 3 << 8;  // whose rights stand in an entry's attributes
+// 1980-01-01, the first day that there is; years, months, days
+constexpr uint32_t kDate = 0 << 9 | 1 << 5 | 1;
+constexpr uint32_t kUnix = 3 << 8;            // whose rights stand in an entry's attributes
 constexpr uint32_t kRights = 0100644u << 16;  // a file that all read and its owner writes
 
 constexpr std::array<uint32_t, 256> kCrcTable = [] {

@@ -14,8 +14,8 @@
 namespace deuteron {
 namespace {
 
-constexpr std::string_view kTooManySteps =
-    "the program is too large to be checked";  // of runtime/flatbuffer.cpp
+// of runtime/flatbuffer.cpp
+constexpr std::string_view kTooManySteps = "the program is too large to be checked";
 
 // The same kernels, and backends that do not open their libraries.
 struct WithoutLibraries {

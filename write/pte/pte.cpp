@@ -59,8 +59,8 @@ class ProgramWriter {
       const ValueId root = root_[v];
       if (!graph_.is_constant(root) || constant_index_[root] != 0) return;
       constant_bytes_.push_back(graph_.values[root].constant->bytes);
-      constant_index_[root] =
-          static_cast<i64>(constant_bytes_.size());  // entry 0 of the table is a placeholder
+      // entry 0 of the table is a placeholder
+      constant_index_[root] = static_cast<i64>(constant_bytes_.size());
     };
     for (const Node& node : graph_.nodes)
       if (const auto* call = call_of(node.op))

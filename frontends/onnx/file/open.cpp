@@ -25,8 +25,8 @@
 namespace deuteron::onnx {
 namespace {
 
-constexpr i64 kOpsetOfClassical =
-    17;  // where a model has operators of ai.onnx.ml alone, which name none of the standard's
+// where a model has operators of ai.onnx.ml alone, which name none of the standard's
+constexpr i64 kOpsetOfClassical = 17;
 
 struct ElementRow {
   Element type;

@@ -8,10 +8,10 @@
 
 namespace deuteron::onnx {
 
-inline constexpr int64_t kMostMessages =
-    4'000'000;  // beyond any model that a microcontroller holds
-inline constexpr int kDeepest =
-    60;  // levels of messages: a graph in a graph has 4 more; protobuf itself ends at 100
+// beyond any model that a microcontroller holds
+inline constexpr int64_t kMostMessages = 4'000'000;
+// levels of messages: a graph in a graph has 4 more; protobuf itself ends at 100
+inline constexpr int kDeepest = 60;
 
 // Walks through the messages of a ModelProto without making anything. Empty: sound and small
 // enough; else what is wrong ("is cut off").

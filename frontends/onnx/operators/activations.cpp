@@ -68,8 +68,8 @@ static void clip_integers(Call& c, const Operand& x) {
   };
   const i64 low = bound(1, -kNone), high = bound(2, kNone);
   const size_t given = c.has(1) ? 1 : 2;
-  const bool is_unsigned =
-      c.has(given) && c.dtype(c.operand(given)) == DType::u8;  // as the model has it
+  // as the model has it
+  const bool is_unsigned = c.has(given) && c.dtype(c.operand(given)) == DType::u8;
   if (!data) return c.result(c.narrowed(x, low, high, is_unsigned ? 128 : 0, ""));
   for (size_t k = 0; c.ok() && k < data->size(); ++k)
     (*data)[k] = std::min(std::max((*data)[k], low), high);
@@ -188,8 +188,8 @@ static void import_prelu(Call& c) {
   const i64 slopes = numel(c.shape(slope));
   const bool by_channel = c.rank(x) >= 2 && slopes == c.shape(x)[1];
   const Shape s = c.shape(slope);
-  const size_t at =
-      s.size() + 1 - static_cast<size_t>(c.rank(x));  // of the channels among the slope's axes
+  // of the channels among the slope's axes
+  const size_t at = s.size() + 1 - static_cast<size_t>(c.rank(x));
   const bool fits = slopes == 1 || (by_channel && s.size() < static_cast<size_t>(c.rank(x)) &&
                                     at < s.size() && s[at] == slopes);
   if (!fits) {

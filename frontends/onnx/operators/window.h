@@ -13,8 +13,8 @@ struct Window {
   bool has_padding() const;
 };
 
-inline constexpr i64 kMostStep =
-    1 << 24;  // of kernels, strides, dilations and padding: products of two stay within 64 bits
+// of kernels, strides, dilations and padding: products of two stay within 64 bits
+inline constexpr i64 kMostStep = 1 << 24;
 
 // An attribute with an entry for each axis of the window (for paddings two), each at least
 // `lowest`; left out: all are `otherwise`.

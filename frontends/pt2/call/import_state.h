@@ -21,8 +21,8 @@ class OpenSizes;
 struct Meaning {
   ValueId value = -1;      // in the user's axes; -1: not asked for so far
   ValueId imaginary = -1;  // of a complex tensor, whose real part is `value`
-  ValueId stored =
-      -1;  // an input whose storage has another order of axes, until `value` is made from it
+  // an input whose storage has another order of axes, until `value` is made from it
+  ValueId stored = -1;
   i32 parameter = -1;     // index into ImportState::parameters, until `value` is made from it
   Axes order;             // of `stored`
   NodeId user_axes = -1;  // the Permute from storage to the user's axes: it works for everybody who
@@ -60,8 +60,8 @@ struct ImportState {
   Diagnostics& diagnostics;
 
   OpenSizes* sizes = nullptr;  // of the program, where some of them are found on the way
-  bool declares_results =
-      true;  // the program says what each result is; if not, the operators' own shape rules do
+  // the program says what each result is; if not, the operators' own shape rules do
+  bool declares_results = true;
   ByName<Meaning> meanings;
   std::vector<Parameter> parameters;
   i32 memories = 0;

@@ -101,8 +101,8 @@ struct Parts {
       constants;  // entries; the last two without what follows for one way of writing
 };
 
-constexpr std::string_view kProgramWithoutFolder =
-    "serialized_exported_program.json";  // torch 2.6 and 2.7
+// torch 2.6 and 2.7
+constexpr std::string_view kProgramWithoutFolder = "serialized_exported_program.json";
 
 std::optional<Parts> parts_of(const Archive& archive, Diagnostics& diagnostics) {
   if (find_entry(archive, kProgramWithoutFolder))

@@ -77,8 +77,8 @@ struct ProgramNode {
   std::string name;
   std::vector<std::pair<std::string, Argument>> arguments;
   std::vector<std::string> outputs;  // names of tensors; results that are no tensors are left out
-  bool has_other_results =
-      false;  // some result is a symbolic size or another thing that is no tensor
+  // some result is a symbolic size or another thing that is no tensor
+  bool has_other_results = false;
   std::string module, stack;
   std::vector<std::string> sizes = {};    // names of results that are symbolic sizes
   bool is_test = false;                   // a test of a size, or its result
@@ -91,8 +91,8 @@ struct ProgramInput {
   std::string name;  // in the graph
   std::string
       key;  // parameter, buffer, constant: the user's name; literal: its value; other: what it is
-  bool in_constants =
-      false;  // stored among the constants: constants and buffers that are not persistent
+  // stored among the constants: constants and buffers that are not persistent
+  bool in_constants = false;
 };
 
 struct ProgramOutput {

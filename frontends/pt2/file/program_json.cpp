@@ -10,8 +10,8 @@
 namespace deuteron::pt2 {
 namespace {
 
-constexpr i64 kSchemaMajor =
-    8;  // torch 2.6 to 2.15; a new major number means that old readers must not try
+// torch 2.6 to 2.15; a new major number means that old readers must not try
+constexpr i64 kSchemaMajor = 8;
 constexpr i64 kLayoutStrided = 7;
 
 // "Symbol('s10', positive=True, integer=True)" -> "s10"

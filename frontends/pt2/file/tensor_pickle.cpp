@@ -305,8 +305,8 @@ bool take_extents(const Machine& m, size_t tuple, std::vector<i64>& extents) {
 std::optional<WeightEntry> entry_of(const Machine& m, const Item& tensor,
                                     const std::string& folder) {
   WeightEntry entry;
-  const std::vector<size_t>& p =
-      tensor.parts;  // storage, offset, sizes, strides, requires_grad, hooks
+  // storage, offset, sizes, strides, requires_grad, hooks
+  const std::vector<size_t>& p = tensor.parts;
   const Item &storage = m.item(p[0]), &offset = m.item(p[1]);
   std::vector<i64> sizes, strides;
   if (offset.kind != ItemKind::integer || offset.integer < 0 || offset.integer > kMaxElements ||

@@ -30,8 +30,8 @@ bool fits_blob(const TensorMeta& m, i64 elements_in_blob) {
 // Copies element by element, in the user's order. `item` is the element size in bytes.
 Constant gather(const TensorMeta& m, std::span<const std::byte> blob, i64 item) {
   const i64 count = numel(m.sizes);
-  auto owner =
-      std::make_shared<std::vector<uint64_t>>((count * item + 7) / 8);  // aligned for any dtype
+  // aligned for any dtype
+  auto owner = std::make_shared<std::vector<uint64_t>>((count * item + 7) / 8);
   std::byte* out = reinterpret_cast<std::byte*>(owner->data());
   Shape index(m.sizes.size(), 0);
   for (i64 i = 0; i < count; ++i) {

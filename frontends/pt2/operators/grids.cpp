@@ -20,8 +20,8 @@ namespace {
 enum Sampling : i64 { kBilinear, kNearest, kBicubic };
 enum Outside : i64 { kZeros, kBorder, kReflection };
 
-constexpr i64 kMostSampled =
-    i64{1} << 24;  // weights of known points; products of computed ones for each channel
+// weights of known points; products of computed ones for each channel
+constexpr i64 kMostSampled = i64{1} << 24;
 
 struct GridRules {
   i64 sampling, outside;

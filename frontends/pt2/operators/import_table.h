@@ -12,10 +12,10 @@ namespace deuteron::pt2 {
 struct ImportRow {
   std::string_view target;  // "aten.conv2d.default"
   void (*import)(Call&);
-  bool has_in_place_form =
-      false;  // "aten.relu_.default" is imported by the row of "aten.relu.default"
-  bool in_place_is_view =
-      false;  // and changes no element: "aten.squeeze_.dim", whose operand nothing reads again
+  // "aten.relu_.default" is imported by the row of "aten.relu.default"
+  bool has_in_place_form = false;
+  // and changes no element: "aten.squeeze_.dim", whose operand nothing reads again
+  bool in_place_is_view = false;
 };
 using ImportRows = std::span<const ImportRow>;
 
@@ -29,13 +29,13 @@ using ImportRows = std::span<const ImportRow>;
   FILE(choices)                                                                                    \
   FILE(compositions)                                                                               \
   FILE(constants)                                                                                  \
-  FILE(convolution) FILE(distances) FILE(einsum) FILE(grids) FILE(identities) FILE(index_put)      \
-      FILE(integrals) FILE(interpolation) FILE(known_sizes) FILE(linear) FILE(lookups)             \
-          FILE(losses) FILE(matrices) FILE(moves) FILE(normalization) FILE(ordering) FILE(picking) \
-              FILE(pooling) FILE(positions) FILE(quantization) FILE(questions)                     \
-                  FILE(rearrangements) FILE(recurrent) FILE(reductions) FILE(resampling)           \
-                      FILE(scans) FILE(shapes) FILE(tables) FILE(volumes) FILE(windows)            \
-                          FILE(leftovers)
+  FILE(convolution)                                                                                \
+  FILE(distances) FILE(einsum) FILE(grids) FILE(identities) FILE(index_put) FILE(integrals)        \
+      FILE(interpolation) FILE(known_sizes) FILE(linear) FILE(lookups) FILE(losses) FILE(matrices) \
+          FILE(moves) FILE(normalization) FILE(ordering) FILE(picking) FILE(pooling)               \
+              FILE(positions) FILE(quantization) FILE(questions) FILE(rearrangements)              \
+                  FILE(recurrent) FILE(reductions) FILE(resampling) FILE(scans) FILE(shapes)       \
+                      FILE(tables) FILE(volumes) FILE(windows) FILE(leftovers)
 // The files whose rows are asked for nodes with a complex operand or result, and for others after
 // all of the above.
 #define DEUTERON_COMPLEX_IMPORT_FILES(FILE) \

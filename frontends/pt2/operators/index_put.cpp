@@ -23,8 +23,8 @@ struct Indexed {
   Axes axes, perm;
   Shape places;  // of the index, broadcast
   Axes to;
-  bool together =
-      true;  // the axes are neighbours: the index's axes stand in their place, else in front
+  // the axes are neighbours: the index's axes stand in their place, else in front
+  bool together = true;
 };
 
 // The axes that are indexed, by whatever table, and the others behind them.

@@ -29,8 +29,8 @@ class Arguments {
     if (p.element() == "Tensor" && as_tensor && !args.empty() && c_.has(name) &&
         !c_.is_tensor(name))
       return add_tensor(number_as_tensor(c_, name, *as_tensor));
-    const Argument* a =
-        p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
+    // a dtype is said by the result
+    const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);
     if (!a) return push({});
     switch (a->kind) {
       case Argument::Kind::tensor:

@@ -12,8 +12,8 @@ void import_leftover(Call& c);
 
 struct LeftoverKernel {
   std::string_view target, kernel;  // "aten.argmax.default", "aten::argmax.out"
-  std::string_view beside_number =
-      {};                          // where `other` is a number and not a tensor; empty: the same
+  // where `other` is a number and not a tensor; empty: the same
+  std::string_view beside_number = {};
   bool has_in_place_form = false;  // ImportRow
 };
 std::span<const LeftoverKernel> leftover_kernels();

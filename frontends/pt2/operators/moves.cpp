@@ -120,8 +120,8 @@ static void import_split_sizes(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
-  const std::vector<i64> sizes =
-      c.integers(c.has("split_sizes") ? "split_sizes" : "split_size");  // of aten.split.sizes
+  // of aten.split.sizes
+  const std::vector<i64> sizes = c.integers(c.has("split_sizes") ? "split_sizes" : "split_size");
   if (c.ok()) finish_split(c, x, axis, sizes);
 }
 

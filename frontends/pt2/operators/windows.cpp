@@ -8,8 +8,8 @@
 namespace deuteron::pt2 {
 namespace {
 
-constexpr i64 kMostTaps =
-    1024;  // of a block that overlaps others: the weight that adds them has the square of that
+// of a block that overlaps others: the weight that adds them has the square of that
+constexpr i64 kMostTaps = 1024;
 
 // Blocks along one axis.
 struct Blocks {

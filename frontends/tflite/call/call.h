@@ -52,8 +52,8 @@ struct ImportState {
   std::vector<i32> running = {};  // subgraphs, each run by an operator of the one before
   i64 in_subgraphs = 0;  // operators and tensors of subgraphs, counted each time that they are run
   i32 unsure = 0;        // branches around the operator of which a computed condition picks one
-  std::vector<bool> failed =
-      {};  // by subgraph: something is wrong in it and reported, so it is not run again
+  // by subgraph: something is wrong in it and reported, so it is not run again
+  std::vector<bool> failed = {};
   std::vector<BatchedImage> batched = {};  // in the order of their values
 
   bool can_run(i32 subgraph) const {

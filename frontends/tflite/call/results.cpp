@@ -162,8 +162,8 @@ void Call::result(size_t i, ValueId v) {
   fit_int16(t);
   const DType own = type(v).dtype;
   const bool steps = !t.type.quant.empty() && own == DType::f32;
-  const bool position =
-      own == DType::s64 && t.type.dtype == DType::s32;  // the kernels count in int64
+  // the kernels count in int64
+  const bool position = own == DType::s64 && t.type.dtype == DType::s32;
   require(steps || own == t.type.dtype || position, "has a result of another type than it computes",
           std::string(name_of(t.type.dtype)), std::string(name_of(own)), "tflite.result.type");
   if (!ok_) return;

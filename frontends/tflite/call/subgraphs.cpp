@@ -12,8 +12,8 @@ namespace {
 
 // A subgraph may run many times, and may run others, so a small file could ask for more than any
 // program holds.
-constexpr i64 kMostInSubgraphs =
-    1 << 16;  // operators and tensors, counted each time that they are run
+// operators and tensors, counted each time that they are run
+constexpr i64 kMostInSubgraphs = 1 << 16;
 
 const SubGraph& subgraph_of(const ImportState& state, i32 subgraph) {
   return *state.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph));

@@ -43,8 +43,8 @@ struct ModelTensor {
   NodeId to_real = -1;       // the node that makes `real`: it works for everybody who reads it
   NodeId to_steps = -1;      // of an input: the node that makes `value`
   i32 maker = -1;            // operator
-  i32 variable =
-      -1;  // of a handle, or of a tensor that keeps its content: index into ImportState::variables
+  // of a handle, or of a tensor that keeps its content: index into ImportState::variables
+  i32 variable = -1;
 };
 
 // Reads a subgraph's table of tensors; constants lie in `bytes`, which `owner` keeps alive. Reports

@@ -92,12 +92,12 @@ DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs&
 }
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
-inline constexpr int32_t kPackedStack =
-    1024;  // halfwords of widened windows for which a file may have no scratch but with mve_4x16
-inline constexpr int32_t kPackedStackColumns =
-    496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
-inline constexpr int32_t kPackedRagged =
-    256;  // elements of a window with dsp_4x4 whose taps are no whole quads
+// halfwords of widened windows for which a file may have no scratch but with mve_4x16
+inline constexpr int32_t kPackedStack = 1024;
+// bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
+inline constexpr int32_t kPackedStackColumns = 496;
+// elements of a window with dsp_4x4 whose taps are no whole quads
+inline constexpr int32_t kPackedRagged = 256;
 
 // Null where the loops of the packing serve the windows of a call.
 inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) {

@@ -12,11 +12,11 @@
 namespace deuteron {
 namespace {
 
-constexpr int64_t kBand =
-    1 << 15;  // bytes of an image: with two panels they stay in a first-level cache
+// bytes of an image: with two panels they stay in a first-level cache
+constexpr int64_t kBand = 1 << 15;
 constexpr int64_t kRoom = 192 << 10;  // where the rows of one output row take more
-constexpr int64_t kWeightsRoom =
-    1 << 18;  // of a call whose weights nobody has brought into their order
+// of a call whose weights nobody has brought into their order
+constexpr int64_t kWeightsRoom = 1 << 18;
 constexpr int32_t kMostWindows = 256;
 
 // Elements side by side in a window, and the steps that they take. The last step reads on; those

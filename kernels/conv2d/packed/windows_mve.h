@@ -77,8 +77,8 @@ DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t
 template <class Results>
 void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t step,
                       int32_t windows, const int8_t* end, typename Results::Y* y) {
-  const int32_t last =
-      static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
+  // where a window may begin
+  const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;
   const int32_t whole = last < 0 ? 0 : last / step + 1, count = !Results::meets_windows(f.a) ? 0
                                                                 : whole < windows            ? whole
                                                                                   : windows;
@@ -204,8 +204,8 @@ template <class Results>
   const bool is_column = packed_conv2d_is_column(a);
   int32_t rows = a.out_h, in_row = a.out_w;
   if (is_column) in_row = rows, rows = 1, k.width = kMaxReach;
-  const int32_t most =
-      fit >= in_row || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
+  // windows at a time: an odd number wastes one
+  const int32_t most = fit >= in_row || fit == 1 ? fit : fit / 2 * 2;
   const int32_t image = a.in_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   for (int32_t n = 0; n < a.n; ++n, x += image)

@@ -36,8 +36,8 @@ W4Filters w4_filters_of(const PackedCase& k, Random& random) {
   for (int32_t o = 0; o < k.oc; ++o)
     for (int32_t e = 0; e < length; ++e) {
       const int32_t factor = f.factor[static_cast<size_t>(o * runs + e / kRun)];
-      const int32_t nibble =
-          random.in(factor == kMostFactor ? 1 : 0, 15);  // -128 is no weight of dsp_4x4
+      // -128 is no weight of dsp_4x4
+      const int32_t nibble = random.in(factor == kMostFactor ? 1 : 0, 15);
       const int32_t tap = e / k.c, kh = p == Packing::mve_4x16 ? tap % k.kh : tap / k.kw,
                     kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
       f.nibble.push_back(nibble);
@@ -170,8 +170,8 @@ TEST(W4Tiles, HasItsBytesWhereTheFormatSays) {
   std::vector<int8_t> tile(68, static_cast<int8_t>(0x88));
   tile[32] = 0x10, tile[33] = static_cast<int8_t>(0xf2);  // factors 1, 2, 3, 16
   tile[36] = 0x70;  // element 0 of filter 0: 0 - 8; of filter 1: 7 - 8
-  tile[36 + 16 + 5] =
-      static_cast<int8_t>(0xf9);  // element 5 of filter 2: 9 - 8; of filter 3: 15 - 8
+  // element 5 of filter 2: 9 - 8; of filter 3: 15 - 8
+  tile[36 + 16 + 5] = static_cast<int8_t>(0xf9);
   std::vector<int8_t> weights(64), expected(64, 0);
   unpack_weights<Packing::mve_4x16>(w4_tile(Packing::mve_4x16, 16, false), 16, tile.data(),
                                     weights.data());

@@ -21,8 +21,8 @@ namespace deuteron {
 inline constexpr int32_t kRun = 16;  // elements with one factor
 inline constexpr int32_t kMostFactor = 16;
 inline constexpr int32_t kMiddle = 8;  // the nibble of a weight of 0
-inline constexpr int32_t kDspNumbersFirst =
-    8;  // bytes of a tile's numbers that stand before its weights with dsp_4x4
+// bytes of a tile's numbers that stand before its weights with dsp_4x4
+inline constexpr int32_t kDspNumbersFirst = 8;
 
 constexpr int32_t w4_numbers_bytes(bool has_shifts) {
   return kTileNumbers + (has_shifts ? kShiftsBytes : 0);

@@ -21,8 +21,8 @@ struct Axis {
 template <class Finish>
 void each_result(const ConvTranspose2d16x8Args& args, const int16_t* x, const int8_t* weight,
                  int16_t* y, Finish finish) {
-  const ConvTranspose2d16x8Args a =
-      args;  // for all the compiler knows, y might lie over the arguments
+  // for all the compiler knows, y might lie over the arguments
+  const ConvTranspose2d16x8Args a = args;
   const Axis rows{a.in_h, a.stride_h, a.pad_h}, columns{a.in_w, a.stride_w, a.pad_w};
   const int32_t row = a.in_w * a.in_c, filter_row = a.kernel_w * a.in_c,
                 filter = a.kernel_h * filter_row;

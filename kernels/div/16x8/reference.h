@@ -36,8 +36,8 @@ inline int16_t div_16x8_reference(const Div16x8Args& a, int64_t x, int64_t other
   while (other >> (bits + 1) != 0) ++bits;
   const int64_t inverse = one_over_one_plus_reference((other << (31 - bits)) - (int64_t{1} << 31));
   for (; x != 0 && 2 * x >= INT32_MIN && 2 * x <= INT32_MAX; x *= 2) ++doubled;
-  const int right =
-      std::min(bits + doubled - a.shift, 40);  // of a number of 32 bits nothing is left there
+  // of a number of 32 bits nothing is left there
+  const int right = std::min(bits + doubled - a.shift, 40);
   const int64_t product =
       doubling_high_mul_reference(doubling_high_mul_reference(x, inverse), a.multiplier);
   return static_cast<int16_t>(

@@ -68,8 +68,8 @@ inline int32_t steps_of_16x8(int64_t v, int64_t scale_bits) {
   if (size == 0 || scale.mantissa >> 52 == 0)
     return 0;  // the least scales, times 2^63, are far below 1
   const int32_t left = 64 - significant_bits(size);
-  const uint64_t product =
-      (size << left >> 32) * (scale.mantissa >> 21);     // times 2^(53 - left + scale.exponent)
+  // times 2^(53 - left + scale.exponent)
+  const uint64_t product = (size << left >> 32) * (scale.mantissa >> 21);
   const int32_t down = left - scale.exponent - 53 - 16;  // to 16 bits behind the point
   if (down >= 64) return 0;
   if (down < 0 || product >> down >= uint64_t{32769} << 16) return negative ? -limit : limit;

@@ -6,10 +6,10 @@ namespace deuteron {
 
 void quantize_channels_s8(const QuantizeChannelsArgs& args, const float* x, const float* shift,
                           const float* factor, int8_t* y) {
-  constexpr float kRounder =
-      12582912.0f;  // 1.5 * 2^23: float32 has steps of one there (kernels/quantize/kernel.cpp)
-  const QuantizeChannelsArgs a =
-      args;  // for all the compiler knows, y might lie over the arguments
+  // 1.5 * 2^23: float32 has steps of one there (kernels/quantize/kernel.cpp)
+  constexpr float kRounder = 12582912.0f;
+  // for all the compiler knows, y might lie over the arguments
+  const QuantizeChannelsArgs a = args;
   const float low = static_cast<float>(a.low - a.zero), high = static_cast<float>(a.high - a.zero);
   for (int32_t left = a.count; left > 0; left -= a.channels)
     for (int32_t c = 0; c < a.channels; ++c) {

@@ -9,8 +9,8 @@ namespace deuteron {
 
 inline int8_t quantize_channels_reference(const QuantizeChannelsArgs& a, float x, float shift,
                                           float factor) {
-  const volatile float sum =
-      x + shift;  // volatile: rounded to float32, whatever the compiler would like
+  // volatile: rounded to float32, whatever the compiler would like
+  const volatile float sum = x + shift;
   const volatile float product = sum * factor;
   const double v =
       std::isnan(product) ? a.zero : std::nearbyint(static_cast<double>(product)) + a.zero;

@@ -19,8 +19,8 @@ struct ConvertOptions {
   Machine machine;
   bool fetch_constants_to_sram = false;
   bool profile = false;  // payload version 1
-  bool fuse =
-      true;  // false: every operator a call of its own, nothing shares memory; for comparison
+  // false: every operator a call of its own, nothing shares memory; for comparison
+  bool fuse = true;
 };
 
 // Kernels that the open machine is assumed to have, and of which the vendor's public texts do not

@@ -16,8 +16,8 @@
 namespace deuteron::neutron {
 
 struct KernelSelection {
-  uint32_t version =
-      kFormatTag;  // of the machine and its microcode; files of different versions do not mix
+  // of the machine and its microcode; files of different versions do not mix
+  uint32_t version = kFormatTag;
   std::set<Kind> kinds;
   bool operator==(const KernelSelection&) const = default;
 };

@@ -10,8 +10,8 @@
 namespace deuteron::neutron {
 namespace {
 
-constexpr i64 kMostTensorBytes =
-    std::numeric_limits<i32>::max() / 4;  // of a tensor: offsets and bit counts stay within int32
+// of a tensor: offsets and bit counts stay within int32
+constexpr i64 kMostTensorBytes = std::numeric_limits<i32>::max() / 4;
 constexpr int kMostTensorRank = 8;
 
 std::optional<DType> dtype_of(tflite::TensorType t) {

@@ -109,14 +109,14 @@ Status read_payload(const uint8_t* bytes, uint32_t count, NeutronPayload* p) {
   if (p->microcode_bytes < kLeastMicrocodeBytes[p->version])
     return corrupt("the microcode is shorter than its header");
   if (p->microcode_bytes > count - at) return corrupt("the payload ends within the microcode");
-  const uint64_t weights_at =
-      round_up_16(uint64_t{at} + p->microcode_bytes);  // `at` is a multiple of 16
+  // `at` is a multiple of 16
+  const uint64_t weights_at = round_up_16(uint64_t{at} + p->microcode_bytes);
   if (weights_at > count || p->weights_bytes > count - weights_at)
     return corrupt("the payload ends within the weights");
   const uint64_t kernels_at = round_up_16(weights_at + p->weights_bytes);
   p->weights = bytes + weights_at;
-  p->kernels =
-      bytes + (kernels_at < count ? kernels_at : weights_at);  // aligned, also where there are none
+  // aligned, also where there are none
+  p->kernels = bytes + (kernels_at < count ? kernels_at : weights_at);
   p->kernels_bytes = static_cast<uint32_t>(kernels_at < count ? count - kernels_at : 0);
   p->scratch_bytes = in_microcode(kScratchBytesWord);
   const bool profiles = p->version == 1;

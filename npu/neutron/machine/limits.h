@@ -13,10 +13,10 @@ inline constexpr int64_t kMostProducts = UINT16_MAX;  // of a convolution's resu
                                                       // width * channels rounded up to the lanes
 inline constexpr int32_t kMostInner = 32768;     // of a matrix product: 255 * 255 * 32768 < 2^31
 inline constexpr int64_t kMostSummed = 1 << 23;  // int8 values without their zero point
-inline constexpr int32_t kMostResized =
-    1 << 16;  // height and width of a resized image: coordinates are in Q21.10
-inline constexpr int32_t kMostPixels =
-    1 << 18;  // along one axis of a map: times the largest stride it is within int32
+// height and width of a resized image: coordinates are in Q21.10
+inline constexpr int32_t kMostResized = 1 << 16;
+// along one axis of a map: times the largest stride it is within int32
+inline constexpr int32_t kMostPixels = 1 << 18;
 inline constexpr int64_t kMostBytes = INT32_MAX;  // of a tensor
 inline constexpr int32_t kMostPadding = 1 << 24;
 

@@ -12,12 +12,12 @@ struct Machine {
   int32_t lanes = 0;         // multiply-adds of a unit in a cycle
   int32_t clock_hz = 0;      // NPU and CPU
   int32_t accumulators = 0;  // of a unit: output elements that share one pass over the weights
-  int32_t sram_bytes_q8 =
-      0;  // bytes a cycle between the machine and SRAM, reading and writing together
+  // bytes a cycle between the machine and SRAM, reading and writing together
+  int32_t sram_bytes_q8 = 0;
   int32_t fetch_bytes_q8 = 0;  // bytes a cycle that the CPU copies from external flash to SRAM
   int32_t setup_cycles = 0;    // of a kernel: the CPU decodes the call and writes the registers
-  int32_t tile_cycles =
-      0;  // of a tile of `accumulators` results for `units` channels: fill, drain, requantize
+  // of a tile of `accumulators` results for `units` channels: fill, drain, requantize
+  int32_t tile_cycles = 0;
   int32_t depthwise_lanes = 0;     // of a unit's lanes, those that work in a depthwise convolution
   int32_t vector_elements_q8 = 0;  // elements a cycle of the element-wise kernels
   int32_t softmax_cycles_q8 = 0;   // for each element of a softmax

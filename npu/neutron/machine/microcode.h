@@ -46,8 +46,8 @@ enum HeaderWordV1 : int {
   kOutputsWordV1 = 14
 };
 inline constexpr uint32_t kProfileBytesMask = 0x7FFFFFFF;
-inline constexpr int kProfileRecordBytes =
-    16;  // for each call, and one more for the dump: profile bytes = 16 * (calls + 1)
+// for each call, and one more for the dump: profile bytes = 16 * (calls + 1)
+inline constexpr int kProfileRecordBytes = 16;
 // The debug buffer is filled with a copy of the header and the cycles of each call (low word, high
 // word): 4 * (16 + 2 * calls) bytes.
 inline constexpr int32_t debug_bytes_of(int32_t calls) { return 4 * (kHeaderWords + 2 * calls); }
@@ -102,8 +102,8 @@ struct CallHead {
   int32_t kind, words;
 };
 
-inline constexpr int kMaxRank =
-    6;  // smaller ranks have leading axes of extent 1 (and any stride: 0 by convention)
+// smaller ranks have leading axes of extent 1 (and any stride: 0 by convention)
+inline constexpr int kMaxRank = 6;
 
 // rq(v) below is requantize(v, multiplier, shift) of kernels/integer/requantize.h; multiplier in
 // Q0.31, shift in -31..30, left if positive. Zero points and bounds are in -128..127, and y_min <=

@@ -93,8 +93,8 @@ class Conversion {
     if (std::filesystem::is_directory(tool_.path, error) || access(tool_.path.c_str(), X_OK) != 0)
       return fail("start: the file cannot be executed", "neutron.external.not_executable",
                   "chmod +x, or give another path to --neutron-converter");
-    program_ =
-        std::filesystem::absolute(tool_.path, error).string();  // it works in a folder of its own
+    // it works in a folder of its own
+    program_ = std::filesystem::absolute(tool_.path, error).string();
     return true;
   }
 

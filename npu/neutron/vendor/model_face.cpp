@@ -81,8 +81,8 @@ struct PortRow {
   std::string asked, given;
 };
 std::optional<PortRow> difference(const ModelPort& asked, const ModelPort& given) {
-  const bool has_scale =
-      !given.scale.empty();  // a converter may leave out what the CPU needs no more
+  // a converter may leave out what the CPU needs no more
+  const bool has_scale = !given.scale.empty();
   const PortRow rows[] = {
       {"type", asked.dtype, given.dtype},
       {"shape", fmt::format("[{}]", fmt::join(asked.shape, ",")),
