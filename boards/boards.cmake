@@ -69,7 +69,7 @@ elseif(DEUTERON_FIRMWARE)
 endif()
 
 # The same arithmetic as on the host needs -ffp-contract=off: these cores have a fused multiply-add.
-set(BOARD_FLAGS -mthumb -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
+set(BOARD_FLAGS -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -I${PROJECT_SOURCE_DIR}
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp boards/runner/*.cpp)
@@ -115,7 +115,7 @@ foreach(board IN LISTS BOARDS)
   string(REPLACE ";" "\n" list_of_objects "${objects}")
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.objects -nostartfiles -Wl,--gc-sections
+    COMMAND ${ARM_CXX} ${CPU_${board}} @${BOARD_DIR}/${board}.objects -nostartfiles -Wl,--gc-sections
             -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
     COMMAND ${CMAKE_COMMAND} -DNM=${ARM_NM} -DIMAGE=${image} -P ${PROJECT_SOURCE_DIR}/runtime/ports/check_no_heap.cmake
     DEPENDS ${objects} ${LINKER_SCRIPTS} runtime/ports/check_no_heap.cmake ${BOARD_DIR}/${board}.objects
@@ -162,7 +162,7 @@ foreach(board IN LISTS PROBED_CORES)
   string(REPLACE ";" "\n" list_of_objects "${objects}")
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.parts.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb -r -nostdlib @${BOARD_DIR}/${board}.parts.objects -Wl,--start-group -lc -lgcc -lm -Wl,--end-group
+    COMMAND ${ARM_CXX} ${CPU_${board}} -r -nostdlib @${BOARD_DIR}/${board}.parts.objects -Wl,--start-group -lc -lgcc -lm -Wl,--end-group
             -Wl,--unique,--strip-debug,-T,${BOARD_DIR}/apart.ld -o ${image}
     DEPENDS ${objects} ${BOARD_DIR}/${board}.parts.objects COMMENT "${board}: parts" VERBATIM)
   list(APPEND PROBE_IMAGES ${image})
@@ -202,7 +202,7 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     string(REPLACE ";" "\n" list_of_objects "${${kind}}")
     file(GENERATE OUTPUT ${BOARD_DIR}/${board}.${kind}.objects CONTENT "${list_of_objects}\n")
     add_custom_command(OUTPUT ${image}
-      COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
+      COMMAND ${ARM_CXX} ${CPU_${board}} @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
               -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
       DEPENDS ${${kind}} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.${kind}.objects COMMENT "${board}, ${kind}: image" VERBATIM)
   endforeach()

@@ -258,7 +258,7 @@ def headers_on_board(board, models):
 
 
 def run_on_board(board, models, c_folder, name):
-    folder = project(name, models, c_folder, "board", board.flags + " -mthumb", f"-nostartfiles -T{where}/{board.name}.ld")
+    folder = project(name, models, c_folder, "board", board.flags, f"-nostartfiles -T{where}/{board.name}.ld")
     (where / f"{board.name}.ld").write_text(linker_script(board))
     build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
           "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")

@@ -178,7 +178,7 @@ SECTIONS
 """)
     (folder / "use").mkdir()
     (folder / "use" / "CMakeLists.txt").write_text(
-        f'cmake_minimum_required(VERSION 3.16)\nproject(use LANGUAGES C CXX ASM)\nset(flags "{board.flags} -mthumb")\n'
+        f'cmake_minimum_required(VERSION 3.16)\nproject(use LANGUAGES C CXX ASM)\nset(flags "{board.flags}")\n'
         'set(CMAKE_C_FLAGS "${flags} -O2 -ffunction-sections -fdata-sections -Wall -Wextra -Wpedantic -Wconversion -Werror")\n'
         'set(CMAKE_CXX_FLAGS "${flags} -Wall -Wextra -Werror")\nset(CMAKE_ASM_FLAGS "${flags}")\n'
         f"add_subdirectory(.. models)\nadd_executable(use ../main.c ../steps.S {HERE}/c_output/board.c)\ntarget_include_directories(use PRIVATE {HERE}/c_output)\n"

@@ -39,7 +39,7 @@ target_include_directories(mcux_sdk SYSTEM PUBLIC ${SDK_FOLDERS})
 # The flash's header is asked for, the start-up goes to main, clears .bss and fills what is not cached.
 target_compile_definitions(mcux_sdk PUBLIC CPU_MIMXRT798SGFOA_cm33_core0 MCUXPRESSO_SDK SDK_DEBUGCONSOLE_UART SDK_I2C_BASED_COMPONENT_USED=1
   BOOT_HEADER_ENABLE=1 __STARTUP_CLEAR_BSS __STARTUP_INITIALIZE_NONCACHEDATA __START=main NDEBUG)
-target_compile_options(mcux_sdk PRIVATE ${CPU_FLAGS} -mthumb -Os -w -ffunction-sections -fdata-sections -ffreestanding -fno-common)
+target_compile_options(mcux_sdk PRIVATE ${CPU_FLAGS} -Os -w -ffunction-sections -fdata-sections -ffreestanding -fno-common)
 target_link_libraries(firmware PRIVATE mcux_sdk)
 set(LINKER_FOLDERS ${ports} ${CMAKE_CURRENT_SOURCE_DIR}/deuteron)
 

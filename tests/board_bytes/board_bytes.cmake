@@ -17,7 +17,7 @@ foreach(board IN LISTS BOARDS)
   string(REPLACE ";" "\n" list_of_objects "${objects}")
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.bytes.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.bytes.objects -nostartfiles -Wl,--gc-sections
+    COMMAND ${ARM_CXX} ${CPU_${board}} @${BOARD_DIR}/${board}.bytes.objects -nostartfiles -Wl,--gc-sections
             -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
     DEPENDS ${objects} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.bytes.objects COMMENT "${board}: image that changes each byte" VERBATIM)
   list(APPEND images ${image})

@@ -19,7 +19,7 @@ foreach(board IN LISTS BOARDS)
   endforeach()
   set(image ${BOARD_DIR}/${board}.kernels.elf)
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
+    COMMAND ${ARM_CXX} ${CPU_${board}} ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
             -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
     DEPENDS ${objects} ${kernels} ${LINKER_SCRIPTS} COMMENT "${board}: image of the kernels' random cases" VERBATIM)
   list(APPEND images ${image})

@@ -126,7 +126,7 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
     list(GET row 4 pool)
     list(GET row 5 counter)
     list(GET row 6 tick)
-    separate_arguments(flags UNIX_COMMAND "${flags} -mthumb -O3 -ffunction-sections -fdata-sections -w -Wno-psabi")
+    separate_arguments(flags UNIX_COMMAND "${flags} -O3 -ffunction-sections -fdata-sections -w -Wno-psabi")
     set(folder ${STOCK_DIR}/board/${machine})
     file(WRITE ${folder}/memory.ld "MEMORY { VECTORS (rx) : ORIGIN = ${vectors}, LENGTH = 1K  POOL (rwx) : ORIGIN = ${pool} }\nINCLUDE board.ld\n")
     set(objects "")
