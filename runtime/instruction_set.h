@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instructions the compiler may use in this file: what decides between a kernel and the
 // portable one. Macros: Arm C Language Extensions, sections "M-profile Vector Extension" and "DSP
-// instructions". kernel_scalar.cpp is for cores without either: with Thumb-2, or with Thumb-1,
-// which multiplies to 32 bits only and has eight registers for most instructions.
+// instructions". kernel_scalar.cpp is for cores without either. DEUTERON_SCALAR is the words to
+// which such a core multiplies: 2, or 1 with Thumb-1, which also has eight registers for most
+// instructions. DEUTERON_UNALIGNED: it loads words from any address.
 #pragma once
 
 namespace deuteron {
@@ -15,6 +16,9 @@ namespace deuteron {
 #define DEUTERON_DSP 1
 #else
 #define DEUTERON_SCALAR __ARM_ARCH_ISA_THUMB  // 2: Cortex-M3; 1: Cortex-M0, M0+, M23
+#endif
+#if defined(__ARM_FEATURE_UNALIGNED)
+#define DEUTERON_UNALIGNED 1
 #endif
 #if defined(__ARM_FP)
 #define DEUTERON_FLOAT (__ARM_FP & 4)

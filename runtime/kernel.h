@@ -127,7 +127,7 @@ struct Call {
   int32_t count;        // without the repeated return value
   Arena* arena;         // for the struct that Prepared::args points to
   Isa isa = kBuildIsa;  // the program's: on a host it may be any
-#if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
+#if !defined(DEUTERON_MICROCONTROLLER)
   const CallRecorder* recorder = nullptr;  // on a host: gets the call instead of the arena
 #endif
 

@@ -50,8 +50,7 @@ inline void each_row(const Rows& rows, size_t at, const Copy& copy) {
     each_row(rows, at,
              [&](const uint8_t* x, uint8_t* y) { vst1q_p_u8(y, vld1q_z_u8(x, here), here); });
   }
-#elif defined(DEUTERON_DSP) || \
-    (defined(DEUTERON_SCALAR) && DEUTERON_SCALAR == 2)  // loads that need no alignment
+#elif defined(DEUTERON_UNALIGNED)
   if (bytes > kFew) {
     each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
     return;

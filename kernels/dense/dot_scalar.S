@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for Cortex-M3: contracts in dot_scalar.h. Assembly, because gcc 12 keeps no tile of
-@ eight sums in registers. Empty for cores without Thumb-2, and for those that have the DSP
-@ extension.
+// Inner loops for Cortex-M3: contracts in dot_scalar.h. Assembly, because gcc 12 keeps no tile of
+// eight sums in registers. Empty for cores without Thumb-2, and for those that have the DSP
+// extension.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops for cores with Thumb-1: contracts in dot_thumb1_scalar.h. Assembly, because gcc 12
-@ keeps no sums in the upper registers, which only additions, comparisons and moves can name. Empty
-@ for other cores.
+// Inner loops for cores with Thumb-1: contracts in dot_thumb1_scalar.h. Assembly, because gcc 12
+// keeps no sums in the upper registers, which only additions, comparisons and moves can name. Empty
+// for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on weights packed as scalar_1x4 for Cortex-M3: contracts in packed_scalar.h. Empty for
-@ cores without Thumb-2, and for those that have the DSP extension.
+// Inner loops on weights packed as scalar_1x4 for Cortex-M3: contracts in packed_scalar.h. Empty
+// for cores without Thumb-2, and for those that have the DSP extension.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb

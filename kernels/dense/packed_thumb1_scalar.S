@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loops on weights packed as scalar_1x4 for cores with Thumb-1: contracts in packed_scalar.h.
-@ Empty for other cores.
+// Inner loops on weights packed as scalar_1x4 for cores with Thumb-1: contracts in packed_scalar.h.
+// Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 

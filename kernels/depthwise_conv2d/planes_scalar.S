@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for Cortex-M3: contracts in kernels/depthwise_conv2d/planes_scalar.h. Assembly,
-@ because gcc 12 does not keep nine weights in registers beside a sum. 32 instructions an output.
+// Depthwise 3x3 for Cortex-M3: contracts in kernels/depthwise_conv2d/planes_scalar.h. Assembly,
+// because gcc 12 does not keep nine weights in registers beside a sum. 32 instructions an output.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
   .syntax unified
   .thumb

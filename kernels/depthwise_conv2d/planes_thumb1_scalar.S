@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Depthwise 3x3 for cores with Thumb-1: contracts in planes_thumb1_scalar.h. Assembly, because gcc
-@ 12 loads words one by one. 34 instructions an output. Empty for other cores.
+// Depthwise 3x3 for cores with Thumb-1: contracts in planes_thumb1_scalar.h. Assembly, because gcc
+// 12 loads words one by one. 34 instructions an output. Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
   .syntax unified
   .thumb

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of requantize_to_s8() of kernels/integer/requantize.h for one number at a time, in few
-// instructions of Thumb.
+// instructions.
 #pragma once
+#if defined(__ARM_FEATURE_SAT)
 #include <arm_acle.h>
+#endif
 
 #include <cstdint>
 
@@ -16,7 +18,7 @@ inline int32_t multiply_high_rounded(int32_t a, int32_t b) {
   int32_t v;
   asm("smmulr %0, %1, %2" : "=r"(v) : "r"(a), "r"(b));
   return v;
-#elif __ARM_ARCH_ISA_THUMB == 1
+#elif defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
   const HighWord product = high_word_by_halves(a, b);
   return product.high + static_cast<int32_t>(product.below >> 15);
 #else
@@ -29,7 +31,7 @@ inline int32_t multiply_high_rounded(int32_t a, int32_t b) {
 // v / 2^right to nearest, halves away from zero; right 1..31, v above INT32_MIN. One less from what
 // is negative, then the last bit shifted out is added.
 inline int32_t shift_right_rounded(int32_t v, int32_t right) {
-#if __ARM_ARCH_ISA_THUMB == 1
+#if !defined(__ARM_ARCH_ISA_THUMB) || __ARM_ARCH_ISA_THUMB == 1
   const int32_t all_but_last = (v + (v >> 31)) >> (right - 1);
   return (all_but_last >> 1) + (all_but_last & 1);
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four int8 in a word, for cores without vectors. With Thumb-1 a word must be aligned.
+// Four int8 in a word, for cores without vectors. Some want a word to be aligned.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace deuteron {
 
-#if defined(DEUTERON_SCALAR) && DEUTERON_SCALAR == 1
+#if defined(DEUTERON_MICROCONTROLLER) && !defined(DEUTERON_UNALIGNED)
 inline constexpr bool kHasUnalignedWords = false;
 #else
 inline constexpr bool kHasUnalignedWords = true;

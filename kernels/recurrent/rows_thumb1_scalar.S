@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Inner loop of LSTM and GRU cells for cores with Thumb-1: contract in rows_thumb1_scalar.h.
-@ Assembly, because gcc 12 keeps no sums in the upper registers. Empty for other cores.
+// Inner loop of LSTM and GRU cells for cores with Thumb-1: contract in rows_thumb1_scalar.h.
+// Assembly, because gcc 12 keeps no sums in the upper registers. Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "kernels/dense/thumb1_scalar.inc"
 

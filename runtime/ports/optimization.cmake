@@ -10,7 +10,7 @@ function(optimization_of name result)
   elseif(name MATCHES "^kernels/.+/kernel_(dsp|mve)[.]cpp$|^kernels/(((avg|max)_pool2d|minimum|reduce)/kernel_scalar|permute/kernel)[.]cpp$" AND
          NOT name MATCHES "^kernels/(depthwise_conv2d/kernel|conv2d/packed_add(_shifts)?/|conv2d/kernel_dsp)")
     set(${result} -O2 PARENT_SCOPE)
-  elseif(name MATCHES "^kernels/.+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^npu/neutron/delegate/reorder[.]cpp$")
+  elseif(name MATCHES "^kernels/.+/(kernel[^/]*|[^/]+_scalar)[.](cpp|S)$|^kernels/.+[.]S$|^npu/neutron/delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)
   elseif(SMALL_LOADER AND name MATCHES "^runtime/[^/]+$")
     set(${result} -Os PARENT_SCOPE)

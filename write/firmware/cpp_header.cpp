@@ -87,7 +87,7 @@ std::string in_namespace(std::string_view text, const std::string& space) {
 // A line of assembly as a string of C, without its comment. Raw strings would not do: C reads the
 // header too, for its declarations.
 std::string assembly_line(std::string_view line) {
-  line = line.substr(0, line.find('@'));
+  line = is_blank_or_comment(line) ? "" : line.substr(0, line.find('@'));
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())))
     line.remove_suffix(1);
   if (line.empty()) return "";

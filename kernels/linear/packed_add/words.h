@@ -14,12 +14,12 @@ inline void linear_add_s8_words(const LinearAddArgs a, const int8_t* x, const in
     const uint32_t sum = static_cast<uint32_t>(u) * static_cast<uint32_t>(a.x_factor) +
                          static_cast<uint32_t>(a.first) +
                          static_cast<uint32_t>(v) * static_cast<uint32_t>(a.other_factor);
-#if __ARM_ARCH_ISA_THUMB == 1
-    return static_cast<int8_t>(clamp_to(static_cast<int32_t>(sum) >> right, INT8_MIN, INT8_MAX));
-#else
+#if defined(__ARM_FEATURE_SAT)
     int32_t result;
     asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(right));
     return static_cast<int8_t>(result);
+#else
+    return static_cast<int8_t>(clamp_to(static_cast<int32_t>(sum) >> right, INT8_MIN, INT8_MAX));
 #endif
   };
   for (int32_t done = 0; done < a.count; done += a.period) {
