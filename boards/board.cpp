@@ -15,8 +15,12 @@ std::span<const Board> all_boards() {
     std::vector<Board> list;
     for (int i = 0; i < deuteron_board_count; ++i) {
       const deuteron_board& b = deuteron_boards[i];
+      const deuteron_cores& c = *b.cores;
       list.push_back({b.name,
+                      {c.name, c.prefix, c.packages, c.headers, c.macro, c.emulator,
+                       c.emulator_package, c.flags},
                       std::string_view(b.runs) == "qemu",
+                      b.machine,
                       b.target,
                       b.isa,
                       std::string_view(b.npu) == "neutron",
@@ -48,10 +52,12 @@ bool has_board_runners() {
                              [](const Board& board) { return !board.image.empty(); });
 }
 
-const char* how_to_build_runners() {
-  return has_board_runners() ? "./dev build builds the runners of all boards"
-                             : "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and "
-                               "build again";
+std::string how_to_build_runners(const Cores& cores) {
+  const bool has_some = std::ranges::any_of(emulated_boards(), [&](const Board& board) {
+    return board.cores.name == cores.name && !board.image.empty();
+  });
+  return has_some ? "./dev build builds the runners of all boards"
+                  : fmt::format("apt-get install {}, and build again", cores.packages);
 }
 
 std::span<const uint8_t> block_counts_plugin() {

@@ -4,23 +4,63 @@
 # after RUNTIME_SOURCES are known.
 include(runtime/ports/optimization.cmake)
 set(BOARD_DIR ${PROJECT_BINARY_DIR}/boards)
-find_program(ARM_CXX arm-none-eabi-g++)
-find_program(ARM_NM arm-none-eabi-nm)
 
-# The table: for each board ROW_<board> (as C), CPU_<board> (the compiler's flags), ISA_<board> (the instruction set whose own kernels it runs:
-# kernels/**/*_<isa>.{cpp,S}), MODEL_<board> and DRIVER_<board> (the model of its NPU, and what says that a driver is linked in;
+# The families of cores: for each CXX_<cores>, CC_<cores>, NM_<cores> and EMULATOR_<cores> (programs), FLAGS_<cores> and PACKAGES_<cores> (of the
+# compiler) and a row of CORES_TABLE (as C).
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS boards/boards.txt boards/cores.txt)
+file(STRINGS boards/cores.txt rows REGEX "^[^#]")
+set(CORES_TABLE "")
+set(ALL_CORES "")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE " *[|] *" ";" columns "${row}")
+  list(LENGTH columns count)
+  if(NOT count EQUAL 8)
+    message(FATAL_ERROR "boards/cores.txt: `${row}` has ${count} columns, must have 8: name | prefix | packages | headers | macro | emulator | package | flags")
+  endif()
+  list(TRANSFORM columns REPLACE "^-$" "")
+  list(JOIN columns "\", \"" row)
+  string(APPEND CORES_TABLE "  {\"${row}\"},\n")
+  list(POP_FRONT columns cores prefix packages headers macro emulator package flags)
+  list(APPEND ALL_CORES ${cores})
+  set(PACKAGES_${cores} ${packages})
+  find_program(CXX_${cores} ${prefix}g++)
+  find_program(CC_${cores} ${prefix}gcc)
+  find_program(NM_${cores} ${prefix}nm)
+  find_program(EMULATOR_${cores} ${emulator})
+  separate_arguments(FLAGS_${cores} UNIX_COMMAND "${flags}")
+  separate_arguments(headers UNIX_COMMAND "${headers}")
+  file(GLOB headers ${headers})
+  foreach(folder IN LISTS headers)
+    list(APPEND FLAGS_${cores} -isystem ${folder})
+  endforeach()
+endforeach()
+
+# The table: for each board ROW_<board> (as C), CORES_<board> (its family), COMPILE_<board> and LINK_<board> (the compiler with its flags: no
+# image has anything of the C++ library), ISA_<board> (the instruction set whose own kernels it runs: kernels/**/*_<isa>.{cpp,S}), EMULATE_<board>
+# (the emulator and what names the board to it), MODEL_<board> and DRIVER_<board> (the model of its NPU, and what says that a driver is linked in;
 # empty: it has none) and MAP_<board> (its name and its map of memories).
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS boards/boards.txt)
 file(STRINGS boards/boards.txt rows REGEX "^[^#]")
 set(ALL_BOARDS "")
 set(EMULATED_BOARDS "")
 foreach(row IN LISTS rows)
   string(REGEX REPLACE " *[|] *" ";" columns "${row}")
   list(LENGTH columns count)
-  if(NOT count EQUAL 7)
-    message(FATAL_ERROR "boards/boards.txt: `${row}` has ${count} columns, must have 7: name | runs | target | instruction set | NPU | MB | flags")
+  if(NOT count EQUAL 8)
+    message(FATAL_ERROR "boards/boards.txt: `${row}` has ${count} columns, must have 8: name | cores | runs | target | instruction set | NPU | MB | flags")
   endif()
-  list(POP_FRONT columns board runs target isa npu memory_mb flags)
+  list(POP_FRONT columns board cores runs target isa npu memory_mb flags)
+  set(CORES_${board} ${cores})
+  list(FIND ALL_CORES "${cores}" cores)
+  if(cores EQUAL -1)
+    message(FATAL_ERROR "boards/boards.txt: ${board} has the cores `${CORES_${board}}`, must have ones of boards/cores.txt")
+  endif()
+  separate_arguments(machine UNIX_COMMAND "${runs}")
+  list(POP_FRONT machine runs)
+  if(NOT machine)
+    set(machine -M ${board})
+  endif()
+  set(EMULATE_${board} ${EMULATOR_${CORES_${board}}} ${machine})
+  list(JOIN machine " " machine)
   set(files_qemu map.h memory.ld)
   set(files_mcux memory.ld port.cpp build.cmake)
   if(NOT DEFINED files_${runs})
@@ -38,8 +78,11 @@ foreach(row IN LISTS rows)
   if(runs STREQUAL qemu)
     list(APPEND EMULATED_BOARDS ${board})
   endif()
-  set(ROW_${board} "\"${board}\", \"${runs}\", \"${target}\", \"${isa}\", \"${npu}\", ${memory_mb}, \"${flags}\"")
-  separate_arguments(CPU_${board} UNIX_COMMAND "${flags}")
+  set(ROW_${board} "\"${board}\", deuteron_all_cores + ${cores}, \"${runs}\", \"${machine}\", \"${target}\", \"${isa}\", \"${npu}\", ${memory_mb},
+    \"${flags}\"")
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(COMPILE_${board} ${CXX_${CORES_${board}}} ${FLAGS_${CORES_${board}}} ${flags})
+  set(LINK_${board} ${CC_${CORES_${board}}} ${FLAGS_${CORES_${board}}} ${flags})
   set(ISA_${board} ${isa})
   set(MODEL_${board} "")
   set(DRIVER_${board} "")
@@ -53,9 +96,13 @@ endforeach()
 set(DEUTERON_BOARDS "" CACHE STRING "the emulated boards whose runners are built, with ; between them (empty: all)")
 set(BOARDS "")
 set(PROBED_CORES "")
-if(DEUTERON_FIRMWARE AND ARM_CXX AND ARM_NM)
+if(DEUTERON_FIRMWARE)
   set(BOARDS ${EMULATED_BOARDS})
-  set(PROBED_CORES ${BOARDS})
+  foreach(board IN LISTS BOARDS)
+    if(CORES_${board} STREQUAL cortex_m)
+      list(APPEND PROBED_CORES ${board})
+    endif()
+  endforeach()
   if(DEUTERON_BOARDS)
     set(PROBED_CORES "")
     set(BOARDS ${DEUTERON_BOARDS})
@@ -64,17 +111,30 @@ if(DEUTERON_FIRMWARE AND ARM_CXX AND ARM_NM)
       message(FATAL_ERROR "DEUTERON_BOARDS: no emulated board is called ${DEUTERON_BOARDS}; there are ${EMULATED_BOARDS}")
     endif()
   endif()
-elseif(DEUTERON_FIRMWARE)
-  message(WARNING "no board runners: arm-none-eabi-g++ is missing (apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi)")
+  foreach(cores IN LISTS ALL_CORES)
+    set(missing "")
+    foreach(board IN LISTS BOARDS)
+      if(CORES_${board} STREQUAL cores AND NOT (CXX_${cores} AND NM_${cores}))
+        list(APPEND missing ${board})
+      endif()
+    endforeach()
+    if(missing)
+      list(REMOVE_ITEM BOARDS ${missing})
+      list(REMOVE_ITEM PROBED_CORES ${missing})
+      message(WARNING "no runners of ${missing}: their compiler is missing (apt-get install ${PACKAGES_${cores}})")
+    endif()
+  endforeach()
 endif()
 
 # The same arithmetic as on the host needs -ffp-contract=off: these cores have a fused multiply-add.
 set(BOARD_FLAGS -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -I${PROJECT_SOURCE_DIR}
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
-file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp boards/runner/*.cpp)
+foreach(board IN LISTS BOARDS)
+  file(GLOB SOURCES_${board} CONFIGURE_DEPENDS runtime/ports/*.cpp runtime/ports/${CORES_${board}}/*.cpp boards/runner/*.cpp)
+endforeach()
 # The tracer is in the runner if it is asked for; nothing else of the runtime knows of it (runtime/trace.h).
-set(TRACED_SOURCES boards/runner/runner.cpp runtime/ports/start.cpp)
+set(TRACED_SOURCES boards/runner/runner.cpp runtime/ports/cortex_m/start.cpp)
 file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld boards/*/memory.ld)
 
 # Compiles one source for a board, with the flags that follow. The dependency file names the object as ninja does, so that ninja reads it as it is:
@@ -91,7 +151,7 @@ function(compile_for_board board source object)
   get_filename_component(folder ${object} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${object}
-    COMMAND ${BOARD_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${DRIVER_${board}} ${MAP_${board}} ${ARGN} -MMD -MT ${output} -MF ${object}.d
+    COMMAND ${BOARD_LAUNCHER} ${COMPILE_${board}} ${BOARD_FLAGS} ${DRIVER_${board}} ${MAP_${board}} ${ARGN} -MMD -MT ${output} -MF ${object}.d
             -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
 endfunction()
@@ -100,7 +160,7 @@ set(BOARD_IMAGES "")
 foreach(board IN LISTS BOARDS)
   file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS kernels/*_${ISA_${board}}.S kernels/*_${ISA_${board}}.cpp)
   set(objects "")
-  foreach(source IN LISTS RUNTIME_SOURCES MODEL_${board} BOARD_SOURCES isa_sources)
+  foreach(source IN LISTS RUNTIME_SOURCES MODEL_${board} SOURCES_${board} isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     set(object ${BOARD_DIR}/${board}/${name}.o)
     optimization_of(${name} optimization)
@@ -115,30 +175,31 @@ foreach(board IN LISTS BOARDS)
   string(REPLACE ";" "\n" list_of_objects "${objects}")
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} @${BOARD_DIR}/${board}.objects -nostartfiles -Wl,--gc-sections
-            -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
-    COMMAND ${CMAKE_COMMAND} -DNM=${ARM_NM} -DIMAGE=${image} -P ${PROJECT_SOURCE_DIR}/runtime/ports/check_no_heap.cmake
+    COMMAND ${LINK_${board}} @${BOARD_DIR}/${board}.objects -nostartfiles -Wl,--gc-sections
+            -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -lm -o ${image}
+    COMMAND ${CMAKE_COMMAND} -DNM=${NM_${CORES_${board}}} -DIMAGE=${image} -P ${PROJECT_SOURCE_DIR}/runtime/ports/check_no_heap.cmake
     DEPENDS ${objects} ${LINKER_SCRIPTS} runtime/ports/check_no_heap.cmake ${BOARD_DIR}/${board}.objects
     COMMENT "${board}: image" VERBATIM)
   list(APPEND BOARD_IMAGES ${image})
 endforeach()
 
-# The same runner for chips behind a debug probe, one for each core: a relocatable object with each function by itself, of which the host
+# The same runner for chips behind a debug probe, one for each Cortex-M: a relocatable object with each function by itself, of which the host
 # links what a program calls, where the chip has memory (boards/place_image.h). No NPU is played there.
-set(PROBE_PORTS runtime/ports/start.cpp runtime/ports/semihosting.cpp)
+set(PROBE_PORTS runtime/ports/cortex_m/start.cpp runtime/ports/semihosting.cpp)
 set(PLAYED_SOURCES npu/all_kernels.cpp npu/neutron/delegate/linked_driver.cpp)
 file(GLOB PROBE_SOURCES CONFIGURE_DEPENDS boards/runner/*.cpp boards/probe/*.cpp)
-set(EMULATED_PORTS runtime/ports/counter.cpp runtime/ports/board_clock.cpp runtime/ports/memory_protection.cpp)
+set(EMULATED_PORTS runtime/ports/counter.cpp runtime/ports/cortex_m/stamp.cpp runtime/ports/cortex_m/board_clock.cpp
+    runtime/ports/cortex_m/memory_protection.cpp)
 file(WRITE ${BOARD_DIR}/apart.ld "SECTIONS { }\n")
 set(PROBE_IMAGES "")
 foreach(board IN LISTS PROBED_CORES)
   set(probe probe/${board})
-  set(CPU_${probe} ${CPU_${board}})
+  set(COMPILE_${probe} ${COMPILE_${board}})
   set(DRIVER_${probe} -DDEUTERON_PROBE)
   set(MAP_${probe} "-DDEUTERON_BOARD_NAME=\"probe\"" "-DDEUTERON_BOARD_MAP=\"boards/probe/map.h\"")
   file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS kernels/*_${ISA_${board}}.S kernels/*_${ISA_${board}}.cpp)
   set(objects "")
-  foreach(source IN LISTS RUNTIME_SOURCES BOARD_SOURCES PROBE_SOURCES isa_sources)
+  foreach(source IN LISTS RUNTIME_SOURCES SOURCES_${board} PROBE_SOURCES isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     if(name IN_LIST EMULATED_PORTS)
       continue()
@@ -162,7 +223,7 @@ foreach(board IN LISTS PROBED_CORES)
   string(REPLACE ";" "\n" list_of_objects "${objects}")
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.parts.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} -r -nostdlib @${BOARD_DIR}/${board}.parts.objects -Wl,--start-group -lc -lgcc -lm -Wl,--end-group
+    COMMAND ${LINK_${board}} -r -nostdlib @${BOARD_DIR}/${board}.parts.objects -Wl,--start-group -lc -lgcc -lm -Wl,--end-group
             -Wl,--unique,--strip-debug,-T,${BOARD_DIR}/apart.ld -o ${image}
     DEPENDS ${objects} ${BOARD_DIR}/${board}.parts.objects COMMENT "${board}: parts" VERBATIM)
   list(APPEND PROBE_IMAGES ${image})
@@ -173,12 +234,12 @@ endif()
 
 # What the tracer costs (tests/tracing.py): one board's image without it, and another in whose link its files are not there at all.
 set(TRACER_SOURCES runtime/trace.cpp runtime/etdump.cpp runtime/call_name.cpp npu/neutron/delegate/profile.cpp
-    runtime/ports/board_clock.cpp runtime/ports/cycle_counters.cpp runtime/ports/systick_clock.cpp)
+    runtime/ports/cortex_m/board_clock.cpp runtime/ports/cortex_m/cycle_counters.cpp runtime/ports/cortex_m/systick_clock.cpp)
 if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
   set(board mps2-an505)
   set(untraced "")
   set(bare "")
-  foreach(source IN LISTS RUNTIME_SOURCES MODEL_${board} BOARD_SOURCES)
+  foreach(source IN LISTS RUNTIME_SOURCES MODEL_${board} SOURCES_${board})
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     set(object ${BOARD_DIR}/${board}/${name}.o)
     if(name IN_LIST TRACED_SOURCES)
@@ -202,8 +263,8 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     string(REPLACE ";" "\n" list_of_objects "${${kind}}")
     file(GENERATE OUTPUT ${BOARD_DIR}/${board}.${kind}.objects CONTENT "${list_of_objects}\n")
     add_custom_command(OUTPUT ${image}
-      COMMAND ${ARM_CXX} ${CPU_${board}} @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
-              -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
+      COMMAND ${LINK_${board}} @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
+              -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -lm -o ${image}
       DEPENDS ${${kind}} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.${kind}.objects COMMENT "${board}, ${kind}: image" VERBATIM)
   endforeach()
   add_custom_target(untraced_firmware DEPENDS ${BOARD_DIR}/${board}.untraced.elf ${BOARD_DIR}/${board}.bare.elf)
@@ -241,6 +302,8 @@ string(APPEND embedded "__asm__(\".section .rodata\\n.balign 16\\n.global deuter
     \"deuteron_block_counts:\\n.incbin \\\"${plugin}\\\"\\ndeuteron_block_counts_end:\\n.byte 0\\n.previous\\n\");\n")
 list(LENGTH ALL_BOARDS board_count)
 file(CONFIGURE OUTPUT ${BOARD_DIR}/images.c CONTENT "#include \"boards/images.h\"
+const struct deuteron_cores deuteron_all_cores[] = {
+${CORES_TABLE}};
 ${embedded}const struct deuteron_board deuteron_boards[] = {
 ${table}};
 const int deuteron_board_count = ${board_count};

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <ranges>
 
 #include "boards/board.h"
 #include "boards/job_bytes.h"
@@ -32,28 +33,18 @@ std::atomic<bool> qemu_has_sandbox = true;  // until one says that it was built 
 
 // sleep=off: else the board's clock follows the host's until its processor starts, and counts
 // differ by some instructions from run to run.
-std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options,
+std::vector<std::string> emulator_command(const Board& board, const EmulateOptions& options,
                                           bool sandbox) {
-  std::vector<std::string> command = {
-      options.qemu,
-      "-M",
-      std::string(board),
-      "-kernel",
-      "/proc/self/fd/3",
-      "-icount",
-      "shift=0,sleep=off",
-      "-nodefaults",
-      "-no-user-config",
-      "-display",
-      "none",
-      "-monitor",
-      "none",
-      "-serial",
-      "null",
-      "-parallel",
-      "null",
-      "-semihosting-config",
-      "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
+  std::vector<std::string> command = {options.qemu.empty() ? std::string(board.cores.emulator)
+                                                           : options.qemu};
+  for (const auto word : std::views::split(board.machine, ' '))
+    command.emplace_back(word.begin(), word.end());
+  command.insert(
+      command.end(),
+      {"-kernel", "/proc/self/fd/3", "-icount", "shift=0,sleep=off", "-nodefaults",
+       "-no-user-config", "-display", "none", "-monitor", "none", "-serial", "null", "-parallel",
+       "null", "-semihosting-config",
+       "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"});
   if (sandbox) command.insert(command.end(), {"-sandbox", kSandbox});
   if (options.count_blocks) command.insert(command.end(), {"-plugin", "file=/proc/self/fd/7,fd=8"});
   return command;
@@ -105,7 +96,7 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   const bool restart = options.timeout_seconds <= 0;
   const auto emulate = [&](bool sandbox) {
     return run_watched(
-        emulator_command(board.name, options, sandbox), descriptors, limit_seconds,
+        emulator_command(board, options, sandbox), descriptors, limit_seconds,
         [&](std::string_view line) { return take_line(line, answer, run) && restart; },
         HostFiles::read_only);
   };
@@ -138,7 +129,7 @@ const Board* board_to_run(std::string_view name, Diagnostic& problem) {
   if (board && !board->image.empty()) return board;
   if (board)
     problem = board_trouble(name, "this build has no runner for it", "board.not_built",
-                            how_to_build_runners());
+                            how_to_build_runners(board->cores));
   else problem = no_board(name);
   return nullptr;
 }

@@ -21,7 +21,7 @@ struct EmulateOptions {
   bool by_step = false;
   // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
   bool count_blocks = false;
-  std::string qemu = "qemu-system-arm";
+  std::string qemu = {};        // another emulator; empty: that of the board's cores
   uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
   uint32_t clock_argument = 0;

@@ -123,7 +123,8 @@ class Session {
     for (const Board& b : emulated_boards())
       if (b.target == target) parts_ = b.parts;
     if (parts_.empty())
-      return trouble("this build has no runners", "board.not_built", how_to_build_runners());
+      return trouble("this build has no runners", "board.not_built",
+                     how_to_build_runners(emulated_boards().front().cores));
     const std::optional<uint32_t> xpsr = gdb_.read_register(gdb_.number_of_xpsr());
     if (!xpsr) return false;
     if ((*xpsr & kExceptionNumber) == 0 && (*xpsr & kThumb) != 0) return true;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* boards.txt, and the runners that the build has put into this program (boards/boards.cmake). */
+/* boards.txt with cores.txt, and the runners that the build has put into this program
+ * (boards/boards.cmake). */
 #pragma once
 #ifdef __cplusplus
 extern "C" {
 #endif
+struct deuteron_cores { /* a row of cores.txt; "": there is none */
+  const char *name, *prefix, *packages, *headers, *macro, *emulator, *emulator_package, *flags;
+};
+extern const struct deuteron_cores deuteron_all_cores[];
 struct deuteron_board {
-  const char *name, *runs, *target, *isa, *npu;
+  const char* name;
+  const struct deuteron_cores* cores;
+  const char *runs, *machine, *target, *isa, *npu;
   unsigned memory_mb;
   const char* flags; /* of the compiler, with spaces between them */
   const unsigned char *begin,

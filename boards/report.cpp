@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See report.h. The lines are written by boards/runner/runner.cpp and runtime/ports/start.cpp.
+// See report.h. The lines are written by boards/runner/runner.cpp and runtime/ports/*/start.cpp.
 #include "boards/report.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,15 @@ class Words {
   std::string_view rest_;
 };
 
-std::string reason_of_fault(uint32_t cfsr) {
+std::string in_capitals(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
+// By the first register that a core's start-up prints (runtime/ports/*/start.cpp), with a space
+// behind it.
+std::string reason_of_fault(std::string_view name, uint32_t value) {
   struct Bit {
     int bit;
     const char* name;
@@ -72,9 +80,10 @@ std::string reason_of_fault(uint32_t cfsr) {
                                   {24, "unaligned access"},
                                   {25, "division by zero"}};
   std::string text;
+  if (name != "cfsr") return "";  // the kind of the fault says it
   for (const Bit& b : kBits)
-    if (cfsr >> b.bit & 1) text += (text.empty() ? "" : ", ") + std::string(b.name);
-  return text.empty() ? "no reason given" : text;
+    if (value >> b.bit & 1) text += (text.empty() ? "" : ", ") + std::string(b.name);
+  return (text.empty() ? "no reason given" : text) + " ";
 }
 
 constexpr const char* kReportIt =
@@ -93,22 +102,28 @@ Diagnostic describe_fault(std::string_view board, const NameFunction& name_funct
   const std::string_view kind = words.next();
   const auto pc = static_cast<uint32_t>(words.number_after("pc")),
              lr = static_cast<uint32_t>(words.number_after("lr"));
-  const auto cfsr = static_cast<uint32_t>(words.number_after("cfsr")),
-             hfsr = static_cast<uint32_t>(words.number_after("hfsr"));
-  const auto address = static_cast<uint32_t>(words.number_after("address"));
+  // What the core says about it, by the names of its registers, up to the address.
+  std::string reason, registers;
+  for (std::string_view name = words.next(); !name.empty() && name != "address";
+       name = words.next()) {
+    const auto value = static_cast<uint32_t>(words.number());
+    if (registers.empty()) reason = reason_of_fault(name, value);
+    registers += fmt::format(", {} {:#010x}", in_capitals(name), value);
+  }
+  const auto address = static_cast<uint32_t>(words.number());
   if (a.trouble.ends_with("stack overflowed"))
-    return board_trouble(
-        board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr),
-        "board.stack_overflow", stack_advice(board));
+    return board_trouble(board,
+                         fmt::format("the stack overflowed {} ({}{})", during(a), kind,
+                                     registers.substr(0, registers.find(',', 1))),
+                         "board.stack_overflow", stack_advice(board));
   const std::string function = name_function ? name_function(pc) : "",
                     caller = name_function ? name_function(lr) : "";
-  return board_trouble(board,
-                       fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, "
-                                   "CFSR {:#010x}, HFSR {:#010x}",
-                                   kind, during(a), reason_of_fault(cfsr), pc,
-                                   function.empty() ? "" : " `" + function + "`", lr,
-                                   caller.empty() ? "" : " `" + caller + "`", address, cfsr, hfsr),
-                       "board.fault", kReportIt);
+  return board_trouble(
+      board,
+      fmt::format("{} {}: {}at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}{}", kind, during(a),
+                  reason, pc, function.empty() ? "" : " `" + function + "`", lr,
+                  caller.empty() ? "" : " `" + caller + "`", address, registers),
+      "board.fault", kReportIt);
 }
 
 Diagnostic describe_status(std::string_view board, BoardExit end, const BoardReport& a) {
@@ -301,13 +316,16 @@ Diagnostic describe_end(std::string_view board, const NameFunction& name_functio
                         const ProcessEnd& end, const BoardReport& a, const EmulateOptions& options,
                         double limit_seconds) {
   const std::string text = a.emulator_text.empty() ? "" : ": " + a.emulator_text;
+  const Board* const known = find_board(emulated_boards(), board);
+  const std::string emulator =
+      options.qemu.empty() && known ? std::string(known->cores.emulator) : options.qemu;
   if (end.start_error == ENOENT)
-    return board_trouble(board, fmt::format("`{}` is not installed", options.qemu),
-                         "board.qemu_missing", "apt-get install qemu-system-arm");
+    return board_trouble(
+        board, fmt::format("`{}` is not installed", emulator), "board.qemu_missing",
+        known ? fmt::format("apt-get install {}", known->cores.emulator_package) : "");
   if (end.start_error != 0)
     return board_trouble(
-        board,
-        fmt::format("`{}` cannot be started: {}", options.qemu, std::strerror(end.start_error)),
+        board, fmt::format("`{}` cannot be started: {}", emulator, std::strerror(end.start_error)),
         "board.qemu_start");
   if (end.timed_out) {
     Diagnostic d =

@@ -19,12 +19,16 @@
 namespace deuteron {
 namespace {
 
-// Flags of the compiler for a target: its board's; without one, those of the core without a unit
-// for floats.
-std::string flags_of(const Target& target) {
+// The core of a target, as compilers know it: its board's flags; without one, those of a Cortex-M
+// without a unit for floats.
+void name_core(const Target& target, COutput& output) {
   for (const Board& b : all_boards())
-    if (b.target == target.name) return std::string(b.flags);
-  return fmt::format("-mcpu={} -mfloat-abi=soft", c_comment(target.cpu));
+    if (b.target == target.name || (b.target == target.cpu && b.cores.name != "cortex_m")) {
+      output.flags = b.flags;
+      output.core_macro = b.cores.macro;
+      return;
+    }
+  output.flags = fmt::format("-mcpu={} -mfloat-abi=soft", c_comment(target.cpu));
 }
 
 bool is_compiled_for(const ProgramFile& file, const Target& target, Diagnostics& diagnostics) {
@@ -119,7 +123,7 @@ COutput c_output_for(const COptions& o, const Target& target) {
   if (o.host) return output;
   output.target = c_comment(target.name);  // a file of the user may say anything
   output.isa = name_of(target.isa);
-  output.flags = flags_of(target);
+  name_core(target, output);
   return output;
 }
 

@@ -204,6 +204,12 @@ FirmwareProject project_for(const Board& board) {
   project.board = board.name;
   project.isa = board.isa;
   project.flags = board.flags;
+  const Cores& c = board.cores;
+  if (!c.flags.empty()) project.flags += fmt::format(" {}", c.flags);
+  project.cores = {std::string(c.name),     std::string(c.prefix),
+                   std::string(c.packages), std::string(c.headers),
+                   std::string(c.emulator), std::string(c.emulator_package)};
+  project.machine = board.machine;
   project.emulated = board.emulated;
   project.vendor_driver = !board.emulated;
   return project;

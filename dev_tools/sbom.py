@@ -76,7 +76,7 @@ def image_archives(build, target):
     archives = set()
     with tempfile.TemporaryDirectory() as folder:
         for line in output("ninja", "-C", build, "-t", "commands", target).splitlines():
-            link = re.search(r"\S*arm-none-eabi-g\+\+ [^&]*-T\S+memory\.ld[^&]*-o \S+\.elf[^&]*", line)
+            link = re.search(r"\S*-gcc [^&]*-T\S+memory\.ld[^&]*-o \S+\.elf[^&]*", line)
             if link:
                 command = re.sub(r"-o \S+\.elf", f"-o {folder}/x.elf -Wl,-Map={folder}/x.map", link[0])
                 subprocess.run(command, shell=True, cwd=build, check=True, capture_output=True)

@@ -240,8 +240,8 @@ def headers_on_host(models, compiler):
     run_on_host(models, compiler, project(name, models, header_folder(models, name, "hpp,host", together=True), "host"), f"one header, {compiler[0]}")
 
 
-def sizes_of(image, m, folder):
-    rows = {r[0]: int(r[1]) for r in (line.split() for line in run("arm-none-eabi-size", "-A", image).splitlines()) if len(r) > 2 and r[0].startswith(".")}
+def sizes_of(board, image, m, folder):
+    rows = {r[0]: int(r[1]) for r in (line.split() for line in run(board.family.prefix + "size", "-A", image).splitlines()) if len(r) > 2 and r[0].startswith(".")}
     stack = int.from_bytes((folder / f"{m.name}.stack").read_bytes(), "little")
     return {"flash": rows.get(".text", 0), "ram": rows.get(".data", 0) + rows.get(".bss", 0), "stack": stack}
 
@@ -258,18 +258,17 @@ def headers_on_board(board, models):
 
 
 def run_on_board(board, models, c_folder, name):
-    folder = project(name, models, c_folder, "board", board.flags, f"-nostartfiles -T{where}/{board.name}.ld")
+    folder = project(name, models, c_folder, "board", board.compiler_flags(), f"-nostartfiles -T{where}/{board.name}.ld")
     (where / f"{board.name}.ld").write_text(linker_script(board))
-    build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
-          "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")
+    build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+          *(f"-DCMAKE_{language}_COMPILER={board.family.prefix}{program}" for language, program in (("C", "gcc"), ("CXX", "g++"), ("ASM", "gcc"))))
     found = {}
 
     def one(m):
         image = folder / "build" / f"{m.name}_run"
-        run("qemu-system-arm", "-M", board.name, "-kernel", image, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-serial", "null",
-            "-semihosting-config", "enable=on,target=native", cwd=folder)
+        run(*board.emulate(image), cwd=folder)
         m.compare(folder, f"{name} on {board.name}")
-        found[m.name] = sizes_of(image, m, folder)
+        found[m.name] = sizes_of(board, image, m, folder)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(one, models))

@@ -17,12 +17,14 @@ from checks import check
 from cross_build import build_environment
 
 TOOL, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
-    if not shutil.which(needed):
-        print(f"left out: no {needed}")
-        sys.exit(77)
 sys.path.insert(0, str(SOURCE))
 from boards.boards import emulated_boards
+
+BOARDS = {board.name: board for board in emulated_boards()}
+for needed in (*(board.missing() for board in BOARDS.values()), "cmake", "ninja"):
+    if needed and not shutil.which(needed):
+        print(f"left out: no {needed}")
+        sys.exit(77)
 
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
 environment = build_environment(where)
@@ -52,9 +54,7 @@ def build(project, *options):
 
 
 def emulate(image, board, outputs=None):
-    command = ["qemu-system-arm", "-M", board, "-kernel", str(image), "-icount", "shift=0", "-nodefaults", "-no-user-config", "-display", "none",
-               "-monitor", "none", "-serial", "null", "-parallel", "null",
-               "-semihosting-config", "enable=on,target=native" + (f",arg=firmware,arg=outputs={outputs}" if outputs else "")]
+    command = BOARDS[board].emulate(image, *(("firmware", f"outputs={outputs}") if outputs else ()))
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)  # a hang ends here
     if used := re.search(r"^@stack (\d+) of", done.stdout + done.stderr, re.M):
         stacks.append((int(used[1]), stack_bounds[image]))
@@ -129,7 +129,8 @@ check(text_bytes(image) < text_bytes(everything) / 2, "the image is not half of 
 
 # No kernel of any core has a way that stack.cmake cannot follow.
 for board in emulated_boards():
-    command = ["cmake", "-DOBJDUMP=arm-none-eabi-objdump", f"-DIMAGE={BUILD / 'boards' / (board.name + '.elf')}", "-P", SOURCE / "runtime/ports/stack.cmake"]
+    command = ["cmake", f"-DOBJDUMP={board.family.prefix}objdump", f"-DIMAGE={BUILD / 'boards' / (board.name + '.elf')}", f"-DCORES={board.cores}",
+               "-P", SOURCE / "runtime/ports/stack.cmake"]
     said = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120).stderr
     found = re.findall(r"^(load|run) +(\d+) of stack at most$", said, re.M)
     check([name for name, _ in found] == ["load", "run"], f"{board.name}: {said[:600]}")

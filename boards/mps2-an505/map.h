@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: QEMU 7.2's hw/arm/mps2-tz.c and armsse.c, as `info mtree` shows them (docs/firmware.md).
 #pragma once
+#include "runtime/ports/cortex_m/core.h"
 #include "runtime/ports/region.h"
 
 namespace deuteron {

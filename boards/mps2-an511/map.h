@@ -3,6 +3,7 @@
 // Cortex-M0+ with room for a network. This board's Cortex-M3 executes all of an M0+'s instructions,
 // and the compiler emits no others.
 #pragma once
+#include "runtime/ports/cortex_m/core.h"
 #include "runtime/ports/region.h"
 
 namespace deuteron {

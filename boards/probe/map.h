@@ -2,6 +2,7 @@
 // The runner on a chip that no build knows, behind a debug probe or a serial port: the host says at
 // upload where memories are (boards/place_image.h), and what times the calls.
 #pragma once
+#include "runtime/ports/cortex_m/core.h"
 #include "runtime/ports/region.h"
 
 extern "C" {

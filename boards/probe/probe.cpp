@@ -4,11 +4,11 @@
 // 0403), B3; where Armv6-M and Armv8-M have them, they have them there too.
 #include "runtime/ports/board.h"
 #include "runtime/ports/clocks.h"
+#include "runtime/ports/cortex_m/memory_protection.h"
 #include "runtime/ports/counter.h"
-#include "runtime/ports/memory_protection.h"
 
 extern "C" {
-extern const uint32_t deuteron_vectors[16];  // runtime/ports/start.cpp, by its place
+extern const uint32_t deuteron_vectors[16];  // runtime/ports/cortex_m/start.cpp, by its place
 [[gnu::naked, gnu::noipa]] void deuteron_enter();
 [[gnu::naked, gnu::noipa]] int32_t deuteron_host_call(uint32_t, const void*);
 void deuteron_quiet();
@@ -44,8 +44,6 @@ Clock chosen_clock() {
   if (deuteron_clock_kind == 2 && has_vectors()) return systick_clock(deuteron_clock_hz);
   return {stands_still, 64, 0, "cycles", "no counter"};
 }
-
-[[gnu::naked, gnu::noinline]] void do_nothing(void*) { asm volatile("bx lr"); }
 
 [[gnu::noinline]] uint64_t raw_count(const Clock& clock, void (*function)(void*), void* argument) {
   const uint64_t before = clock.now();

@@ -22,14 +22,6 @@
 #include "runtime/ports/clocks.h"
 #endif
 
-#if defined(__ARM_FEATURE_MVE)
-#define ISA_NAME "mve"
-#elif defined(__ARM_FEATURE_DSP)
-#define ISA_NAME "dsp"
-#else
-#define ISA_NAME "scalar"
-#endif
-
 namespace deuteron {
 namespace {
 
@@ -140,11 +132,6 @@ void run_step(void* p) {
   r.status = r.program->run_one(r.k);
 }
 
-// Each is one instruction.
-template <int kCode>
-void mark() {
-  asm volatile(".inst.n %c0" ::"i"(kCode) : "memory");
-}
 void run_marked_step(void* p) {
   mark<DEUTERON_MARK_BEGIN>();
   run_step(p);
@@ -190,11 +177,7 @@ Status start_trace(const Job& job) {
   // the processor's, which the board's counter has too
   constexpr uint64_t hz = 1000000000 / kInstructionsPerTick;
 #endif
-  const JobClock which = job.profile_clock;
-  tracer = Trace(which == JobClock::dwt       ? dwt_clock(hz)
-                 : which == JobClock::pmu     ? pmu_clock(hz)
-                 : which == JobClock::systick ? systick_clock(hz, job.clock_argument)
-                                              : board_clock());
+  tracer = Trace(clock_of(job.profile_clock, hz, job.clock_argument));
 #ifndef DEUTERON_PROBE  // no delegate is there
   tracer.delegate_events = neutron_events;
 #endif
@@ -400,14 +383,6 @@ BoardExit run_program(const Job& job, int in, const char* output_path,
   return end;
 }
 
-[[gnu::naked, gnu::noinline]] void loop_of_two(
-    void*) {  // r0: turns, at least 1; 2 * turns + 1 instructions
-  asm volatile(
-      "1: subs r0, #1\n"
-      "bne 1b\n"
-      "bx lr\n");
-}
-
 BoardExit count_loop(uint32_t turns) {
   if (turns == 0) return bad_job("a loop of no turns");
   Line("@sample 0 ")
@@ -427,7 +402,7 @@ BoardExit make_fault(FaultKind kind) {
       *nowhere = 1;
       break;
     case FaultKind::undefined_instruction:
-      asm volatile("udf #0");
+      execute_nothing_defined();
       break;
     case FaultKind::divide_by_zero: {
       volatile int32_t quotient = seven / zero;
@@ -502,7 +477,7 @@ BoardExit run_job() {
 
 int main() {
   using namespace deuteron;
-  Line("@board ").text(kBoardName).text(" isa " ISA_NAME).print();
+  Line("@board ").text(kBoardName).text(" isa ").text(name_of(kBuildIsa)).print();
   const BoardExit end = run_job();
   Line("@stack ").number(stack_used_bytes()).text(" ").number(stack_bytes()).print();
   return static_cast<int>(end);

@@ -2,6 +2,7 @@
 // Clocks for the event tracer (runtime/trace.h) on bare metal. Each switches its counter on and
 // gives a Clock; whether it goes is what Trace::start() finds out. `hz`: the processor's clock.
 #pragma once
+#include "runtime/ports/job.h"
 #include "runtime/trace.h"
 
 namespace deuteron {
@@ -25,5 +26,8 @@ Clock board_clock();
 // Runs function(argument) while that clock stands: what the board's processor does in the place of
 // a machine that it does not have.
 void hide_from_board_clock(void (*function)(void*), void* argument);
+
+// The one that a job asks for.
+Clock clock_of(JobClock which, uint64_t hz, uint32_t argument);
 
 }  // namespace deuteron

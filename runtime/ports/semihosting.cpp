@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1; behind a
-// debug probe the host has a breakpoint instead.
+// Semihosting by the core's own instruction; behind a debug probe the host has a breakpoint
+// instead.
 #include "runtime/ports/semihosting.h"
+
+#include "runtime/ports/board.h"
 
 namespace deuteron {
 namespace {
@@ -26,12 +28,7 @@ int32_t call(uint32_t number, const void* block) {
   return deuteron_agent ? deuteron_agent(number, block) : deuteron_host_call(number, block);
 }
 #else
-int32_t call(uint32_t number, const void* block) {
-  register uint32_t r0 asm("r0") = number;
-  register const void* r1 asm("r1") = block;
-  asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-  return static_cast<int32_t>(r0);
-}
+int32_t call(uint32_t number, const void* block) { return call_host(number, block); }
 #endif
 
 uint32_t length(const char* s) {

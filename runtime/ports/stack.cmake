@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Prints how much stack an image takes at most, from its instructions: cmake -DOBJDUMP=... -DIMAGE=firmware.elf -P stack.cmake
-# Every function's frame is the sum of all that it takes from sp, wherever; a call, or a branch to another function, adds the callee's. That holds
-# for C++, assembly and libraries alike. A call through a pointer goes to every function that `pointers` names for its caller, else to those
+# Prints how much stack an image takes at most, from its instructions: cmake -DOBJDUMP=... -DIMAGE=firmware.elf -DCORES=cortex_m -P stack.cmake
+# What each function does is read by frames.cmake of the cores. A frame is the sum of all that is taken from sp, wherever; a call, or a branch to
+# another function, adds the callee's. That holds for C++, assembly and libraries alike. A call through a pointer goes to every function that `pointers` names for its caller, else to those
 # whose addresses the caller itself holds. A caller without either, a frame of no fixed size and recursion have no bound: that is said, with
 # the function's name.
 # An interrupt leaves a frame on the stack of main, and its handler runs on another.
 cmake_minimum_required(VERSION 3.20)
-set(interrupt_frame 112)  # Armv7-M and Armv8-M: 26 words with floating point, and one to align them to 8
 
 # Callers of pointers, and what these point to: patterns of demangled names, so that the type of the pointer's target is among them.
 set(prepare "[(]deuteron::Call&, deuteron::Prepared[*][)]$")
@@ -38,80 +37,9 @@ if(NOT result EQUAL 0)
 endif()
 file(READ ${IMAGE}.text text)
 file(REMOVE ${IMAGE}.text)
-string(REGEX REPLACE "[;@][^\n]*" "" text "${text}")  # objdump's remarks
-string(REPLACE "[" "(" text "${text}")
-string(REPLACE "]" ")" text "${text}")
-# A function begins; takes from sp; branches to the begin of a function; calls through a register; holds an address.
-set(lines "\n[0-9a-f]+ <[^\n]+>:|\n[^\n]*\t(push|vpush|stmdb\tsp!|vstmdb\tsp!|sub|subw|sub[.]w|add\tsp, r|bl|blx|bx|b[a-z]*[.][nw]|b[.]w|[.]word|pop)\t?[^\n]*|\n[^\n]*\\(sp, #-[0-9]+\\)![^\n]*|\n[^\n]*\tbl[^\n]*")
-string(REGEX MATCHALL "${lines}" rows "${text}")
-
-set(functions "")
-set(popped "")
-foreach(row IN LISTS rows)
-  set(was_popped "${popped}")
-  set(popped "")
-  if(row MATCHES "^\n0*([0-9a-f]+) <(.+)>:$")
-    set(function ${CMAKE_MATCH_1})
-    set(name_${function} "${CMAKE_MATCH_2}")
-    set(frame_${function} 0)
-    set(calls_${function} "")
-    set(words_${function} "")
-    list(APPEND functions ${function})
-  elseif(row MATCHES "\tv?(push|stmdb)[.w]*\t(sp!, )?{([^}]+)}")
-    string(REGEX REPLACE ", *" ";" registers "${CMAKE_MATCH_3}")
-    foreach(register IN LISTS registers)
-      set(bytes 4)
-      if(register MATCHES "^d[0-9]")
-        set(bytes 8)
-      endif()
-      if(register MATCHES "^[a-z]+([0-9]+)-[a-z]+([0-9]+)$")
-        math(EXPR bytes "${bytes} * (${CMAKE_MATCH_2} - ${CMAKE_MATCH_1} + 1)")
-      endif()
-      math(EXPR frame_${function} "${frame_${function}} + ${bytes}")
-    endforeach()
-  elseif(row MATCHES "\tsub[sw.]*\tsp, (sp, )?#([0-9]+)")
-    math(EXPR frame_${function} "${frame_${function}} + ${CMAKE_MATCH_2}")
-  elseif(row MATCHES "\tsub[sw.]*\tsp, ")
-    set(unbounded_${function} "takes a frame of no fixed size")
-  elseif(row MATCHES "\tadd\tsp, r")
-    set(frame_is_word_${function} TRUE)  # Thumb-1: a frame of more than 508 bytes is a negative number among the function's words
-  elseif(row MATCHES "[(]sp, #-([0-9]+)[)]!")
-    math(EXPR frame_${function} "${frame_${function}} + ${CMAKE_MATCH_1}")
-  elseif(row MATCHES "\t[.]word\t0x0*([0-9a-f]+)")
-    list(APPEND words_${function} ${CMAKE_MATCH_1})
-  elseif(row MATCHES "\tpop\t{(r[0-9]+)}")
-    set(popped ${CMAKE_MATCH_1})  # and `bx` behind it returns
-  elseif(row MATCHES "\tblx?[.w]*\t(r[0-9]+|ip|sl|fp)")
-    set(through_pointer_${function} TRUE)
-  elseif(row MATCHES "\tbx\t(r[0-9]+|ip|sl|fp)")
-    if(NOT CMAKE_MATCH_1 STREQUAL was_popped)
-      set(through_pointer_${function} TRUE)
-    endif()
-  elseif(row MATCHES "[+]0x[0-9a-f]+>")
-    continue()  # into the function itself
-  elseif(row MATCHES "\t(b[a-z]*)[.nw]*\t0*([0-9a-f]+) <")
-    set(branch ${CMAKE_MATCH_1})
-    set(to ${CMAKE_MATCH_2})
-    if(branch MATCHES "^blx?$" OR NOT to STREQUAL function)  # else a loop that begins with the function
-      list(APPEND calls_${function} ${to})
-    endif()
-  endif()
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/${CORES}/frames.cmake)
 
 foreach(function IN LISTS functions)
-  if(frame_is_word_${function})
-    set(most 0)
-    foreach(word IN LISTS words_${function})
-      math(EXPR bytes "0x100000000 - 0x${word}")
-      if(bytes GREATER most AND bytes LESS 0x100000)
-        set(most ${bytes})
-      endif()
-    endforeach()
-    math(EXPR frame_${function} "${frame_${function}} + ${most}")
-    if(most EQUAL 0)
-      set(unbounded_${function} "takes a frame of no fixed size")
-    endif()
-  endif()
   if(NOT through_pointer_${function})
     continue()
   endif()

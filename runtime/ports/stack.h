@@ -5,6 +5,7 @@
 
 namespace deuteron {
 
+void prepare_memory();  // clears .bss and paints the stack: before main, on another stack
 uint32_t stack_bytes();
 uint32_t stack_used_bytes();  // the deepest so far
 bool stack_overflowed();      // the lowest words are no longer painted

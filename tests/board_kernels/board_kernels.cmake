@@ -2,11 +2,10 @@
 # An image for each board: random cases of each against the portable kernel (main.cpp). Included
 # by the root CMakeLists.txt after boards/boards.cmake, whose objects it links. `ctest -R board_kernels` runs them.
 file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
-find_program(QEMU_ARM qemu-system-arm)
 set(images "")
 foreach(board IN LISTS BOARDS)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kernels/*_${ISA_${board}}.S
-       kernels/*_${ISA_${board}}.cpp kernels/*/kernel.cpp runtime/ports/*.cpp)
+       kernels/*_${ISA_${board}}.cpp kernels/*/kernel.cpp runtime/ports/*.cpp runtime/ports/${CORES_${board}}/*.cpp)
   list(APPEND kernels runtime/decimal.cpp)
   list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)
   list(TRANSFORM kernels APPEND .o)
@@ -19,12 +18,12 @@ foreach(board IN LISTS BOARDS)
   endforeach()
   set(image ${BOARD_DIR}/${board}.kernels.elf)
   add_custom_command(OUTPUT ${image}
-    COMMAND ${ARM_CXX} ${CPU_${board}} ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
-            -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
+    COMMAND ${LINK_${board}} ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
+            -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -lm -o ${image}
     DEPENDS ${objects} ${kernels} ${LINKER_SCRIPTS} COMMENT "${board}: image of the kernels' random cases" VERBATIM)
   list(APPEND images ${image})
-  if(QEMU_ARM AND NOT DEUTERON_SANITIZE)
-    add_test(NAME board_kernels_${board} COMMAND ${QEMU_ARM} -M ${board} -kernel ${image} -icount shift=0 -nodefaults -no-user-config -display none
+  if(EMULATOR_${CORES_${board}} AND NOT DEUTERON_SANITIZE)
+    add_test(NAME board_kernels_${board} COMMAND ${EMULATE_${board}} -kernel ${image} -icount shift=0 -nodefaults -no-user-config -display none
              -monitor none -serial null -parallel null -semihosting-config enable=on,target=native,arg=all)
     set_tests_properties(board_kernels_${board} PROPERTIES LABELS release TIMEOUT 300)
   endif()

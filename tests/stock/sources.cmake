@@ -95,9 +95,8 @@ set(STOCK_BOARDS
     "cortex-m4|mps2-an386|-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16|0|0x21000000, LENGTH = 16M|0x40028018|40"
     "cortex-m33|mps2-an505|-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16|0x10000000|0x80000000, LENGTH = 16M|0x50302018|50"
     "cortex-m55|mps3-an547|-mcpu=cortex-m55 -mfloat-abi=hard|0x10000000|0x60000000, LENGTH = 64M|0x59302018|50")
-find_program(ARM_CC arm-none-eabi-gcc)
 find_program(FLATC flatc)
-if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers/include)
+if(CXX_cortex_m AND CC_cortex_m AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers/include)
   set(STOCK_SHIM ${STOCK_DIR}/board/include)
   file(MAKE_DIRECTORY ${STOCK_SHIM}/schema/executorch/schema)
   file(CREATE_LINK ${STOCK_ET} ${STOCK_SHIM}/executorch SYMBOLIC)
@@ -136,9 +135,9 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
       string(MD5 name ${source})
       set(object ${folder}/${name}.o)
       if(source MATCHES "\\.c$")
-        set(compile ${ARM_CC})
+        set(compile ${CC_cortex_m})
       else()
-        set(compile ${ARM_CXX} -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics)
+        set(compile ${CXX_cortex_m} -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics)
       endif()
       add_custom_command(OUTPUT ${object}
         COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${compile} ${flags} -DC10_USING_CUSTOM_GENERATED_MACROS -DCORTEX_M_ENABLE_RUNTIME_CHECKS
@@ -152,7 +151,7 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
     string(REPLACE ";" "\n" lines "${objects}")
     file(GENERATE OUTPUT ${folder}/objects CONTENT "${lines}\n")
     add_custom_command(OUTPUT ${image}
-      COMMAND ${ARM_CXX} ${flags} -nostartfiles --specs=rdimon.specs -Wl,--gc-sections,--no-warn-rwx-segments
+      COMMAND ${CXX_cortex_m} ${flags} -nostartfiles --specs=rdimon.specs -Wl,--gc-sections,--no-warn-rwx-segments
               -L${PROJECT_SOURCE_DIR}/tests/stock -T${folder}/memory.ld -o ${image} @${folder}/objects
       DEPENDS ${objects} tests/stock/board.ld COMMENT "stock ${machine}: image" VERBATIM)
     list(APPEND STOCK_IMAGES ${image})

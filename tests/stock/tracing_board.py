@@ -81,7 +81,7 @@ def compiled(source):
 headers()
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     objects = list(pool.map(compiled, sources()))
-ours = [p for p in OBJECTS.read_text().split() if not re.search("/boards/mps2-an505/boards/|/runtime/ports/start|/handle_memory", p)]
+ours = [p for p in OBJECTS.read_text().split() if not re.search("/boards/mps2-an505/boards/|/runtime/ports/cortex_m/start|/handle_memory", p)]
 (OUT / "memory.ld").write_text(MEMORY)
 call("arm-none-eabi-g++", *CORE, "-nostartfiles", "--specs=rdimon.specs", "-Wl,--gc-sections,--no-warn-rwx-segments", f"-L{ROOT}/tests/stock", f"-T{OUT}/memory.ld",
      "-o", OUT / "stock.elf", *objects, *ours)

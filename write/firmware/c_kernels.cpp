@@ -133,7 +133,7 @@ std::string c_core_check(const COutput& o) {
     return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a "
            "computer (with `,host`): make it for the "
            "core\"\n#endif\n";
-  std::string wanted = "defined(__ARM_ARCH_PROFILE)";
+  std::string wanted = fmt::format("defined({})", o.core_macro);
   if (o.isa == "mve") wanted += " && defined(__ARM_FEATURE_MVE)";
   if (o.isa == "dsp") wanted += " && defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";
   if (o.isa == "scalar") wanted += " && !defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";

@@ -19,7 +19,8 @@ enum class CWeights : uint8_t {
 };  // words of a C array; a file that the assembler takes in
 
 struct COutput {
-  std::vector<CProgram> programs;  // for one core; names differ
+  std::vector<CProgram> programs;                 // for one core; names differ
+  std::string core_macro = "__ARM_ARCH_PROFILE";  // that compilers for the core define
   std::string target, isa, flags;  // "cortex-m55", "mve", "-mcpu=cortex-m55 ..."; without a core
                                    // all are empty: for a computer
   std::string version;             // of deuteron

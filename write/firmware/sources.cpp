@@ -31,7 +31,6 @@ constexpr std::string_view kAlways[] = {
     "runtime/ports/stack.cmake",
     "runtime/signature.cpp",  // for a main of the user's own that calls load_signed()
 };
-constexpr std::string_view kEmulated[] = {"runtime/ports/start.cpp", "runtime/ports/sections.ld"};
 constexpr std::string_view kDelegate[] = {"npu/neutron/delegate/linked_driver.cpp",
                                           "npu/neutron/delegate/delegate.cpp"};
 constexpr std::string_view kModel[] = {
@@ -129,10 +128,13 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
         !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4))))
       todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
+  todo.push_back(fmt::format("runtime/ports/{}/frames.cmake", board.cores));
   for (const char* file : {"port.cpp", "build.cmake"})
     todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
   if (board.emulated) {
-    for (const std::string_view path : kEmulated) todo.emplace_back(path);
+    todo.emplace_back("runtime/ports/sections.ld");
+    for (const char* file : {"start", "stamp"})
+      todo.push_back(fmt::format("runtime/ports/{}/{}.cpp", board.cores, file));
     todo.push_back(
         fmt::format("boards/{}/map.h",
                     board.name));  // runtime/ports/board.h includes it by the name of the board

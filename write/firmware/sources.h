@@ -29,6 +29,7 @@ struct RuntimeSources {
 // What a firmware is for, as boards.txt has it.
 struct FirmwareBoard {
   std::string_view name, isa;  // "scalar", "dsp", "mve"
+  std::string_view cores;      // "cortex_m": its start-up is in runtime/ports/cortex_m
   bool emulated = true;
 };
 std::string port_folder(std::string_view board,

@@ -83,8 +83,8 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
                     .defined.contains(
                         fmt::format("_ZN8deuteron{}{}E", kernel.symbol.size(), kernel.symbol)))
         << name << " in " << kernel.path;
-    const std::set<std::string> sources =
-        needed_sources(runtime, {{{name, {}}}, {}, {}}, {"mps2-an505", "dsp"}, false, false);
+    const std::set<std::string> sources = needed_sources(
+        runtime, {{{name, {}}}, {}, {}}, {"mps2-an505", "dsp", "cortex_m"}, false, false);
     EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
     EXPECT_LE(sources.size(), 108u)
         << name;  // its own, those that it calls, of four operators at most, and the runtime
@@ -92,9 +92,10 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
   for (int32_t k = 1; k < neutron::kKinds; ++k) {
     const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
     if (!name) continue;
-    std::set<std::string> missing = undefined(
-        needed_sources(runtime, {{}, {{name, {}}}, {}}, {"mps2-an505", "dsp"}, true, true), symbols,
-        home);
+    std::set<std::string> missing =
+        undefined(needed_sources(runtime, {{}, {{name, {}}}, {}}, {"mps2-an505", "dsp", "cortex_m"},
+                                 true, true),
+                  symbols, home);
     std::erase_if(missing, [](const std::string& s) {
       return s.ends_with("kernel_table.cpp");
     });  // the selection's own
@@ -109,14 +110,14 @@ TEST(FirmwareSources, OnlyWhatIsAskedFor) {
   EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").path, "kernels/conv2d/bind.cpp");
   EXPECT_FALSE(runtime.kernels.contains("cortex_m::quantized_conv2d.other"));
   const std::set<std::string> sources =
-      needed_sources(runtime, conv, {"mps2-an505", "dsp"}, false, false);
+      needed_sources(runtime, conv, {"mps2-an505", "dsp", "cortex_m"}, false, false);
   EXPECT_THAT(sources, Contains("kernels/conv2d/kernel.cpp"));
   EXPECT_THAT(sources, Contains("runtime/load.cpp"));
   EXPECT_THAT(sources, Not(Contains("kernels/softmax/kernel.cpp")));
   EXPECT_THAT(sources, Not(Contains("npu/all_kernels.cpp")));
   EXPECT_THAT(sources, Not(Contains("npu/neutron/delegate/delegate.cpp")));
   const std::set<std::string> vendor =
-      needed_sources(runtime, conv, {"mps2-an505", "dsp"}, true, false);
+      needed_sources(runtime, conv, {"mps2-an505", "dsp", "cortex_m"}, true, false);
   EXPECT_THAT(vendor, Contains("npu/neutron/delegate/delegate.cpp"));
   EXPECT_THAT(vendor, Contains("npu/neutron/machine/driver.h"));
   EXPECT_THAT(vendor, Not(Contains("npu/neutron/machine/neutron_model.cpp")));

@@ -240,25 +240,29 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
       models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
   }
   return fmt::format(
-      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD "
+      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(CORES {})\nset(COMPILER_PREFIX "
+      "{})\nset(CPP_HEADERS {})\nset(EMULATE {} {})\nset(BOARD_BUILD "
       "{}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
       "{})\n"
       "set(ONE_MEMORY {})\nset(FORMS "
       "\"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
-      p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF",
+      p.board, p.cores.name, p.cores.compiler_prefix, p.cores.headers, p.cores.emulator, p.machine,
+      port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF",
       std::max<uint64_t>(p.npu_calls, 1), placed == 0 ? "ON" : "OFF", forms_of(p), models,
       of_runtime, of_npu);
 }
 
-std::string_view how_to_build(const FirmwareProject& p) {
+std::string how_to_build(const FirmwareProject& p) {
   if (p.emulated)
-    return "cmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, "
-           "libnewlib-arm-none-eabi, cmake\n"
-           "cmake --build build --target run                    # qemu-system-arm\n";
-  return "cmake -S . -B build -DMCUX_SDK=PATH/mcuxsdk && cmake --build build    # "
-         "gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
-         "LinkServer flash MIMXRT798S:MIMXRT700-EVK load build/firmware.elf     # then reset; text "
-         "comes on the debug UART, 115200 baud\n";
+    return fmt::format(
+        "cmake -S . -B build && cmake --build build          # {}, cmake\n"
+        "cmake --build build --target run                    # {}\n",
+        p.cores.packages, p.cores.emulator_package);
+  return fmt::format(
+      "cmake -S . -B build -DMCUX_SDK=PATH/mcuxsdk && cmake --build build    # {}, cmake\n"
+      "LinkServer flash MIMXRT798S:MIMXRT700-EVK load build/firmware.elf     # then reset; text "
+      "comes on the debug UART, 115200 baud\n",
+      p.cores.packages);
 }
 
 std::string table_of(std::span<const FirmwareModel> models) {
@@ -430,8 +434,9 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
 std::map<std::string, std::string> firmware_files(const FirmwareProject& p,
                                                   const FirmwareMemory& memory,
                                                   const RuntimeSources& runtime) {
-  const std::set<std::string> sources = needed_sources(
-      runtime, p.kernels, {p.board, p.isa, p.emulated}, p.npu, p.npu && !p.vendor_driver);
+  const std::set<std::string> sources =
+      needed_sources(runtime, p.kernels, {p.board, p.isa, p.cores.name, p.emulated}, p.npu,
+                     p.npu && !p.vendor_driver);
   Files files;
   for (const SourceFile& f : runtime.files) {
     const bool of_project = f.path.starts_with(kProjectFolder);

@@ -35,9 +35,16 @@ struct FirmwareModel {
   bool npu_reads = false;               // the NPU reads constants where they lie in the program
 };
 
+// The board's family of cores, as boards/cores.txt has it.
+struct FirmwareCores {
+  std::string name = "cortex_m", compiler_prefix, packages, headers, emulator, emulator_package;
+};
+
 struct FirmwareProject {
   std::string board, isa, flags;  // flags of the compiler, with spaces between them
-  bool emulated = true;           // the board
+  FirmwareCores cores;
+  std::string machine;   // options that name an emulated board to the emulator
+  bool emulated = true;  // the board
   bool vendor_driver = false;
   bool npu = false;             // a model has delegates for it
   uint64_t npu_calls = 0;       // of delegates, in the model that has most

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See memory_protection.h. Sources: Armv7-M ARM (DDI 0403) B3.5, Armv8-M ARM (DDI 0553) B12.
-#include "runtime/ports/memory_protection.h"
+#include "runtime/ports/cortex_m/memory_protection.h"
 
 #include "runtime/ports/board.h"
 

@@ -37,4 +37,11 @@ Clock pmu_clock(uint64_t hz) {
   return {pmu_now, 32, hz, "cycles", "PMU_CCNTR"};
 }
 
+Clock clock_of(JobClock which, uint64_t hz, uint32_t argument) {
+  return which == JobClock::dwt       ? dwt_clock(hz)
+         : which == JobClock::pmu     ? pmu_clock(hz)
+         : which == JobClock::systick ? systick_clock(hz, argument)
+                                      : board_clock();
+}
+
 }  // namespace deuteron

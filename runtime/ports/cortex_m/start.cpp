@@ -4,12 +4,12 @@
 // reported from the second.
 #include <cstdint>
 
-#include "runtime/ports/memory_protection.h"
+#include "runtime/ports/cortex_m/memory_protection.h"
 #include "runtime/ports/semihosting.h"
 #include "runtime/ports/stack.h"
 
 extern "C" {
-extern uint32_t bss_begin, bss_end, stack_guard, stack_limit, stack_top, handler_stack_top;
+extern uint32_t stack_guard, stack_limit, stack_top, handler_stack_top;
 int main();
 void reset();
 void fault();
@@ -20,8 +20,6 @@ void start_on_process_stack();
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kPaint = 0xdeadbea7;
-constexpr uint32_t kGuardWords = 16;
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 
 // System control block, Armv7-M and Armv8-M Architecture Reference Manuals.
@@ -48,20 +46,6 @@ const char* name_of_exception(uint32_t number) {
 }
 
 }  // namespace
-
-uint32_t stack_bytes() { return static_cast<uint32_t>(&stack_top - &stack_limit) * 4; }
-
-uint32_t stack_used_bytes() {
-  const uint32_t* p = &stack_limit;
-  while (p < &stack_top && *p == kPaint) p++;
-  return static_cast<uint32_t>(&stack_top - p) * 4;
-}
-
-bool stack_overflowed() {
-  for (uint32_t i = 0; i < kGuardWords; i++)
-    if ((&stack_limit)[i] != kPaint) return true;
-  return false;
-}
 
 }  // namespace deuteron
 
@@ -94,8 +78,7 @@ void reset() {
 #endif
   at(kShcsr) |= 7u << 16;  // MemManage, BusFault and UsageFault by themselves
   at(kCcr) |= 1u << 4;     // an integer division by zero faults, as on the host
-  for (volatile uint32_t* p = &bss_begin; p < &bss_end; p++) *p = 0;
-  for (volatile uint32_t* p = &stack_limit; p < &stack_top; p++) *p = kPaint;
+  prepare_memory();
   protect_memory();
   start_on_process_stack();
 }
