@@ -132,7 +132,12 @@ TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
       {"cortex_m", FaultKind::divide_by_zero, "UsageFault", "division by zero", "CFSR"},
       {"cortex_m", FaultKind::null_pointer, "MemManage", "address 0x00000004", "CFSR"},
       {"cortex_m", FaultKind::jump_to_nowhere, "MemManage", "instruction fetch not allowed",
-       "CFSR"}};
+       "CFSR"},
+      {"riscv", FaultKind::read_nowhere, "LoadAccessFault", "address 0xf0000000", "MCAUSE"},
+      {"riscv", FaultKind::write_nowhere, "StoreAccessFault", "address 0xf0000000", "MCAUSE"},
+      {"riscv", FaultKind::undefined_instruction, "IllegalInstruction", "at PC", "MCAUSE"},
+      {"riscv", FaultKind::null_pointer, "StoreAccessFault", "address 0x00000004", "MCAUSE"},
+      {"riscv", FaultKind::jump_to_nowhere, "InstructionAccessFault", "PC 0xf0000000", "MCAUSE"}};
   const bool divides = GetParam().target != "cortex-m0+";  // which lacks the instruction
   for (const auto& c : cases) {
     if (c.cores != GetParam().cores.name) continue;

@@ -25,6 +25,11 @@ namespace deuteron {
 #endif
 #endif
 
+#if defined(__riscv) && __riscv_xlen == 32
+#define DEUTERON_MICROCONTROLLER 1
+#define DEUTERON_SCALAR 2
+#endif
+
 #if defined(DEUTERON_MICROCONTROLLER)
 inline constexpr bool kIsMicrocontroller = true;  // runs programs for its own instruction set only
 #else
@@ -43,7 +48,7 @@ inline constexpr bool kHasDsp = true, kHasDspFloat = false;
 #else
 inline constexpr bool kHasDsp = false, kHasDspFloat = false;
 #endif
-#if defined(DEUTERON_SCALAR) && defined(__ARM_FP)
+#if defined(DEUTERON_SCALAR) && (defined(__ARM_FP) || defined(__riscv_flen))
 inline constexpr bool kHasScalar = true, kHasSoftFloat = false;
 #elif defined(DEUTERON_SCALAR)
 inline constexpr bool kHasScalar = true, kHasSoftFloat = true;

@@ -30,7 +30,7 @@ constexpr Core kCores[] = {
     {"cortex-m0", Isa::scalar}, {"cortex-m0+", Isa::scalar}, {"cortex-m3", Isa::scalar},
     {"cortex-m4", Isa::dsp},    {"cortex-m7", Isa::dsp},     {"cortex-m23", Isa::scalar},
     {"cortex-m33", Isa::dsp},   {"cortex-m35p", Isa::dsp},   {"cortex-m52", Isa::mve},
-    {"cortex-m55", Isa::mve},   {"cortex-m85", Isa::mve},
+    {"cortex-m55", Isa::mve},   {"cortex-m85", Isa::mve},    {"rv32imac", Isa::scalar},
 };
 constexpr Isa kIsas[] = {Isa::scalar, Isa::dsp, Isa::mve};
 const std::vector<std::string> kBackends = {"neutron", "cortex_m"};
