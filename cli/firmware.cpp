@@ -172,7 +172,8 @@ int firmware(const FirmwareOptions& o) {
     diagnostics.add(
         {Severity::note, o.output,
          "the tables were sized on this machine, whose pointers are larger than the board's", "",
-         "", "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
+         "", "firmware.tables",
+         project.vendor_driver ? "" : "apt-get install " + project.cores.emulator_package});
   uint64_t source_bytes = 0, sources = 0;
   for (const auto& [name, content] : files)
     if (name.starts_with("deuteron/")) source_bytes += content.size(), ++sources;
