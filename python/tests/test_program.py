@@ -117,6 +117,7 @@ def test_command():
     run = lambda *words: subprocess.run([sys.executable, "-m", "deuteron", *words], capture_output=True, text=True)  # noqa: E731
     assert run("--version").stdout == f"deuteron {deuteron.__version__}\n"
     assert run("nothing").returncode == 2
+    assert all(verb in run("--help").stdout for verb in ("compile", "demo", "sweep", "search"))
     assert "torch" not in subprocess.run([sys.executable, "-X", "importtime", "-c", "import deuteron"], capture_output=True, text=True,
                                          env=dict(os.environ)).stderr
 
