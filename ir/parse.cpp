@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to graph, one statement a line, by recursive descent. Grammar: docs/formats.md.
+// Text to graph, one statement a line, by recursive descent. Grammar: ir/text_form.md.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
     # RUN: deuteron analyze %s --target cortex-m55 --stop-after=fuse    %s: this file; several lines are run one after another
     # EXIT: 1                                                           the exit code of the last one, if it is not 0
-    <a graph in the text form: docs/formats.md>
+    <a graph in the text form: ir/text_form.md>
     --- file board.toml                                                 other files: as they stand,
     --- npy x.npy                                                       an array (f32[2,3] 1,2,3,4,5,6),
     --- npz all.npz                                                     or several (a line `name = f32[2,3] 0.5` for each),
