@@ -272,6 +272,27 @@ bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples
   return true;
 }
 
+// Of one sample, the outputs that are short enough to read: what they are for a person.
+std::string small_outputs(const ProgramFile& file, const RunResult& result) {
+  constexpr i64 kMostNumbers = 16;
+  std::string text;
+  for (size_t o = 0; o < result.outputs.size(); ++o) {
+    const PteTensor& t = file.summary.outputs[o];
+    const Array array{element_of(*dtype_of(t.type)), t.sizes, result.outputs[o]};
+    if (array.elements() == 0 || array.elements() > kMostNumbers) continue;
+    std::string list;
+    i64 largest = 0;
+    for (i64 i = 0; i < array.elements(); ++i) {
+      const double value = element_as_double(array, i);
+      if (value > element_as_double(array, largest)) largest = i;
+      list += fmt::format("{}{:.4g}", i == 0 ? "" : " ", value);
+    }
+    text += fmt::format("output{}: {}{}\n", o, list,
+                        array.elements() > 1 ? fmt::format("; largest at {}", largest) : "");
+  }
+  return text;
+}
+
 // How many outputs the folder gets is known when the program is.
 bool check_paths(const RunOptions& o, size_t outputs, Diagnostics& diagnostics) {
   std::vector<NamedPath> read = {{"the program", o.program},
@@ -332,6 +353,7 @@ int run(const RunOptions& o) {
   json["outputs"] = std::move(list);
   json["seconds"] = seconds_of_process();
   std::string summary = result->summary + "\n";
+  if (samples == 1) summary += small_outputs(*file, *result);
   if (keeps_outputs)
     summary +=
         fmt::format("wrote {} to {}\n", counted(static_cast<i64>(result->outputs.size()), "output"),
