@@ -82,7 +82,11 @@ std::string describe(const Graph& g, const Node& node) {
     name = g.values[node.outputs[0]].name;
   std::string text = fmt::format("{} `{}`", name_of(node.op), name);
   if (origin.size() == 1) text += fmt::format(" (source op {})", origin[0]);
-  if (origin.size() > 1) text += fmt::format(" (source ops {})", fmt::join(origin, ", "));
+  constexpr size_t kShown = 6;
+  if (origin.size() > kShown)
+    text += fmt::format(" (source ops {} to {}, {} of them)", origin.front(), origin.back(),
+                        origin.size());
+  else if (origin.size() > 1) text += fmt::format(" (source ops {})", fmt::join(origin, ", "));
   return text;
 }
 
