@@ -219,9 +219,10 @@ void add_firmware(CommandLine& line) {
               ",host: for this computer instead of the core, to try it")
       .value("FORM")
       .check(check_form);
-  verb.option(
-          "--target", o->target,
-          "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml file")
+  verb.option("--target", o->target,
+              "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml "
+              "file; "
+              "default: the usual one with the program's instructions")
       .value("T");
   verb.flag("--merge", o->merge, "make one selection of several");
   add_verify_key(verb, o->verify_key);

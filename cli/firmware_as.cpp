@@ -15,6 +15,7 @@
 #include "cli/firmware_project.h"
 #include "write/firmware/c_package.h"
 #include "write/firmware/embedded_sources.h"
+#include "write/firmware/isa_called.h"
 #include "write/firmware/license.h"
 #include "write/firmware/write_project.h"
 #include "write/firmware/zip_archive.h"
@@ -61,24 +62,47 @@ bool write_archive(const CPackage& package, const COutput& output, PackageFiles 
                     diagnostics);
 }
 
+// The usual core with a program's instructions, where the user names none. Empty: the program does
+// not say which it has.
+std::string_view usual_core(const ProgramFile& program) {
+  const std::optional<Isa> isa = isa_called(program.summary.isa);
+  if (!isa) return {};
+  return *isa == Isa::mve ? "cortex-m55" : *isa == Isa::dsp ? "cortex-m4" : "cortex-m0+";
+}
+
+std::optional<Target> target_of(const FirmwareAs& o, const std::vector<ProgramFile>& programs,
+                                Diagnostics& diagnostics) {
+  if (!o.target.empty()) return find_target(o.target, diagnostics);
+  const std::string_view core =
+      o.board.empty() && !programs.empty() ? usual_core(programs[0]) : std::string_view();
+  if (!core.empty()) {
+    diagnostics.add(
+        {Severity::note, programs[0].path,
+         fmt::format("kernels are those of a {}, the usual core with its instructions", core), "",
+         "", "c.core", "--target T names another one"});
+    return find_target(std::string(core), diagnostics);
+  }
+  const Board* board = board_called(o.board, diagnostics);
+  return board ? find_target(std::string(board->target), diagnostics, "--board") : std::nullopt;
+}
+
 }  // namespace
 
 int firmware_as(const FirmwareAs& o) {
   Diagnostics diagnostics;
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
-  const Board* board = o.target.empty() ? board_called(o.board, diagnostics) : nullptr;
-  if (!board && o.target.empty()) return fail();
-  const std::optional<Target> target =
-      board ? find_target(std::string(board->target), diagnostics, "--board")
-            : find_target(o.target, diagnostics);
+  std::vector<ProgramFile> programs;
+  for (const std::string& path : o.models)
+    if (std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key))
+      programs.push_back(std::move(*file));
+  if (diagnostics.has_errors()) return fail();
+  const std::optional<Target> target = target_of(o, programs, diagnostics);
   if (!target) return fail();
   if (o.c.form == "hpp" && o.models.size() > 1)
     return refuse_usage("--as hpp is a header of one program, and there are several");
   COutput output = c_output_for(o.c, *target);
-  for (const std::string& path : o.models) {
-    const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
-    if (file) add_c_program(o.c, *file, *target, path, output, diagnostics);
-  }
+  for (const ProgramFile& program : programs)
+    add_c_program(o.c, program, *target, program.path, output, diagnostics);
   if (diagnostics.has_errors()) return fail();
   if (o.c.form == "c") {
     if (!write_c_folder(o.c, output, o.output, diagnostics)) return fail();
