@@ -194,6 +194,9 @@ Json c_report(const COutput& output, const std::string& form) {
 }
 
 std::string c_summary(const COutput& output, const std::string& folder) {
+  if (folder.ends_with(".pack"))
+    return fmt::format("{}C for {} in {}: `cpackget add {}` installs it\n", models_summary(output),
+                       core_of(output), folder, folder);
   return fmt::format("{}C for {} in {}; its README.md says how to build it\n",
                      models_summary(output), core_of(output), folder);
 }

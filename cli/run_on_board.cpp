@@ -43,6 +43,8 @@ std::string check_on(const std::string& on) {
     if (is_baud && on.size() > 7 && comma != 7) return {};
     return "`" + on + "` is not `serial:DEVICE` or `serial:DEVICE,BAUD`";
   }
+  if (on.starts_with("/dev/") || on.starts_with("COM"))
+    return "`" + on + "` is a device: `serial:" + on + "` names it";
   return "`" + on + "` is neither `host` nor `qemu:BOARD`, `gdb:HOST:PORT` or `serial:DEVICE`";
 }
 

@@ -77,7 +77,8 @@ std::string readme(const COutput& o) {
   return fmt::format(
       "# {0}\n\nAn Arduino library, made by `deuteron` {1}{2}. Put this folder into `libraries/` "
       "of your sketchbook; the example is in the "
-      "menu File, Examples, {0}.\n\n{3}\nBytes. A board with another core stops with `made for`, "
+      "menu File, Examples, {0}.\n\n{3}\nSizes in bytes. A board with another core stops with "
+      "`made for`, "
       "and what was expected. The kernels are "
       "C++17: a board package with an older standard (`compiler.cpp.flags`) warns. Before you "
       "publish it, fill in author, maintainer and "

@@ -83,7 +83,7 @@ std::string pdsc(const COutput& o, const PackageFiles& sources) {
 std::string pack_readme(const COutput& o) {
   const std::string& name = o.programs.front().name;
   return fmt::format(
-      "# {0}\n\nA CMSIS-Pack, made by `deuteron` {1}{2}.\n\n{3}\nBytes. `cpackget add "
+      "# {0}\n\nA CMSIS-Pack, made by `deuteron` {1}{2}.\n\n{3}\nSizes in bytes. `cpackget add "
       "{4}.{0}.pdsc` adds the folder as it stands. "
       "`deuteron firmware --as cmsis-pack -o {4}.{0}.{1}.pack` makes one file of it, which can be "
       "handed on. In a "

@@ -92,7 +92,8 @@ std::string readme(const COutput& o, const std::set<std::string>& sources) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n", p.name, c_comment(p.from), p.calls.size(),
                         p.constants.size(), p.arena_bytes);
   text += fmt::format(
-      "\nBytes. Beside the arena there is no RAM but the stack. Models may share one arena that is "
+      "\nSizes in bytes. Beside the arena there is no RAM but the stack. Models may share one "
+      "arena that is "
       "as large as the largest needs, unless "
       "they have `NAME_reset_state`, and they share the kernels.\n\n```c\n#include "
       "\"{0}.h\"\n_Alignas(16) static uint8_t "

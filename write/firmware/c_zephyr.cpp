@@ -135,9 +135,10 @@ std::string zephyr_readme(const COutput& o) {
       "# {0}\n\nA Zephyr module, made by `deuteron` {1}{2}. Name this folder in your manifest, in "
       "`ZEPHYR_EXTRA_MODULES` or with `-D`, and "
       "set "
-      "`CONFIG_{3}=y`.\n\n{4}\nBytes. The sample:\n\n```sh\nwest build -b BOARD "
-      "samples/{0}\n```\n\nA board with another core has no such "
-      "option. The kernels are C++17, whatever `CONFIG_STD_CPP*` says. A run takes several "
+      "`CONFIG_{3}=y`.\n\n{4}\nSizes in bytes. Build the sample:\n\n```sh\nwest build -b BOARD "
+      "samples/{0}\n```\n\nIf `CONFIG_{3}` does not exist, your board has another core than "
+      "this module was made for. The kernels are C++17, whatever `CONFIG_STD_CPP*` says. A run "
+      "takes several "
       "kilobytes of its thread's stack: the sample has "
       "{5}.\n",
       name, o.version,
