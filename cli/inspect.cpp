@@ -14,6 +14,7 @@
 #include "cli/output_paths.h"
 #include "cli/program_file.h"
 #include "cli/trust.h"
+#include "explain/inspect/page.h"
 #include "explain/report/program_map.h"
 #include "explain/traces/read_etdump.h"
 #include "explain/traces/read_etrecord.h"
@@ -321,6 +322,9 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   }
   text += "operators:\n" + lines_of_counts(counts);
   tell_calls(s, called, record, text, json["calls"]);
+  if (!o.html.empty() &&
+      !write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics))
+    return finish(o.json, diagnostics, {}, "");
   tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);
 }
@@ -432,15 +436,24 @@ FileKind kind_of(const std::string& file, const std::vector<std::byte>& bytes) {
 
 // What is asked of another kind of file than this is.
 bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnostics) {
+  const bool has_record = !o.etrecord.empty();
   for (const auto& [option, value] : {std::pair("--etrecord", &o.etrecord),
                                       {"--csv", &o.csv},
                                       {"--trace", &o.trace},
                                       {"--html", &o.html},
                                       {"--baseline", &o.baseline}})
     if (!value->empty() && kind != FileKind::trace &&
-        (kind != FileKind::program || value != &o.etrecord)) {
-      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option),
-                        "inspect.kind", "write one: deuteron run --profile FILE");
+        !(kind == FileKind::program &&
+          (value == &o.etrecord || (value == &o.html && has_record)))) {
+      const bool wants_record = kind == FileKind::program && value == &o.html;
+      diagnostics.error(
+          o.file,
+          wants_record ? std::string("a program's page needs the record that was written with it")
+                       : fmt::format("is no ETDump trace, which {} needs", option),
+          "inspect.kind",
+          wants_record       ? "give --etrecord FILE, which deuteron compile --etrecord wrote"
+          : value == &o.html ? "deuteron analyze MODEL --target T --html FILE draws a model"
+                             : "write one: deuteron profile PROGRAM --input F -o FILE");
       return true;
     }
   if (o.target.empty() || kind == FileKind::program) return false;
@@ -518,9 +531,10 @@ void add_inspect(CommandLine& line) {
        "operators");
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
-  file(
-      "--html", o->html,
-      "of a trace: write one page with timeline, graph, memory and tables, which needs no network");
+  file("--html", o->html,
+       "of a trace, or of a program with --etrecord: write one page with graph, memory and tables "
+       "(of "
+       "a trace the timeline too), which needs no network");
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord,
        "the record of the earlier one; default: --etrecord, where both are of one program");

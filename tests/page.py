@@ -207,7 +207,9 @@ def main():
         deuteron("profile", at("m.pte"), "--input", inputs, "-o", at("m.etdp"))
         deuteron("inspect", at("m.etdp"), "--etrecord", at("m.etrecord"), "--baseline", at("m.etdp"), "--html", at("trace.html"))
         deuteron("inspect", at("m.etdp"), "--html", at("names.html"))
-        pages = ["report", "trace", "names"]
+        deuteron("inspect", at("m.pte"), "--etrecord", at("m.etrecord"), "--html", at("program.html"))
+        equal(data_of(at("program.html"))["operators"], data_of(at("trace.html"))["operators"], "operators of a program's page")
+        pages = ["report", "trace", "names", "program"]
         large = os.path.join(shared, "fixtures/models/mobilenet_v3_small/float.pt2")
         if os.path.exists(large):
             deuteron("analyze", large, "--target", "imxrt700cm", "--html", at("large.html"))
