@@ -569,6 +569,35 @@ TEST_F(Cli, OneSampleAndSeriesGiveTheSameNumbers) {
   EXPECT_EQ(read_array("one/output0.npy").bytes, read_array("raw/output0.npy").bytes);
 }
 
+TEST_F(Cli, SmallOutputsOfOneSampleArePrinted) {
+  const std::string p = program();
+  const auto out_of = [&](const std::string& input) {
+    return run({"run", p, "--input", input, "--output-dir", path("out")}).out;
+  };
+  const std::string one = out_of(put_floats("one.npy", {1, 1, 8, 8}));
+  const Array scores = read_array("out/output0.npy");
+  i64 largest = 0;
+  for (i64 i = 1; i < scores.elements(); ++i)
+    if (element_as_double(scores, i) > element_as_double(scores, largest)) largest = i;
+  EXPECT_THAT(one, AllOf(HasSubstr("output0: "),
+                         HasSubstr("; largest at " + std::to_string(largest) + "\n")));
+  EXPECT_THAT(out_of(put_floats("two.npy", {2, 1, 8, 8})), Not(HasSubstr("output0: ")));
+}
+
+TEST_F(Cli, TheSummaryIsAsLongAsAskedFor) {
+  const auto compiled = [&](const std::string& letter) {
+    std::vector<std::string> words = {"compile",    kModel,       "--target",    "cortex-m55",
+                                      "--observer", "histogram",  "--calibrate", kCalibrate,
+                                      "-o",         path("m.pte")};
+    if (!letter.empty()) words.push_back(letter);
+    return run(words).out;
+  };
+  EXPECT_EQ(compiled("-q"), "");
+  EXPECT_THAT(compiled(""), AllOf(HasSubstr("accuracy"), Not(HasSubstr("at the peak"))));
+  EXPECT_THAT(compiled("-v"), AllOf(HasSubstr("accuracy"), HasSubstr("at the peak")));
+  refused(2, {"targets", "-v", "-q"}, "opposites");
+}
+
 TEST_F(Cli, RunRefusesWrongInputs) {
   const std::string p = program();
   const std::string good = put_floats("good.npy", {1, 1, 8, 8});

@@ -162,6 +162,8 @@ Verb CommandLine::add(const char* name, const char* what, const char* example,
         .value("BYTES")
         .positive();
     added.group("Options");
+    verb->add_flag("-v", verbose_);  // help_text() says what they do
+    verb->add_flag("-q", quiet_);
   }
   return added;
 }
@@ -276,6 +278,9 @@ int CommandLine::run(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --version
     return refuse_usage(complaint(e) + hint_of(argc, argv));
   }
+  if (verbose_ && quiet_) return refuse_usage("-v and -q are opposites: give one");
+  if (verbose_) set_verbosity(Verbosity::verbose);
+  if (quiet_) set_verbosity(Verbosity::quiet);
   if (max_memory_ > 0) limit_memory_(max_memory_);
   return chosen_();
 }

@@ -92,7 +92,8 @@ struct VerbFacts {
 class CommandLine {
  public:
   // `limit_memory` is called with the bytes of --max-memory before a verb runs. Without it no verb
-  // has that option: a process that lives on cannot take its limit back.
+  // has that option, nor -v and -q: a process that lives on cannot take its limit back, and prints
+  // nothing.
   explicit CommandLine(std::function<void(size_t)> limit_memory = nullptr);
   ~CommandLine();
   // `run` answers the exit code; it is called when the user has named the verb.
@@ -110,6 +111,7 @@ class CommandLine {
   std::function<int()> chosen_;
   std::function<void(size_t)> limit_memory_;
   size_t max_memory_ = 0;  // 0: as much as there is
+  bool verbose_ = false, quiet_ = false;
 };
 
 // Adds `verb` with options of type T, which live as long as the command line.

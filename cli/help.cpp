@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kColumns = 100, kTextColumn = 30;
 constexpr std::string_view kWhat = "Compiles trained networks to int8 for microcontrollers.";
+constexpr std::string_view kVerbosity =
+    "With -v a verb says more, where there is more; with -q only warnings and errors.";
 constexpr std::string_view kExitCodes =
     "Exit codes: 0 done, 1 a fault of the input, 2 wrong usage, 3 a fault of deuteron.";
 
@@ -76,7 +78,7 @@ std::vector<std::string> names_of(std::span<const VerbFacts> verbs) {
 }
 
 std::vector<std::string> spellings_of(const VerbFacts& verb) {
-  std::vector<std::string> all{"--help"};
+  std::vector<std::string> all{"--help", "-v", "-q"};
   for (const OptionFacts& o : verb.options) {
     if (!o.is_placed) all.push_back(o.name);
     if (!o.letter.empty()) all.push_back(o.letter);
@@ -168,15 +170,15 @@ std::string help_text(const VerbFacts& verb) {
     for (const OptionFacts& o : verb.options)
       if (!o.is_placed && o.group == title) text += entry(spelled(o), o.help, kTextColumn);
   }
-  return text + "\nExample:\n  " + verb.example + "\n";
+  return text + "\n" + wrapped(kVerbosity, 0, 0) + "\n\nExample:\n  " + verb.example + "\n";
 }
 
 std::string help_text(std::span<const VerbFacts> verbs) {
   std::string text = fmt::format("{}\n\nUsage: deuteron VERB [options]\n\n", kWhat);
   for (const VerbFacts& v : verbs) text += entry(v.name, v.what, 15);
   return text +
-         fmt::format("\n`deuteron help VERB` explains a verb's options, with an example. {}\n",
-                     kExitCodes);
+         fmt::format("\n`deuteron help VERB` explains a verb's options, with an example. {}\n{}\n",
+                     kVerbosity, kExitCodes);
 }
 
 std::string completions(std::string_view shell, std::span<const VerbFacts> verbs) {
@@ -197,6 +199,7 @@ std::string manual_page(std::span<const VerbFacts> verbs) {
       text += fmt::format(".TP\n.B {}\n{}\n", as_roff(spelled(o)), as_roff(o.help));
     text += fmt::format(".PP\nExample: {}\n", as_roff(v.example));
   }
+  text += ".SH VERBOSITY\n" + as_roff(kVerbosity) + "\n";
   return text + ".SH EXIT STATUS\n" + as_roff(kExitCodes) + "\n";
 }
 

@@ -14,7 +14,7 @@ namespace deuteron {
 
 ModelReport report_model(const ModelOptions& o, const CompiledModel& m,
                          const std::string& written_to, Diagnostics& diagnostics) {
-  ReportFacts facts{o.model, &m.target, std::nullopt, 0};
+  ReportFacts facts{o.model, &m.target, std::nullopt, 0, verbosity() == Verbosity::verbose};
   // not where the pass that keeps it was left out
   const bool has_reference = !m.compilation.reference.outputs.empty();
   if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out &&

@@ -24,6 +24,7 @@ double wall_clock() {
 }
 
 double g_start_of_main = 0, g_before_main = 0;
+Verbosity g_verbosity = Verbosity::normal;
 thread_local VerbEnd* t_end = nullptr;
 thread_local double t_start_of_verb = 0;
 
@@ -76,6 +77,9 @@ double seconds_of_process() {
   return t_end ? wall_clock() - t_start_of_verb : g_before_main + wall_clock() - g_start_of_main;
 }
 
+void set_verbosity(Verbosity verbosity) { g_verbosity = verbosity; }
+Verbosity verbosity() { return g_verbosity; }
+
 int refuse_usage(const std::string& text) {
   if (t_end) t_end->usage = text;
   else std::fprintf(stderr, "deuteron: error: %s\n    --help explains the options\n", text.c_str());
@@ -110,7 +114,7 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
   const bool in_colours = has_colours();
   for (const Diagnostic& d : diagnostics.list())
     std::fprintf(stderr, "%s\n", (in_colours ? coloured(d) : format_diagnostic(d)).c_str());
-  if (code == kDone) {
+  if (code == kDone && g_verbosity != Verbosity::quiet) {
     const std::string text = printable(summary, Lines::kept);
     std::fwrite(text.data(), 1, text.size(), json_path == "-" ? stderr : stdout);
   }

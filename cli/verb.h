@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the verbs of the command line share: how they are registered, and how each of them ends.
 #pragma once
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ void add_report_bug(CommandLine& line);
 void add_help(CommandLine& line);  // help, version, completions, man
 
 inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
+
+// How much a verb prints: -q leaves the summary out, -v adds what is seldom needed. Of the process,
+// as the terminal that it writes to.
+enum class Verbosity : uint8_t { quiet, normal, verbose };
+void set_verbosity(Verbosity verbosity);
+Verbosity verbosity();
 
 // Ends a verb: diagnostics to standard error; without errors the summary to standard output;
 // `result` with the diagnostics and the exit code to `json_path` ("": nowhere; "-": standard

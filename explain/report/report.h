@@ -15,6 +15,7 @@ struct ReportFacts {
   const Target* target = nullptr;
   std::optional<Accuracy> accuracy;  // none: nothing to measure with, or not asked for
   double seconds = 0;
+  bool verbose = false;  // the summary has every line, not only what decides
 };
 
 // One object, valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as a short text for people: a line for each subject.
+// The report as a short text for people: a line for each subject. What decides comes first; what is
+// seldom needed comes with -v.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "compile/compilation.h"
@@ -64,26 +66,19 @@ class Summary {
     text_ = fmt::format("{} for {}\n", f_.model, f_.target ? f_.target->name : "?");
     if (const auto worst = f_.accuracy ? worst_part(f_.accuracy->outputs) : std::nullopt)
       line("worst output", fmt::format("{}: {}", name_of(*worst), text_of(*worst)));
-    // What decides comes first: time, memory, accuracy.
-    cycles();
+    time();
     ram();
-    peak();
+    if (f_.verbose) peak();
     flash();
     line("accuracy", accuracy_text());
     on_new_data();
     operators();
-    kernels();
-    npu();
-    crossings();
     kept_on_cpu();
-    choice();
-    firmware();
-    placement();
-    order_and_bands();
-    multiply_adds();
-    quantization();
+    if (f_.verbose) details();
+    row_bands();
     if (c_.quantization.precision) precision(*c_.quantization.precision);
     int4_weights();
+    firmware();
     line("compiled", fmt::format("in {:.2f} s", f_.seconds));
     return std::move(text_);
   }
@@ -91,6 +86,17 @@ class Summary {
  private:
   void line(std::string_view label, const std::string& what) {
     text_ += fmt::format("  {:<14} {}\n", label, what);
+  }
+
+  void details() {
+    kernels();
+    npu();
+    crossings();
+    choice();
+    placement();
+    order();
+    multiply_adds();
+    quantization();
   }
 
   void on_new_data() {
@@ -191,20 +197,26 @@ class Summary {
 
   void kept_on_cpu() {
     if (!f_.target || !f_.target->npu) return;
-    for (const OperatorReport& o : r_.operators)
-      if (o.placement == Placement::cortex_m && o.op != "cortex_m::quantize_per_tensor" &&
-          o.op != "cortex_m::dequantize_per_tensor")
-        line("", fmt::format("CPU: {} `{}`: {}", o.op, o.name, o.reason));
+    constexpr int kShown = 4;
+    int shown = 0, more = 0;
+    for (const OperatorReport& o : r_.operators) {
+      if (o.placement != Placement::cortex_m || o.op == "cortex_m::quantize_per_tensor" ||
+          o.op == "cortex_m::dequantize_per_tensor")
+        continue;
+      if (shown == kShown && !f_.verbose) ++more;
+      else ++shown, line("", fmt::format("CPU: {} `{}`: {}", o.op, o.name, o.reason));
+    }
+    if (more > 0) line("", fmt::format("CPU: {} more", more));
   }
 
-  void cycles() {
+  void time() {
     const ProgramCost& cost = r_.cost;
     if (cost.total() <= 0 || cost.not_known > 0) return;
     const std::string cpu = fmt::format("{} ({})", grouped(cost.cpu), cost.kind_of_cpu);
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
     const std::string time =
         clock > 0
-            ? fmt::format(", {:.3f} ms at {} MHz",
+            ? fmt::format("{:.3f} ms at {} MHz; cycles: ",
                           1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock),
                           clock / 1000000)
             : "";
@@ -222,7 +234,7 @@ class Summary {
                       : std::string(),
                   grouped(cost.crossing))
             : "";
-    line("cycles", npu + cpu + wait + sum + time);
+    line(clock > 0 ? "time" : "cycles", time + npu + cpu + wait + sum);
   }
 
   void choice() {
@@ -316,7 +328,8 @@ class Summary {
     if (c_.plan.placement.buffers.empty())
       line("RAM",
            fmt::format(
-               "{} bytes for tensors ({}{}), scratch {} of it", grouped(c_.plan.bytes), proof,
+               "{} bytes{} for tensors ({}{}), scratch {} of it", grouped(c_.plan.bytes),
+               of_memory(&MemoryRegion::is_planned), proof,
                c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound),
                grouped(c_.plan.scratch_bytes)));
     if (!c_.graph.states.empty()) {
@@ -336,11 +349,14 @@ class Summary {
                                  grouped(s.least_state_bytes)));
   }
 
-  void order_and_bands() {
+  void order() {
     if (const CallOrder& o = c_.call_order; o.moved > 0)
       line("order", fmt::format("{} moved, not as the model has them: {} bytes instead of {}",
                                 counted(o.moved, "operator"), grouped(o.bytes_after),
                                 grouped(o.bytes_before)));
+  }
+
+  void row_bands() {
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
            fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls{}, "
@@ -389,12 +405,21 @@ class Summary {
                                : fmt::format("{} relus whose units were put in order", u.values)));
   }
 
+  // " of 131 072": what the target has in its only memory of that kind; "": not one, or no limit.
+  std::string of_memory(const std::function<bool(const MemoryRegion&)>& is_kind) const {
+    if (!f_.target || std::ranges::count_if(f_.target->memories, is_kind) != 1) return "";
+    const i64 bytes = std::ranges::find_if(f_.target->memories, is_kind)->bytes;
+    return bytes > 0 ? " of " + grouped(bytes) : "";
+  }
+
   void flash() {
     const std::string npu =
         c_.parts.delegates > 0 ? fmt::format("NPU {}, ", grouped(c_.parts.delegates)) : "";
-    line("flash", fmt::format("{} bytes: constants {}, {}program {}, padding {}",
-                              grouped(static_cast<i64>(c_.pte.size())), grouped(c_.parts.constants),
-                              npu, grouped(c_.parts.program), grouped(c_.parts.padding)));
+    line("flash", fmt::format("{} bytes{}: constants {}, {}program {}, padding {}",
+                              grouped(static_cast<i64>(c_.pte.size())),
+                              of_memory([](const MemoryRegion& m) { return m.is_flash; }),
+                              grouped(c_.parts.constants), npu, grouped(c_.parts.program),
+                              grouped(c_.parts.padding)));
   }
 
   void quantization() {

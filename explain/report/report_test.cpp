@@ -119,9 +119,6 @@ TEST(Report, SummaryIsForPeople) {
                      {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
       "net.pt2 for cortex-m4\n"
       "  RAM            560 bytes for tensors (optimal), scratch 112 of it\n"
-      "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): "
-      "`image` 210, `quantized_add` 210, "
-      "`quantized_add.1` 100\n"
       "  flash          " +
           grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
           grouped(static_cast<i64>(small().pte.size())) +
@@ -131,8 +128,35 @@ TEST(Report, SummaryIsForPeople) {
           "  operators      1 on the CPU in int8, 1 on portable kernels; 1 folded away\n"
           "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
           "  runs on        Deuteron's runtime or stock ExecuTorch\n"
-          "  multiply-adds  1234.6 k\n"
           "  compiled       in 0.13 s\n");
+}
+
+TEST(Report, TheLongSummaryHasWhatIsSeldomNeeded) {
+  const std::string text =
+      report_summary(small(), small_program(), {"net.pt2", nullptr, std::nullopt, 0, true});
+  EXPECT_THAT(
+      text,
+      testing::HasSubstr(
+          "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op "
+          "0): `image` 210, `quantized_add` 210, `quantized_add.1` 100\n"));
+  EXPECT_THAT(text, testing::HasSubstr("  multiply-adds  1234.6 k\n"));
+}
+
+TEST(Report, SaysWhatTheTargetHas) {
+  Target target;
+  target.memories = {{.name = "sram", .bytes = 4096, .holds = {"activations"}, .reach = {"cpu"}},
+                     {.name = "flash",
+                      .bytes = 65536,
+                      .holds = {"constants"},
+                      .reach = {"cpu"},
+                      .is_flash = true}};
+  const auto summary = [&] {
+    return report_summary(small(), small_program(), {"net.pt2", &target, std::nullopt, 0});
+  };
+  EXPECT_THAT(summary(), testing::HasSubstr("560 bytes of 4 096 for tensors"));
+  EXPECT_THAT(summary(), testing::HasSubstr(" bytes of 65 536: constants 0"));
+  target.memories[0].bytes = 0;  // as large as need be
+  EXPECT_THAT(summary(), testing::HasSubstr("560 bytes for tensors"));
 }
 
 TEST(Report, NumbersAreGrouped) {
