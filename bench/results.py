@@ -8,6 +8,7 @@ error, and then nothing is written. --only runs the sections whose title contain
 other sections. The exit code is 1 when a measurement failed or missed a bar. Needs ../shared, and build/venv for what compares with PyTorch and ExecuTorch.
 """
 import argparse
+import functools
 import pathlib
 import re
 import subprocess
@@ -22,7 +23,7 @@ PAGE = ROOT / "docs" / "results.md"
 PYTHON = "build/venv/bin/python"
 HEAD = """# Results
 
-Every figure of this page was printed by the command above it; `./dev bench --write` runs them all and writes the page
+Every figure of this page was printed by the command at its head; `./dev bench --write` runs them all and writes the page
 whole. A `!` marks a bar that does not hold. The models are MLPerf Tiny's four, ExecuTorch's cifarnet and a digits
 network, all trained. Figures in brackets are those of the peer that the column names, or of a limit.
 
@@ -30,9 +31,11 @@ Instruction counts are exact counts under emulation: they repeat to the last dig
 one machine; compare them with each other only. An accuracy that is marked *in-sample* was measured on the samples that
 the ranges were chosen on; expect less on new data.
 """
-NOT_RUN = "<!-- not run: measures for minutes -->"  # tests/documents.py runs the other commands of the documents
-# quantize and dequantize of every network, and variants of a network that are wholly on the NPU, as it is itself
-LEFT_OUT = r"(?m)^( .*: beside what the NPU takes|\S+/(float_core|qdq_\w+)[.]pt2: 100[.]0 %.*)\n"
+# What a reader does not need: quantize and dequantize of every network, networks with nothing else left on the CPU, and
+# which of them have an operator that TFLite approximates; structure and sizes of networks with seeded weights;
+# which images the NPU and the CPU see differently.
+LEFT_OUT = [r"(?m)^ .*: beside what the NPU takes\n", r"(?m)^\S+[.]pt2: 100[.]0 %.*\n(?! )", r"(?m)^with operators that TFLite approximates.*\n",
+            r"(?m)^( +! .* image.*|      image .*)\n", r"(?m)^MobileNetV\S+, seeded: .*\n  .*\n"]
 # Title, what the reader should know, the command, and whether it prints Markdown (else it is shown as it is).
 SECTIONS = [
     ("Six trained networks on Cortex-M", "SQNR is against the float model's outputs, in-sample. PT2E: torchao's quantizer with the same "
@@ -43,8 +46,7 @@ SECTIONS = [
      "which keep TFLite's two roundings. Then what resnet8 takes in firmware that loads it; bar: 2 048 bytes of stack to run.", ["python3", "bench/kernels.py"], True),
     ("Accuracy on other data", "Each third of eight random orders of the samples is held out once, two thirds calibrate. Signal to noise against the "
      "float model in dB. `estimate` is what `compile` says beforehand, `off` how far it is from the truth, with its standard error.", [PYTHON, "bench/held_out.py"], True),
-    ("MobileNet on a Cortex-M55", "V2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample). V2 and "
-     "V3 with seeded weights show structure and sizes.", [PYTHON, "bench/mobilenet.py"], False),
+    ("MobileNet on a Cortex-M55", "MobileNetV2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample).", [PYTHON, "bench/mobilenet.py"], False),
     ("Least RAM", "`--max-ram least`: planned RAM with int8 inputs and outputs on a Cortex-M55, against the plan without bands of rows, and "
      "what it costs. Instructions are those of the emulated board (memory-planner.md).", ["python3", "bench/least_ram.py"], True),
     ("Noise of lowering", "ExecuTorch's own quantizer quantizes each model; its passes and ours make programs of the same quantized graph. "
@@ -57,12 +59,10 @@ SECTIONS = [
      "interpreter runs every partition of the fixtures and gives the machine model's bits. Where TFLite approximates a function, that "
      "operator alone may be one step off; whatever reads its result is compared exactly.",
      [PYTHON, "tests/stock/neutron_partitions.py", "build/deuteron", "build/neutron_runner", "../shared"], False),
-    ("Placement on the i.MX RT700", "Quantized models; the multiply-adds on the NPU, what is left on the CPU but quantize and dequantize at the ends, and why.",
+    ("Placement on the i.MX RT700", "The models of which something but quantize and dequantize at the ends is left on the CPU, and why; all others are wholly on the NPU.",
      ["python3", "tests/neutron_programs.py", "build/deuteron", "../shared"], False),
     ("Accuracy on the i.MX RT700", "719 real test images that no calibration has seen; one image is 0.139 points.",
      ["python3", "tests/neutron_accuracy.py", "build/deuteron", ".", "../shared"], False),
-    ("Networks divided between NPU and CPU", "Each operator is kept off the NPU in turn, then seeded random subsets. The bits are the same "
-     "in every way.", ["python3", "tests/neutron_splits.py", "build/deuteron", "../shared"], False),
 ]
 
 
@@ -74,9 +74,9 @@ def measure(title, text, command, is_markdown):
     print(done.stdout, flush=True)
     if done.returncode not in (0, 1) or not done.stdout.strip() or "Traceback (most recent call last)" in done.stderr:
         sys.exit(f"{shown}: exit status {done.returncode}\n{done.stderr}")
-    shown_lines = re.sub(LEFT_OUT, "", done.stdout).strip()
+    shown_lines = functools.reduce(lambda text, lines: re.sub(lines, "", text), LEFT_OUT, done.stdout).strip()
     body = shown_lines if is_markdown else f"```\n{shown_lines}\n```"
-    page = f"\n## {title}\n\n<!-- figures: {shown} -->\n\n{textwrap.fill(text, 118)}\n\n{NOT_RUN}\n```\n{shown}\n```\n\n{body}\n"
+    page = f"\n## {title}\n\n<!-- figures: {shown} -->\n\n`{shown}`\n\n{textwrap.fill(text, 118)}\n\n{body}\n"
     return page, done.returncode == 0
 
 
