@@ -163,7 +163,7 @@ FORM = re.compile(r"^static bool (\w+)\(\s*const \w+&(?: \w+)?,\s+FormBuilder& b
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.
 NO_DIAGNOSTIC = re.compile(r"^(aten|ai|com|higher_order|quantized_decomposed|dim_order_ops|torch|stem|backbone|nets?|random|c0|x|m|a)\.|^deuteron\.operator\.|^(cortex_m|int16)\.(minimum|maximum)$|"
-                           r"\.(pt2|pt|npy|npz|h|cpp|c|tflite|onnx|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf|sel|properties|conf|yml)$")
+                           r"\.(pt2|pt|pte|npy|npz|h|cpp|c|tflite|onnx|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf|sel|properties|conf|yml)$")
 
 
 def rewrite_rules(texts):
