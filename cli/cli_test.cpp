@@ -430,7 +430,7 @@ TEST_F(Cli, ExplainAndPrefer) {
            "--prefer", "fastest"},
           "has the NPU alone");
   const Ended fast = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate,
-                          kObserver, kPlain, "--prefer", "fastest", "--explain", "0"});
+                          kObserver, kPlain, "--prefer", "fastest", "--explain", "0", "-v"});
   ASSERT_EQ(fast.code, 0) << fast.err;
   EXPECT_THAT(fast.out, AllOf(HasSubstr("--prefer fastest: "), HasSubstr("programs compared"),
                               HasSubstr("source op 0")));
