@@ -308,8 +308,9 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
   for (const auto& [which, power] : kEqualizations) {
     if (!plain.options.equalize || !yardstick.has_time_to_observe_and_score()) break;
     QuantizationCandidate c = plain;
-    const auto change = [&](Graph& g, const std::vector<Observation>& seen) {
-      return equalize_channels(g, seen, which, power);
+    const auto change = [&, of = which, by = power](Graph& g,
+                                                    const std::vector<Observation>& seen) {
+      return equalize_channels(g, seen, of, by);
     };
     if (c.change(change) == 0) continue;
     c.risk = kChance;
