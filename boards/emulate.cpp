@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
-#include <ranges>
+#include <sstream>
 
 #include "boards/board.h"
 #include "boards/job_bytes.h"
@@ -37,8 +37,8 @@ std::vector<std::string> emulator_command(const Board& board, const EmulateOptio
                                           bool sandbox) {
   std::vector<std::string> command = {options.qemu.empty() ? std::string(board.cores.emulator)
                                                            : options.qemu};
-  for (const auto word : std::views::split(board.machine, ' '))
-    command.emplace_back(word.begin(), word.end());
+  std::istringstream words{std::string(board.machine)};
+  for (std::string word; words >> word;) command.push_back(word);
   command.insert(
       command.end(),
       {"-kernel", "/proc/self/fd/3", "-icount", "shift=0,sleep=off", "-nodefaults",
