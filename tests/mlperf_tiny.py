@@ -4,7 +4,9 @@
 
     mlperf_tiny.py DEUTERON FIXTURES
 
-Protocol: mlcommons/tiny 1afd2c9, benchmark/runner/device_under_test.py. Standard library only."""
+Protocol: mlcommons/tiny 1afd2c9, benchmark/runner/device_under_test.py. Standard library only.
+
+Run by hand: beside other work QEMU's UART may stop for good, and the test with it, so it is none of `./dev test`."""
 import os
 import pathlib
 import re
@@ -61,8 +63,8 @@ target_link_libraries(board mlperf_tiny)
 """
 
 
-def run(*command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=where, timeout=600)
+def run(*command, environment=None):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=where, timeout=600, env=environment)
     if done.returncode:
         sys.exit(f"FAILED {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}kept: {where}")
     return done.stdout + done.stderr
@@ -100,17 +102,10 @@ class Device:
         self.process = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an386", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
                                          "-serial", "pty", "-S", "-qmp", "stdio", "-kernel", str(image)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        device = None
-        while line := self.process.stdout.readline():
-            if "redirected to" in line:
-                device = line.split("redirected to ")[1].split()[0]
-            if device and "QMP" in line:
-                break
-        self.port = os.open(device, os.O_RDWR | os.O_NOCTTY)
+        self.port = os.open(checks.device_of(self.process), os.O_RDWR | os.O_NOCTTY)
         tty.setraw(self.port)
         self.text = ""
-        self.process.stdin.write('{"execute": "qmp_capabilities"}\n{"execute": "cont"}\n')
-        self.process.stdin.flush()
+        checks.keep_awake(self.process)
 
     def __enter__(self):
         return self
@@ -119,13 +114,6 @@ class Device:
         os.close(self.port)
         self.process.kill()
         self.process.wait()
-
-    def greeting(self):
-        """QEMU's main loop sleeps on without looking at a UART that has been opened since; any command wakes it."""
-        answer = self.until_ready()
-        self.process.stdin.write('{"execute": "query-status"}\n')
-        self.process.stdin.flush()
-        return answer
 
     def until_ready(self, seconds=60):
         end = time.monotonic() + seconds
@@ -147,8 +135,10 @@ def build(name, program):
     for file, text in (("board.c", BOARD), ("layout.ld", LAYOUT), ("CMakeLists.txt", LISTS)):
         (where / name / file).write_text(text)
     run("cmake", "-S", where / name, "-B", where / name / "build", "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
-        "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY")
-    run("cmake", "--build", where / name / "build")
+        "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+        *[f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache")])
+    same = {**os.environ, "CCACHE_BASEDIR": str(where / name), "CCACHE_NOHASHDIR": "1"}  # the projects have most files in common
+    run("cmake", "--build", where / name / "build", environment=same)
     return where / name / "build" / "board"
 
 
@@ -177,7 +167,7 @@ def runs(name, version, channels, to_bytes):
     run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", "-o", in_floats)
     inputs = sorted((MODELS / name / "inputs").iterdir())[:SAMPLES]
     with Device(build(name, program)) as device:
-        hello = device.greeting()
+        hello = device.until_ready()
         check(hello == ["m-timestamp-mode-performance", "m-init-done"], f"{name} says {hello}")
         named = device.ask("name")
         check(named == ["m-name-dut-[unspecified]"], f"{name}: name says {named}")

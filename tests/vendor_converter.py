@@ -142,7 +142,7 @@ def check_failures(where):
     ]
     for name, rule, text, options in failures:
         refused(name, rule, text, *compile_it, *options, NEUTRON_STAND_IN=name, NEUTRON_STAND_IN_OTHER=other)
-    result = done(*compile_it, "--profile", NEUTRON_STAND_IN="no-dump")
+    result = done(*compile_it, "--profile", "-v", NEUTRON_STAND_IN="no-dump")
     check("[neutron.dump.missing]" in result.stderr, f"no-dump: no warning: {result.stderr}")
     check("predicts none of them" in result.stdout, f"no-dump: counts the NPU's time as 0: {result.stdout}")
     refused("an option that it does not know", "neutron.external.failed", "Unknown option '--no-such-option'", *compile_it,

@@ -133,6 +133,7 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
     todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
   if (board.emulated) {
     todo.emplace_back("runtime/ports/sections.ld");
+    todo.emplace_back("runtime/ports/painted_stack.cpp");
     for (const char* file : {"start", "stamp"})
       todo.push_back(fmt::format("runtime/ports/{}/{}.cpp", board.cores, file));
     todo.push_back(

@@ -40,7 +40,7 @@ def imported():
     """Targets of all rows."""
     targets = set()
     for source in sorted((HERE.parent / "operators").glob("*.cpp")):
-        targets |= set(re.findall(r'^    \{"((?:aten|quantized_decomposed)\.[^"]+)",', source.read_text(), re.M))
+        targets |= set(re.findall(r'\{"((?:aten|quantized_decomposed)\.[^"]+)",', source.read_text()))
     return sorted(targets)
 
 

@@ -20,7 +20,7 @@ def imported():
     """Targets of all rows, and of the in-place forms that they stand for."""
     targets = set()
     for source in sorted((HERE.parent / "operators").glob("*.cpp")):
-        for target, rest in re.findall(r'^    \{"((?:aten|quantized_decomposed)\.[^"]+)",([^}]*)\},$', source.read_text(), re.M):
+        for target, rest in re.findall(r'\{"((?:aten|quantized_decomposed)\.[^"]+)",([^{}]*)\},', source.read_text()):
             targets.add(target)
             name, overload = target.rsplit(".", 1)
             if rest.split(",")[-1].strip() == "true" and not re.search(r"[^_]_$", name):
