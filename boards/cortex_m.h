@@ -21,6 +21,7 @@ struct Core {
   bool has_cycle_counter = false;  // its architecture has one; the chip may lack it
   bool is_known() const { return architecture != 0; }
 };
+inline constexpr uint32_t kCpuidAddress = 0xe000ed00;
 Core core_of(const CoreRegisters& registers);
 
 // The target of the boards (boards/boards.txt) whose runner this core can run for a program of

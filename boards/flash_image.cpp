@@ -17,7 +17,6 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kIdentity = 0xe000ed00;  // CPUID
 constexpr int kProgramCounter = 15;
 // ldr r0, AIRCR; ldr r1, SYSRESETREQ with its key; str r1, [r0]; b .; the two words. The processor
 // asks for its reset itself: some servers write no registers of devices.
@@ -86,15 +85,11 @@ std::optional<Diagnostic> flash_image(std::string_view where, std::span<const Im
   ProbedMemory memory(gdb);
   bool done = gdb.connect(where.substr(4));
   if (done) gdb.command("reset halt");
-  const std::optional<uint32_t> cpuid = done ? gdb.read_word(kIdentity) : std::nullopt;
+  const std::optional<uint32_t> cpuid = done ? gdb.read_word(kCpuidAddress) : std::nullopt;
   const Core found = core_of({.cpuid = cpuid.value_or(0)});
   core = found.name;
   std::optional<Diagnostic> problem;
-  if (cpuid && !found.is_known())
-    problem = board_trouble(
-        where,
-        fmt::format("the processor is no Cortex-M that is known: its CPUID is {:#010x}", *cpuid),
-        "gdb.core", "is the chip unlocked, and does the server stop the right core?");
+  if (cpuid && !found.is_known()) problem = unknown_core(where, *cpuid);
   done = cpuid && !problem;
   for (const ImagePiece& piece : image) done = done && memory.put(piece.address, piece.bytes, true);
   if (const std::optional<GdbLine::Error> e = gdb.take_error(); e && !problem)

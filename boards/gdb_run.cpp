@@ -25,8 +25,8 @@ namespace {
 constexpr double kChipBaseSeconds = 30, kChipSecondsPerMultiplyAdd = 10e-6;
 constexpr double kLookSeconds = 2;  // so often a processor that is silent is looked at
 
-constexpr uint32_t kCpuid = 0xe000ed00, kIsar3 = 0xe000ed6c, kMvfr0 = 0xe000ef40,
-                   kMvfr1 = 0xe000ef44, kDemcr = 0xe000edfc, kDwtControl = 0xe0001000;
+constexpr uint32_t kIsar3 = 0xe000ed6c, kMvfr0 = 0xe000ef40, kMvfr1 = 0xe000ef44,
+                   kDemcr = 0xe000edfc, kDwtControl = 0xe0001000;
 constexpr int kAgent = 32;  // boards/agent/deuteron_agent.h
 constexpr int kR0 = 0, kR1 = 1, kSp = 13, kLr = 14, kPc = 15;
 constexpr uint32_t kThumb = 1u << 24, kExceptionNumber = 0x1ff;
@@ -65,10 +65,12 @@ class Session {
   }
 
  private:
-  bool trouble(std::string what, std::string rule, std::string fix = {}) {
-    if (!problem_)
-      problem_ = board_trouble(where_, std::move(what), std::move(rule), std::move(fix));
+  bool trouble(Diagnostic what) {
+    if (!problem_) problem_ = std::move(what);
     return false;
+  }
+  bool trouble(std::string what, std::string rule, std::string fix = {}) {
+    return trouble(board_trouble(where_, std::move(what), std::move(rule), std::move(fix)));
   }
   void describe_failure() {
     if (problem_) result.run.error = *problem_;
@@ -95,7 +97,7 @@ class Session {
 
   bool identify() {
     CoreRegisters r;
-    const std::optional<uint32_t> cpuid = gdb_.read_word(kCpuid);
+    const std::optional<uint32_t> cpuid = gdb_.read_word(kCpuidAddress);
     if (!cpuid) return false;
     r.cpuid = *cpuid;
     core_ = core_of(r);
@@ -107,10 +109,7 @@ class Session {
       core_ = core_of(r);
     }
     result.core = core_.name;
-    if (!core_.is_known())
-      return trouble(
-          fmt::format("the processor is no Cortex-M that is known: its CPUID is {:#010x}", r.cpuid),
-          "gdb.core", "is the chip unlocked, and does the server stop the right core?");
+    if (!core_.is_known()) return trouble(unknown_core(where_, r.cpuid));
     const std::string_view target = runner_for(core_, o_.isa);
     if (target.empty())
       return trouble(

@@ -231,6 +231,13 @@ Diagnostic no_board(std::string_view name) {
                        suggestion(name, names_of(emulated_boards())));
 }
 
+Diagnostic unknown_core(std::string_view board, uint32_t cpuid) {
+  return board_trouble(
+      board,
+      fmt::format("the processor is no Cortex-M that is known: its CPUID is {:#010x}", cpuid),
+      "gdb.core", "is the chip unlocked, and does the server stop the right core?");
+}
+
 bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
   if (!line.starts_with('@')) {
     if (line.find("has no peer") == line.npos &&

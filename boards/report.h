@@ -39,7 +39,8 @@ inline bool is_behind_probe(std::string_view board) {
 Diagnostic board_trouble(std::string_view board, std::string what, std::string rule,
                          std::string fix = {});
 
-Diagnostic no_board(std::string_view name);  // a name that no board has
+Diagnostic no_board(std::string_view name);                       // a name that no board has
+Diagnostic unknown_core(std::string_view board, uint32_t cpuid);  // core_of() does not know it
 
 // Names the function of the runner that an address lies in; "": none.
 using NameFunction = std::function<std::string(uint32_t)>;
