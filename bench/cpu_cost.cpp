@@ -73,7 +73,7 @@ static void measure(const std::string& model, const Target& target, const char* 
   for (const Node& node : c->graph.nodes) {
     if (!std::holds_alternative<KernelCall>(node.op)) continue;
     const CpuWork w = cpu_work(c->graph, node);
-    const std::vector<std::string> lines = cost_lines(c->graph, node);
+    const std::vector<std::string> lines = cost_lines(c->graph, node, w);
     const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
     fmt::print("{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
                w.operands, w.taps, w.constants, run.steps.at(0).at(k).instructions,

@@ -42,11 +42,8 @@ struct Measurement {
   std::vector<Diagnostic> left_out;  // networks that the chip has no room for
 };
 
-std::vector<float> made_up(const Type& type, std::mt19937& bits) {
-  std::vector<float> values(static_cast<size_t>(type.elements()));
-  for (float& v : values) v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
-  return values;
-}
+// From -1 to 1.
+float made_up(std::mt19937& bits) { return static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f; }
 
 // Null: with a diagnostic.
 std::optional<Compilation> compile_network(const CalibrationNetwork& network, const Target& target,
@@ -56,7 +53,8 @@ std::optional<Compilation> compile_network(const CalibrationNetwork& network, co
   std::mt19937 bits(7);
   Samples samples(2);
   for (auto& sample : samples)
-    for (const Port& port : graph->inputs) sample.push_back(made_up(graph->type(port.value), bits));
+    for (const Port& port : graph->inputs)
+      for (float& v : sample.emplace_back(graph->type(port.value).elements())) v = made_up(bits);
   CompileOptions options;
   options.packed_weights = !target.options.is_for_stock();
   options.packed_growth_percent = 1000;  // the calls are what counts
@@ -78,7 +76,7 @@ std::optional<BoardRun> time_calls(const Compilation& c, const CalibrateOptions&
       std::vector<uint8_t>& bytes = sample.emplace_back(c.graph.type(port.value).bytes());
       if (c.graph.type(port.value).dtype == DType::f32)
         for (size_t k = 0; k + 4 <= bytes.size(); k += 4) {
-          const float v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
+          const float v = made_up(bits);
           std::copy_n(reinterpret_cast<const uint8_t*>(&v), 4, bytes.begin() + k);
         }
       else
@@ -131,7 +129,8 @@ bool measure(const CalibrateOptions& o, const Target& target, Measurement& m,
     for (const Node& node : c->graph.nodes) {
       if (!std::holds_alternative<KernelCall>(node.op)) continue;
       const double cycles = static_cast<double>(there->run.steps.at(1).at(k++).instructions);
-      m.calls.push_back({cost_lines(c->graph, node), cpu_work(c->graph, node), cycles});
+      const CpuWork work = cpu_work(c->graph, node);
+      m.calls.push_back({cost_lines(c->graph, node, work), work, cycles});
       m.shapes.push_back("[" + to_text(c->graph.type(node.outputs[0]).shape) + "]");
     }
   }

@@ -86,9 +86,8 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
 }
 
 // Loops of its own that a kernel has for such a call, behind its name; "": none.
-static std::string variety_of(const Graph& g, const Node& node) {
+static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w) {
   const KernelCall& call = std::get<KernelCall>(node.op);
-  const CpuWork w = cpu_work(g, node);
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
   if (call.name.find("depthwise") != std::string::npos)
@@ -99,13 +98,13 @@ static std::string variety_of(const Graph& g, const Node& node) {
   return x.empty() || x.back() % 4 == 0 ? "" : "/odd";
 }
 
-std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
+std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuWork& work) {
   const std::string& name = std::get<KernelCall>(node.op).name;
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
-  const std::string variety = variety_of(g, node);
+  const std::string variety = variety_of(g, node, work);
   if (!variety.empty()) return {name + variety, name, "*"};
   return {name, "*"};
 }
@@ -136,7 +135,8 @@ std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWo
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
   const auto* call = call_of(node.op);
   if (!call || call->delegate) return std::nullopt;
-  return cpu_cycles(cost_lines(g, node), cpu_work(g, node), target);
+  const CpuWork work = cpu_work(g, node);
+  return cpu_cycles(cost_lines(g, node, work), work, target);
 }
 
 const char* kind_of_cpu_cycles(const Target& target) {

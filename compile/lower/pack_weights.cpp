@@ -95,7 +95,7 @@ struct Group {
 i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Target& target) {
   const Node& node = g.nodes[c.node];
   const CpuWork work = cpu_work(g, node);
-  const std::optional<i64> plain = cpu_cycles(cost_lines(g, node), work, target);
+  const std::optional<i64> plain = cpu_cycles(cost_lines(g, node, work), work, target);
   const std::optional<i64> packed = cpu_cycles(
       {c.lowered.call.name},
       cpu_work_instead(work, c.lowered, g.type(node.outputs[0]).shape, packed_bytes), target);
