@@ -2,8 +2,6 @@
 """Counts what a test checks and names what fails."""
 import shutil
 import sys
-import threading
-import time
 
 count = failed = 0
 
@@ -37,34 +35,3 @@ def leave(code, folder):
     else:
         print(f"kept: {folder}")
     sys.exit(code)
-
-
-def device_of(process):
-    """The terminal of QEMU's `-serial pty`, with `-qmp stdio`."""
-    device = None
-    for line in process.stdout:
-        if "redirected to" in line:
-            device = line.split("redirected to ")[1].split()[0]
-        if device and "QMP" in line:
-            return device
-    return None
-
-
-def keep_awake(process):
-    """Lets QEMU begin. Its main loop may sleep on without looking at a UART: a command on its stdin, twice a second, wakes it."""
-    def ask():
-        try:
-            process.stdin.write('{"execute": "qmp_capabilities"}\n{"execute": "cont"}\n')
-            while process.poll() is None:
-                process.stdin.write('{"execute": "query-status"}\n')
-                process.stdin.flush()
-                time.sleep(0.5)
-        except (OSError, ValueError):
-            pass  # it has ended
-
-    def drain():
-        for _ in process.stdout:
-            pass
-
-    for work in (ask, drain):
-        threading.Thread(target=work, daemon=True).start()

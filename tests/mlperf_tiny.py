@@ -102,10 +102,17 @@ class Device:
         self.process = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an386", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
                                          "-serial", "pty", "-S", "-qmp", "stdio", "-kernel", str(image)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.port = os.open(checks.device_of(self.process), os.O_RDWR | os.O_NOCTTY)
+        device = None
+        while line := self.process.stdout.readline():
+            if "redirected to" in line:
+                device = line.split("redirected to ")[1].split()[0]
+            if device and "QMP" in line:
+                break
+        self.port = os.open(device, os.O_RDWR | os.O_NOCTTY)
         tty.setraw(self.port)
         self.text = ""
-        checks.keep_awake(self.process)
+        self.process.stdin.write('{"execute": "qmp_capabilities"}\n{"execute": "cont"}\n')
+        self.process.stdin.flush()
 
     def __enter__(self):
         return self
@@ -114,6 +121,13 @@ class Device:
         os.close(self.port)
         self.process.kill()
         self.process.wait()
+
+    def greeting(self):
+        """QEMU's main loop sleeps on without looking at a UART that has been opened since; any command wakes it."""
+        answer = self.until_ready()
+        self.process.stdin.write('{"execute": "query-status"}\n')
+        self.process.stdin.flush()
+        return answer
 
     def until_ready(self, seconds=60):
         end = time.monotonic() + seconds
@@ -167,7 +181,7 @@ def runs(name, version, channels, to_bytes):
     run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", "-o", in_floats)
     inputs = sorted((MODELS / name / "inputs").iterdir())[:SAMPLES]
     with Device(build(name, program)) as device:
-        hello = device.until_ready()
+        hello = device.greeting()
         check(hello == ["m-timestamp-mode-performance", "m-init-done"], f"{name} says {hello}")
         named = device.ask("name")
         check(named == ["m-name-dut-[unspecified]"], f"{name}: name says {named}")
