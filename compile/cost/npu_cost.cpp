@@ -8,7 +8,7 @@
 
 namespace deuteron {
 
-std::optional<i64> npu_cycles(Graph body, const Npu& npu, bool fetch_constants_to_sram) {
+std::optional<NpuCost> npu_cost(Graph body, const Npu& npu, bool fetch_constants_to_sram) {
   neutron::to_neutron_forms(body, nullptr);
   neutron::ConvertOptions options;
   options.machine = npu.machine;
@@ -17,9 +17,9 @@ std::optional<i64> npu_cycles(Graph body, const Npu& npu, bool fetch_constants_t
   const std::optional<neutron::Converted> converted =
       neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
   if (!converted) return std::nullopt;
-  i64 cycles = 0;
-  for (const neutron::KernelUse& use : converted->kernels) cycles += use.cost.total();
-  return cycles;
+  NpuCost cost{0, converted->microcode_bytes + converted->weights_bytes};
+  for (const neutron::KernelUse& use : converted->kernels) cost.cycles += use.cost.total();
+  return cost;
 }
 
 }  // namespace deuteron

@@ -9,7 +9,11 @@ namespace deuteron {
 
 struct Npu;  // targets/target.h
 
-// Cycles of a whole partition; nothing when it cannot be converted.
-std::optional<i64> npu_cycles(Graph body, const Npu& npu, bool fetch_constants_to_sram);
+struct NpuCost {
+  i64 cycles = 0;
+  i64 bytes = 0;  // of microcode and weights, filled up to the machine's tiles
+};
+// Of a whole partition; nothing when it cannot be converted.
+std::optional<NpuCost> npu_cost(Graph body, const Npu& npu, bool fetch_constants_to_sram);
 
 }  // namespace deuteron

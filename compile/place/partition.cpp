@@ -238,8 +238,8 @@ class Partitioner {
   }
 
   // --prefer auto: a small part beside what the CPU computes stays there, too, where its call costs
-  // more than it saves. A large part is not asked: there an estimate that is a little off would
-  // cost more than it could gain.
+  // more than it saves, or less of the time than the machine's tiles add to the constants. A large
+  // part is not asked: there an estimate that is a little off would cost more than it could gain.
   bool undo_small_parts(const std::vector<NodeId>& part) {
     if (pass_.options.npu.prefer != "auto" || pass_.target.cpu_cost.empty() ||
         !pass_.target.has_backend("cortex_m"))
@@ -256,16 +256,37 @@ class Partitioner {
       for (const NodeId n : nodes) alone += std::max<i64>(costs_[n].cpu, 0);
       if (alone > most || std::ranges::none_of(nodes, [&](NodeId n) { return is_beside_cpu(n); }))
         continue;
-      const auto [sides, crossing] = part_costs(pass_, uses_, nodes);
-      const i64 npu = sides.npu + crossing + call / on_level[level_[root]];
-      if (sides.npu < 0 || sides.cpu < 0 || sides.cpu > std::min(npu, most)) continue;
+      const PartCosts cost = part_costs(pass_, uses_, nodes);
+      const i64 cpu = cost.sides.cpu;
+      const i64 npu = cost.sides.npu + cost.crossing + call / on_level[level_[root]];
+      if (cost.sides.npu < 0 || cpu < 0 || cpu > most) continue;
+      const i64 growth = cost.npu_bytes - cost.cpu_bytes;
+      if (cpu > npu && is_worth(growth, cpu - npu)) continue;
       undone = true;
-      for (const NodeId n : nodes)
-        keep_on_cpu(n, {"neutron.partition.small",
-                        "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
-                        std::to_string(npu), fmt::format("{} on the CPU", sides.cpu), false});
+      const NpuCheck slow{
+          "neutron.partition.small",
+          "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
+          std::to_string(npu), fmt::format("{} on the CPU", cpu), false};
+      const NpuCheck large{
+          "neutron.partition.bytes",
+          "bytes that its part takes on the NPU for less of the time (--prefer npu: all the same)",
+          std::to_string(cost.npu_bytes), fmt::format("{} on the CPU", cost.cpu_bytes), false};
+      for (const NodeId n : nodes) keep_on_cpu(n, cpu > npu ? large : slow);
     }
     return undone;
+  }
+
+  // Whether a part may take so many bytes more than its constants do on the CPU, where calls and
+  // kernels take bytes too: as many percent of all constants as it saves of the time, like packed
+  // weights (lower/pack_weights.cpp).
+  bool is_worth(i64 growth, i64 cycles_saved) const {
+    constexpr i64 kCallsAndKernels = 2048;
+    if (growth <= kCallsAndKernels) return true;
+    i64 cycles = 0;
+    for (size_t n = 0; n < g_.nodes.size(); ++n)
+      cycles += std::max<i64>(on_npu_[n] ? costs_[n].npu : costs_[n].cpu, 0);
+    return static_cast<double>(cycles_saved) * static_cast<double>(bytes_of_constants(g_)) >=
+           static_cast<double>(growth) * static_cast<double>(cycles);
   }
 
   struct Ports {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "compile/cost/crossing_cost.h"
 #include "compile/cost/npu_cost.h"
@@ -34,21 +36,34 @@ static Graph graph_of(const Graph& g, const Node& node) {
 // Packed weights may grow here: in the program other calls make room for those of a small one.
 constexpr i64 kAnyGrowthPercent = 1000;
 
-static i64 on_cpu(const PassContext& pass, Graph graph) {
+i64 bytes_of_constants(const Graph& g) {
+  std::set<ValueId> read;
+  for (const Node& node : g.nodes)
+    for (const ValueId v : node.inputs)
+      if (g.is_constant(v)) read.insert(v);
+  i64 bytes = 0;
+  for (const ValueId v : read) bytes += g.type(v).bytes();
+  return bytes;
+}
+
+// {cycles, or -1; bytes of constants}
+static std::pair<i64, i64> on_cpu(const PassContext& pass, Graph graph) {
   Trial trial(pass, std::move(graph));
   trial.rewrites_left = -1;  // --stop-after N is about the program
   trial.options.packed_growth_percent = kAnyGrowthPercent;
-  if (!trial.run("choose-kernels", "fit-scratch")) return -1;
+  if (!trial.run("choose-kernels", "fit-scratch")) return {-1, 0};
   const ProgramCost cost = program_cost(trial.graph, 0, pass.target);
-  return cost.not_known > 0 ? -1 : cost.cpu + cost.wait;
+  return {cost.not_known > 0 ? -1 : cost.cpu + cost.wait, bytes_of_constants(trial.graph)};
 }
 
 SideCosts side_costs(const PassContext& pass, const Node& node, bool takes) {
   SideCosts costs;
   Graph alone = graph_of(pass.graph, node);
   if (takes && pass.target.npu)
-    costs.npu = npu_cycles(alone, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
-  if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, std::move(alone));
+    costs.npu = npu_cost(alone, *pass.target.npu, pass.options.npu.fetch_constants)
+                    .value_or(NpuCost{-1, 0})
+                    .cycles;
+  if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, std::move(alone)).first;
   return costs;
 }
 
@@ -70,9 +85,11 @@ PartCosts part_costs(const PassContext& pass, const Uses& uses, std::span<const 
       if (uses.output_uses[v] > 0 || !std::ranges::all_of(uses.readers[v], is_inside))
         part.add_output(v), crosses(v);
   Graph graph = part.take();
-  costs.sides.npu =
-      npu_cycles(graph, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
-  if (!pass.target.cpu_cost.empty()) costs.sides.cpu = on_cpu(pass, std::move(graph));
+  const std::optional<NpuCost> npu =
+      npu_cost(graph, *pass.target.npu, pass.options.npu.fetch_constants);
+  if (npu) costs.sides.npu = npu->cycles, costs.npu_bytes = npu->bytes;
+  if (!pass.target.cpu_cost.empty())
+    std::tie(costs.sides.cpu, costs.cpu_bytes) = on_cpu(pass, std::move(graph));
   return costs;
 }
 

@@ -90,8 +90,10 @@ BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {
                          std::vector<Shape>(body.outputs.size())};
   const FormatConversion by = pass.options.npu.format_conversion;
   if (by == FormatConversion::npu) return moved;
-  const auto cycles_of = [&](const Graph& g) {
-    return npu_cycles(g, *pass.target.npu, pass.options.npu.fetch_constants);
+  const auto cycles_of = [&](const Graph& g) -> std::optional<i64> {
+    const auto cost = npu_cost(g, *pass.target.npu, pass.options.npu.fetch_constants);
+    if (!cost) return std::nullopt;
+    return cost->cycles;
   };
   std::optional<i64> npu;  // cycles of the body as it is; only where there is something to compare
   const auto consider = [&](const std::optional<AtPort>& t) {

@@ -39,7 +39,7 @@ TEST(Advice, HasARowForEveryRuleOfTheNpu) {
   ASSERT_GT(rules.size(), 60u);
   rules.insert({"neutron.exclude", "neutron.constant", "neutron.float", "neutron.partition.cost",
                 "neutron.partition.macs", "neutron.partition.empty", "neutron.partition.ports",
-                "neutron.partition.small"});
+                "neutron.partition.small", "neutron.partition.bytes"});
   std::set<std::string> without;
   for (const std::string& rule : rules)
     if (!npu_advice_for(rule)) without.insert(rule);
