@@ -17,7 +17,6 @@
 #include "compile/pass.h"
 #include "compile/place/choose_forms.h"
 #include "compile/place/choose_sides.h"
-#include "compile/place/mean_bias.h"
 #include "compile/place/npu_support.h"
 #include "compile/place/side_costs.h"
 #include "compile/place/subgraph.h"
@@ -25,6 +24,7 @@
 #include "ir/rewrite/view_rules.h"
 #include "ops/families.h"
 #include "ops/int16.h"
+#include "ops/reduce/rounding.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -87,18 +87,24 @@ class Partitioner {
     }
   }
 
-  // The NPU's rounding would cost more than 1 dB: 2.4 for a quarter of a step. The CPU rounds once.
+  // What the NPU's rounding may add to the noise of a sum, in dB: 1 dB at the outputs if three
+  // quarters of their noise are the sum's. The CPU rounds once.
+  static constexpr double kMostNoiseOfSums = 1.25;
   bool has_coarse_sums(const Node& node) const {
-    constexpr double kMost = 0.125;  // a power of two
     const bool has_choice =
         pass_.target.has_backend("cortex_m") && pass_.options.npu.prefer == "auto";
     return has_choice && !pass_.result.quantization.model_was_quantized &&
-           excess_of_sum(g_, node) > kMost;
+           noise_of_sums(node) > kMostNoiseOfSums;
+  }
+  double noise_of_sums(const Node& node) const {
+    const bool has_both = node.inputs.size() == 1 && node.outputs.size() == 1;
+    return has_both ? noise_of_excess_db(node.op, g_.type(node.inputs[0]), g_.type(node.outputs[0]))
+                    : 0;
   }
   NpuCheck coarse_sums(const Node& node) const {
     return {"neutron.partition.sums",
-            "steps by which the NPU's sums are too far from zero (--prefer npu takes it)",
-            fmt::format("{}", excess_of_sum(g_, node)), "0.125", false};
+            "dB that the NPU's rounding adds to the noise of its sums (--prefer npu takes it)",
+            fmt::format("{:.2f}", noise_of_sums(node)), fmt::format("{}", kMostNoiseOfSums), false};
   }
 
   // Why an operator is whole that the NPU could compute in parts.
