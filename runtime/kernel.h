@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel is to the runtime: a name, an argument list, a check at load and a function that
-// cannot fail. Shared by the loader, by every ops/<op>/bind.cpp and by the adapter that registers
+// cannot fail. Shared by the loader, by each bind.cpp of kernels/ and by the adapter that registers
 // our kernels in another runtime.
 #pragma once
 #include <cstddef>
@@ -147,20 +147,9 @@ struct Call {
   int64_t list_integer(int i, int k) const { return args[i]->list.integer(k); }
 };
 
-inline Status bad_argument(int argument, const char* detail) {
-  Status s;
-  s.code = Code::bad_argument;
-  s.argument = static_cast<int16_t>(argument);
-  s.detail = detail;
-  return s;
-}
-
-inline Status out_of_memory() {
-  Status s;
-  s.code = Code::out_of_memory;
-  s.detail = "the tables do not fit";
-  return s;
-}
+// Out of line: a prepare() has a dozen of them, and a Status is eight words.
+Status bad_argument(int argument, const char* detail);
+Status out_of_memory();
 
 // `schema` has one letter for each argument, the outs last (but for the one out of a kernel that
 // ends otherwise):

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the status codes, as tools and boards print them.
+// The names of the status codes, as tools and boards print them, and what a prepare() answers.
 #include "runtime/status.h"
 
+#include "runtime/kernel.h"
+
 namespace deuteron {
+
+Status bad_argument(int argument, const char* detail) {
+  Status s;
+  s.code = Code::bad_argument;
+  s.argument = static_cast<int16_t>(argument);
+  s.detail = detail;
+  return s;
+}
+
+Status out_of_memory() {
+  Status s;
+  s.code = Code::out_of_memory;
+  s.detail = "the tables do not fit";
+  return s;
+}
 
 const char* name_of(Code code) {
   switch (code) {

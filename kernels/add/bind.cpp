@@ -3,69 +3,54 @@
 #include "kernels/add/kernel.h"
 #include "kernels/common/kernels.h"
 #include "kernels/common/operand_pair.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
 
 DEUTERON_FIELDS(Rescale, zero, multiplier, shift)
+
 DEUTERON_FIELDS(AddArgs, count, period, x, other, y, y_min, y_max)
 
 namespace {
 
-enum {
-  kX,
-  kXZero,
-  kXMultiplier,
-  kXShift,
-  kOther,
-  kOtherZero,
-  kOtherMultiplier,
-  kOtherShift,
-  kYZero,
-  kYMultiplier,
-  kYShift,
-  kYMin,
-  kYMax,
-  kOut
-};
-
-// Zero point, multiplier and shift stand together, from argument `first` on.
-Status read_rescale(const Call& call, int first, Rescale* r) {
-  if (!is_s8(call.integer(first))) return bad_argument(first, "must be -128..127");
-  if (!is_multiplier(call.integer(first + 1))) return bad_argument(first + 1, "is out of range");
-  if (!is_shift(call.integer(first + 2))) return bad_argument(first + 2, "must be -31..30");
-  *r = {static_cast<int32_t>(call.integer(first)), static_cast<int32_t>(call.integer(first + 1)),
-        static_cast<int32_t>(call.integer(first + 2))};
-  return Status{};
-}
+enum { kX, kOther = 4 };
+using Args = AddArgs;
+constexpr Argument kRow[] = {input(Is::s8),
+                             number(Is::step, DEUTERON_FIELD(x.zero)),
+                             number(Is::multiplier, DEUTERON_FIELD(x.multiplier)),
+                             number(Is::shift, DEUTERON_FIELD(x.shift)),
+                             input(Is::s8),
+                             number(Is::step, DEUTERON_FIELD(other.zero)),
+                             number(Is::multiplier, DEUTERON_FIELD(other.multiplier)),
+                             number(Is::shift, DEUTERON_FIELD(other.shift)),
+                             number(Is::step, DEUTERON_FIELD(y.zero)),
+                             number(Is::multiplier, DEUTERON_FIELD(y.multiplier)),
+                             number(Is::shift, DEUTERON_FIELD(y.shift)),
+                             number(Is::step, DEUTERON_FIELD(y_min)),
+                             number(Is::step_max, DEUTERON_FIELD(y_max)),
+                             output(Is::s8)};
 
 Status prepare(Call& call, Prepared* prepared) {
+  constexpr int kOut = last_of(kRow);
   OperandPair pair;
+  AddArgs a{};
+  if (Status s = read_row(call, kRow, &a); !s.ok()) return s;
   if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
-  AddArgs a{pair.count, pair.period, {}, {}, {}, 0, 0};
-  if (Status s = read_rescale(call, kXZero, pair.swapped ? &a.other : &a.x); !s.ok()) return s;
-  if (Status s = read_rescale(call, kOtherZero, pair.swapped ? &a.x : &a.other); !s.ok()) return s;
-  if (Status s = read_rescale(call, kYZero, &a.y); !s.ok()) return s;
-  if (!is_s8(call.integer(kYMin))) return bad_argument(kYMin, "must be -128..127");
-  if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127))
-    return bad_argument(kYMax, "must be activation_min..127");
-  a.y_min = static_cast<int32_t>(call.integer(kYMin));
-  a.y_max = static_cast<int32_t>(call.integer(kYMax));
-  const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
-  const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
-  auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
+  a.count = pair.count, a.period = pair.period;
+  if (pair.swapped) std::swap(a.x, a.other);
   if (serves<Feature::mve, why_not_add_mve>(call, a))
-    return keep_for<Feature::mve, add_s8_mve>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, add_s8, add_s8_mve>(call, prepared, a, pair, kX, kOther, kOut);
   if (serves<Feature::dsp, why_not_add_dsp>(call, a))
-    return keep_for<Feature::dsp, add_s8_dsp>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, add_s8, add_s8, add_s8_dsp>(call, prepared, a, pair, kX, kOther, kOut);
   if (serves<Feature::scalar, why_not_add_scalar>(call, a))
-    return keep_for<Feature::scalar, add_s8_scalar>(call, prepared, a, x, other, y);
-  return keep<add_s8>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, add_s8, add_s8, add_s8, add_s8_scalar>(call, prepared, a, pair, kX,
+                                                                    kOther, kOut);
+  return keep_pair<int8_t, add_s8>(call, prepared, a, pair, kX, kOther, kOut);
 }
 
 }  // namespace
 
-const Kernel kQuantizedAdd = {"cortex_m::quantized_add.out", "TIIITIIIIIIIIO", prepare, true};
+const Kernel kQuantizedAdd = kernel_by<kRow>("cortex_m::quantized_add.out", prepare, kInPlace);
 
 }  // namespace deuteron

@@ -13,31 +13,18 @@ struct OperandPair {
   bool swapped = false;  // the shorter operand is the first
 };
 
-// Arguments are positions in the call, to say which one is wrong. Their types are the caller's.
-inline Status meet_layouts(const Call& call, int self, int other, int out, OperandPair* pair) {
-  const Tensor &a = call.tensor(self), &b = call.tensor(other), &y = call.tensor(out);
-  const bool equal = same_sizes(a, b);
-  const bool channels = a.rank == 4 && b.rank == 4 && a.sizes[1] == b.sizes[1];
-  pair->swapped = !equal && channels && a.numel == a.sizes[1];
-  const Tensor &longer = pair->swapped ? b : a, &shorter = pair->swapped ? a : b;
-  if (!equal && !(channels && shorter.numel == shorter.sizes[1] && is_channels_last(longer)))
-    return bad_argument(other,
-                        "must have the sizes of the first, or one value for each channel of an "
-                        "image stored channels-last");
-  if (equal && !same_layout(a, b))
-    return bad_argument(other, "must be stored in the order of the first");
-  if (!same_layout(longer, y))
-    return bad_argument(out, "must have the sizes and the order of the longer operand");
-  pair->count = longer.numel;
-  pair->period = shorter.numel;
-  return Status{};
-}
+// Arguments are positions in the call, to say which one is wrong. Their types are the row's.
+Status meet(const Call& call, int self, int other, int out, OperandPair* pair);
 
-// The same of int8.
-inline Status meet(const Call& call, int self, int other, int out, OperandPair* pair) {
-  for (const int i : {self, other, out})
-    if (call.tensor(i).type != ScalarType::s8) return bad_argument(i, "must be int8");
-  return meet_layouts(call, self, other, out, pair);
+// Keeps the call with the longer operand first.
+template <class T, auto portable, auto mve = portable, auto dsp = portable, auto scalar = portable,
+          class Args>
+Status keep_pair(Call& call, Prepared* prepared, const Args& a, const OperandPair& pair, int self,
+                 int other, int out) {
+  const auto* x = static_cast<const T*>(call.tensor(pair.swapped ? other : self).data);
+  const auto* y = static_cast<const T*>(call.tensor(pair.swapped ? self : other).data);
+  return keep_fastest<portable, mve, dsp, scalar>(call, prepared, a, x, y,
+                                                  static_cast<T*>(call.tensor(out).data));
 }
 
 }  // namespace deuteron

@@ -257,7 +257,7 @@ TEST(Conv2dKernel, RefusesWhatWouldLeaveATensor) {
                 {1, "must be stored in the order of its dimensions", order(1, {0, 3, 1, 2})},
                 {0, "must be int8", type(0, ScalarType::u8)},
                 {0, "must have rank 4", rank(0, 3)},
-                {1, "has the wrong dtype", type(1, ScalarType::s32)},
+                {1, "must be int8", type(1, ScalarType::s32)},
                 {1, "must have one filter for each output channel", size(1, 0, 7)},
                 {1, "must have channels that divide the input's", size(1, 3, 3)},
                 {1, "must have channels that divide the input's", size(1, 3, 0)},

@@ -5,7 +5,7 @@
 #include "kernels/conv_transpose2d/kernel.h"
 #include "kernels/dense/conv_call.h"
 #include "kernels/image/nhwc.h"
-#include "kernels/image/window.h"
+#include "kernels/image/windows.h"
 
 namespace deuteron {
 
@@ -14,36 +14,11 @@ DEUTERON_FIELDS(ConvTranspose2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, k
 
 namespace {
 
-enum {
-  kX,
-  kWeight,
-  kBias,
-  kStride,
-  kPadding,
-  kOutputPadding,
-  kDilation,
-  kXOffset,
-  kYZero,
-  kMultipliers,
-  kShifts,
-  kYMin,
-  kYMax,
-  kScratch,
-  kOutputScratch,
-  kOut
-};
-
-// The numbers that are neither shapes nor tensors.
-Status read_numbers(const Call& call, ConvTranspose2dArgs& a) {
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w))
-    return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w))
-    return bad_argument(kPadding, why);
-  int32_t dilation_h, dilation_w;
-  if (const char* why = read_pair(call, kDilation, 1, 1, &dilation_h, &dilation_w))
-    return bad_argument(kDilation, why);
-  return read_offsets(call, kXOffset, a);
-}
+using Args = ConvTranspose2dArgs;
+constexpr Argument kRow[] = {DEUTERON_CONV_IMAGE,   list(Is::padding), list(Is::one),
+                             DEUTERON_CONV_NUMBERS, scratch(),         scratch(),
+                             output(Is::s8_image)};
+constexpr int kOutputPadding = 5, kXOffset = 7, kOut = last_of(kRow), kScratch = kOut - 2;
 
 // Is `out` the extent of the result along one axis, with no number on the way that is too large?
 bool is_reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t more) {
@@ -56,37 +31,31 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<ConvTranspose2dArgs
 }
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
-  if (const char* why = why_not_dense(weight, ScalarType::s8, 4)) return bad_argument(kWeight, why);
+  const int32_t *filters = call.tensor(kWeight).sizes, *y = call.tensor(kOut).sizes;
   ConvTranspose2dArgs a{};
-  read_extents(x, y, a);
-  a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
-  if (weight.sizes[0] != a.out_c)
+  Status s = read_row(call, kRow, &a);
+  if (!s.ok() || !read_images(call, kOut, &a.n, &s)) return s;
+  a.out_c = y[1], a.kernel_h = filters[1], a.kernel_w = filters[2];
+  if (filters[0] != a.out_c)
     return bad_argument(kWeight, "must have one filter for each output channel");
-  if (weight.sizes[3] != a.in_c || a.in_c < 1)
+  if (filters[3] != a.in_c || a.in_c < 1)
     return bad_argument(kWeight, "must have the channels of the input");
-  if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
-  if (Status s = read_numbers(call, a); !s.ok()) return s;
-  int32_t more_h, more_w;
-  if (const char* why = read_pair(call, kOutputPadding, 0, kMaxReach, &more_h, &more_w))
-    return bad_argument(kOutputPadding, why);
+  const int64_t more_h = call.list_integer(kOutputPadding, 0),
+                more_w = call.list_integer(kOutputPadding, 1);
   if (more_h >= a.stride_h || more_w >= a.stride_w)
     return bad_argument(kOutputPadding, "must be less than the stride");
   if (!is_reach(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, more_h) ||
       !is_reach(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, more_w))
     return bad_argument(kOut,
                         "must have the extents that the input, the kernel and the padding give");
-  return keep_conv<ConvTranspose2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset,
-                                                kScratch, kOut, a);
+  return keep_conv<ConvTranspose2dArgs, choose>(call, prepared, kXOffset, kScratch, kOut, a);
 }
 
 }  // namespace
 
-const Kernel kQuantizedTransposeConv2d = {"cortex_m::quantized_transpose_conv2d.out",
-                                          "TTtLLLLIITTIIXXO", prepare};
-const Kernel kQuantizedTransposeConv2dNhwc = {"cortex_m::quantized_transpose_conv2d_nhwc.out",
-                                              "TTtLLLLIITTIIXXO", prepare_nhwc<prepare>};
+const Kernel kQuantizedTransposeConv2d =
+    kernel_by<kRow>("cortex_m::quantized_transpose_conv2d.out", prepare);
+const Kernel kQuantizedTransposeConv2dNhwc =
+    kernel_by<kRow>("cortex_m::quantized_transpose_conv2d_nhwc.out", prepare_nhwc<prepare>);
 
 }  // namespace deuteron

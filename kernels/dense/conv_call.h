@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What prepare() of the three convolutions has in common. Their Args name the same things alike,
-// and their argument lists have, from `x_offset` on: x_offset, y_zero, multipliers, shifts, y_min,
-// y_max.
+// and their rows have the same begin and the same numbers.
 #pragma once
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 
 namespace deuteron {
 
-// Extents of x and y, both images that have been checked.
-template <class Args>
-void read_extents(const Tensor& x, const Tensor& y, Args& a) {
-  a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
-  a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-}
-
-// The numbers that are neither shapes nor tensors, but for windows.
-template <class Args>
-Status read_offsets(const Call& call, int x_offset, Args& a) {
-  const int y_zero = x_offset + 1, y_min = x_offset + 4, y_max = x_offset + 5;
-  if (!lies_in(call.integer(x_offset), -255, 255))
-    return bad_argument(x_offset, "must be -255..255");
-  if (!is_s8(call.integer(y_zero))) return bad_argument(y_zero, "must be -128..127");
-  if (!is_s8(call.integer(y_min))) return bad_argument(y_min, "must be -128..127");
-  if (!lies_in(call.integer(y_max), call.integer(y_min), 127))
-    return bad_argument(y_max, "must be activation_min..127");
-  a.x_offset = static_cast<int32_t>(call.integer(x_offset));
-  a.y_zero = static_cast<int32_t>(call.integer(y_zero));
-  a.y_min = static_cast<int32_t>(call.integer(y_min));
-  a.y_max = static_cast<int32_t>(call.integer(y_max));
-  return Status{};
-}
+enum { kX, kWeight, kBias, kStride, kPadding };
+#define DEUTERON_CONV_IMAGE                                      \
+  input(Is::s8_image), input(Is::s8_filters), optional_tensor(), \
+      list(Is::reach, DEUTERON_FIELD(stride_h)), list(Is::padding, DEUTERON_FIELD(pad_h))
+// x_offset, y_zero, multipliers, shifts, y_min, y_max.
+#define DEUTERON_CONV_NUMBERS                                                             \
+  number(Is::offset, DEUTERON_FIELD(x_offset)), number(Is::step, DEUTERON_FIELD(y_zero)), \
+      input(Is::any), input(Is::any), number(Is::step, DEUTERON_FIELD(y_min)),            \
+      number(Is::step_max, DEUTERON_FIELD(y_max))
 
 template <class Args>
 struct ConvCall {
@@ -62,8 +47,8 @@ Status keep_in_scratch_for(Call& call, Prepared* prepared, const ConvCall<Args>&
 // Checks what there is for each output channel and keeps the call. `choose` keeps it for the kernel
 // that serves it.
 template <class Args, Status (*choose)(Call&, Prepared*, const ConvCall<Args>&)>
-Status keep_conv(Call& call, Prepared* prepared, int x, int weight, int bias, int x_offset,
-                 int scratch, int y, Args a) {
+Status keep_conv(Call& call, Prepared* prepared, int x_offset, int scratch, int y, Args a) {
+  constexpr int x = kX, weight = kWeight, bias = kBias;
   const int multipliers = x_offset + 2, shifts = x_offset + 3;
   const Tensor* sums = call.optional_tensor(bias);
   if (sums != nullptr)

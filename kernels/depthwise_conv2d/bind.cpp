@@ -8,7 +8,7 @@
 #include "kernels/depthwise_conv2d/three_by_three.h"
 #include "kernels/depthwise_conv2d/turned.h"
 #include "kernels/image/nhwc.h"
-#include "kernels/image/window.h"
+#include "kernels/image/windows.h"
 #include "runtime/instruction_set.h"
 #if defined(DEUTERON_HOST_KERNELS)
 #include "kernels/common/arena_host.h"
@@ -23,34 +23,14 @@ DEUTERON_FIELDS(DepthwiseConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, d
 
 namespace {
 
-enum {
-  kX,
-  kWeight,
-  kBias,
-  kStride,
-  kPadding,
-  kDilation,
-  kDepthMultiplier,
-  kXOffset,
-  kYZero,
-  kMultipliers,
-  kShifts,
-  kYMin,
-  kYMax,
-  kScratch,
-  kOut
-};
-
-// The numbers that are neither shapes nor tensors.
-Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w))
-    return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w))
-    return bad_argument(kPadding, why);
-  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w))
-    return bad_argument(kDilation, why);
-  return read_offsets(call, kXOffset, a);
-}
+using Args = DepthwiseConv2dArgs;
+constexpr Argument kRow[] = {DEUTERON_CONV_IMAGE,
+                             list(Is::reach, DEUTERON_FIELD(dilation_h)),
+                             number(Is::length, DEUTERON_FIELD(depth_multiplier)),
+                             DEUTERON_CONV_NUMBERS,
+                             scratch(),
+                             output(Is::s8_image)};
+constexpr int kXOffset = 7, kOut = last_of(kRow), kScratch = kOut - 1;
 
 #if defined(DEUTERON_HOST_KERNELS)
 // With weights in the order of the host's kernels, where there are such kernels and memory. False:
@@ -126,40 +106,26 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
 }
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
-  if (const char* why = why_not_dense(weight, ScalarType::s8, 4)) return bad_argument(kWeight, why);
+  const int32_t *filters = call.tensor(kWeight).sizes, *y = call.tensor(kOut).sizes;
   DepthwiseConv2dArgs a{};
-  read_extents(x, y, a);
-  a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
-  if (weight.sizes[0] != 1) return bad_argument(kWeight, "must have a first extent of 1");
-  if (weight.sizes[3] != a.out_c)
+  Status s = read_row(call, kRow, &a);
+  if (!s.ok() || !read_images(call, kOut, &a.n, &s)) return s;
+  a.out_c = y[1], a.kernel_h = filters[1], a.kernel_w = filters[2];
+  if (filters[0] != 1) return bad_argument(kWeight, "must have a first extent of 1");
+  if (filters[3] != a.out_c)
     return bad_argument(kWeight, "must have one filter for each output channel");
-  if (!lies_in(call.integer(kDepthMultiplier), 1, kMaxReach))
-    return bad_argument(kDepthMultiplier, "is out of range");
-  a.depth_multiplier = static_cast<int32_t>(call.integer(kDepthMultiplier));
   if (int64_t{a.in_c} * a.depth_multiplier != a.out_c)
     return bad_argument(kOut, "must have the input's channels times the multiplier");
-  if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
-  if (Status s = read_numbers(call, a); !s.ok()) return s;
-  if (const char* why =
-          why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h))
-    return bad_argument(kOut, why);
-  if (const char* why =
-          why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w))
-    return bad_argument(kOut, why);
   lay_along_a_row(a);
-  if (const char* why = why_not_steps(a, a.in_c, 1)) return bad_argument(kStride, why);
-  return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset,
-                                                kScratch, kOut, a);
+  if (!windows_fit(a, kOut, kStride, a.in_c, 1, &s)) return s;
+  return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kXOffset, kScratch, kOut, a);
 }
 
 }  // namespace
 
-const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out",
-                                          "TTtLLLIIITTIIXO", prepare};
-const Kernel kQuantizedDepthwiseConv2dNhwc = {"cortex_m::quantized_depthwise_conv2d_nhwc.out",
-                                              "TTtLLLIIITTIIXO", prepare_nhwc<prepare>};
+const Kernel kQuantizedDepthwiseConv2d =
+    kernel_by<kRow>("cortex_m::quantized_depthwise_conv2d.out", prepare);
+const Kernel kQuantizedDepthwiseConv2dNhwc =
+    kernel_by<kRow>("cortex_m::quantized_depthwise_conv2d_nhwc.out", prepare_nhwc<prepare>);
 
 }  // namespace deuteron

@@ -2,7 +2,7 @@
 // cortex_m::dequantize_per_tensor: its arguments checked once, at load.
 #include "kernels/common/float_argument.h"
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/dequantize/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -12,29 +12,35 @@ DEUTERON_FIELDS(DequantizeArgs, count, scale, zero)
 
 namespace {
 
+using Args = DequantizeArgs;
 enum { kX, kScale, kZero, kLow, kHigh, kDtype, kOut };
+constexpr Argument kRow[] = {input(Is::s8, DEUTERON_FIELD(count)),
+                             real(),
+                             number(Is::any),
+                             number(Is::step),
+                             number(Is::step_max),
+                             number(Is::any),
+                             output(Is::f32_like)};
+constexpr Argument kWideRow[] = {input(Is::s16, DEUTERON_FIELD(count)),
+                                 real(),
+                                 number(Is::any),
+                                 number(Is::wide_step),
+                                 number(Is::wide_step_max),
+                                 number(Is::any),
+                                 output(Is::f32_like)};
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
   const bool wide = x.type == ScalarType::s16;
-  const int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : INT8_MAX;
-  if ((x.type != ScalarType::s8 && !wide) || !is_aligned(x, wide ? 2 : 1))
-    return bad_argument(kX, "must be int8, or int16 and 2-aligned");
-  if (y.type != ScalarType::f32 || !is_aligned(y, 4))
-    return bad_argument(kOut, "must be float32 and 4-aligned");
+  Args a{};
+  if (Status s = read_row(call, wide ? kWideRow : kRow, &a); !s.ok()) return s;
   if (call.integer(kDtype) != static_cast<int64_t>(x.type))
     return bad_argument(kDtype, "must be the dtype of the input");
-  if (!same_layout(x, y))
-    return bad_argument(kOut, "must have the sizes and the order of the input");
-  const float scale = float_argument(call, kScale);
-  if (!is_finite(scale)) return bad_argument(kScale, "must be finite");
-  if (!lies_in(call.integer(kLow), least, most))
-    return bad_argument(kLow, "must be within the dtype");
-  if (!lies_in(call.integer(kHigh), call.integer(kLow), most))
-    return bad_argument(kHigh, "must be quant_min or more, within the dtype");
+  a.scale = float_argument(call, kScale);
+  if (!is_finite(a.scale)) return bad_argument(kScale, "must be finite");
   if (!lies_in(call.integer(kZero), call.integer(kLow), call.integer(kHigh)))
     return bad_argument(kZero, "must be quant_min..quant_max");
-  const DequantizeArgs a{x.numel, scale, static_cast<int32_t>(call.integer(kZero))};
+  a.zero = static_cast<int32_t>(call.integer(kZero));
   auto* to = static_cast<float*>(y.data);
   if (wide)
     return keep_linked<dequantize_s16>(call, prepared, a, static_cast<const int16_t*>(x.data), to);
@@ -50,6 +56,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kDequantizePerTensor = {"cortex_m::dequantize_per_tensor.out", "TFIIIIO", prepare};
+const Kernel kDequantizePerTensor = kernel_by<kRow>("cortex_m::dequantize_per_tensor.out", prepare);
 
 }  // namespace deuteron

@@ -3,7 +3,7 @@
 // from quotients of steps to steps.
 #include "kernels/common/float_argument.h"
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/div/kernel.h"
 
 namespace deuteron {
@@ -12,41 +12,35 @@ DEUTERON_FIELDS(DivArgs, count, x_zero, other_zero, y_zero, scale)
 
 namespace {
 
-enum { kX, kXZero, kOther, kOtherZero, kYZero, kScale, kOut };
+using Args = DivArgs;
+constexpr Argument kRow[] = {input(Is::s8, DEUTERON_FIELD(count)),
+                             number(Is::step, DEUTERON_FIELD(x_zero)),
+                             input(Is::s8_like),
+                             number(Is::step, DEUTERON_FIELD(other_zero)),
+                             number(Is::step, DEUTERON_FIELD(y_zero)),
+                             real(),
+                             output(Is::s8_like)};
+constexpr Argument kWideRow[] = {input(Is::s16, DEUTERON_FIELD(count)),
+                                 number(Is::wide_step, DEUTERON_FIELD(x_zero)),
+                                 input(Is::s16_like),
+                                 number(Is::wide_step, DEUTERON_FIELD(other_zero)),
+                                 number(Is::wide_step, DEUTERON_FIELD(y_zero)),
+                                 real(),
+                                 output(Is::s16_like)};
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
-  const bool wide = y.type == ScalarType::s16;
-  const int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : INT8_MAX;
-  if (y.type != ScalarType::s8 && !wide) return bad_argument(kOut, "must be int8 or int16");
-  constexpr int kTensors[] = {kX, kOther, kOut};
-  for (const int t : kTensors) {
-    if (call.tensor(t).type != y.type) return bad_argument(t, "must have the dtype of the output");
-    if (!is_aligned(call.tensor(t), wide ? 2 : 1)) return bad_argument(t, "must be 2-aligned");
-  }
-  if (!same_layout(x, other))
-    return bad_argument(kOther, "must have the sizes and the order of the first");
-  if (!same_layout(x, y))
-    return bad_argument(kOut, "must have the sizes and the order of the input");
-  constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
-  for (const int zero : kZeros)
-    if (!lies_in(call.integer(zero), least, most))
-      return bad_argument(zero, "must be within the dtype");
-  const float scale = float_argument(call, kScale);
-  if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f))
-    return bad_argument(kScale, "must be finite");
-  const DivArgs a{x.numel, static_cast<int32_t>(call.integer(kXZero)),
-                  static_cast<int32_t>(call.integer(kOtherZero)),
-                  static_cast<int32_t>(call.integer(kYZero)), scale};
-  if (wide)
-    return keep<div_s16>(call, prepared, a, static_cast<const int16_t*>(x.data),
-                         static_cast<const int16_t*>(other.data), static_cast<int16_t*>(y.data));
-  return keep<div_s8>(call, prepared, a, static_cast<const int8_t*>(x.data),
-                      static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data));
+  constexpr int kScale = 5;
+  const bool wide = call.tensor(last_of(kRow)).type == ScalarType::s16;
+  Args a{};
+  if (Status s = read_row(call, wide ? kWideRow : kRow, &a); !s.ok()) return s;
+  a.scale = float_argument(call, kScale);
+  if (!is_finite(a.scale)) return bad_argument(kScale, "must be finite");
+  return wide ? keep_row<kRow, div_s16>(call, prepared, a)
+              : keep_row<kRow, div_s8>(call, prepared, a);
 }
 
 }  // namespace
 
-const Kernel kQuantizedDiv = {"cortex_m::quantized_div.out", "TITIIFO", prepare, true};
+const Kernel kQuantizedDiv = kernel_by<kRow>("cortex_m::quantized_div.out", prepare, kInPlace);
 
 }  // namespace deuteron

@@ -74,12 +74,12 @@ TEST(L2NormalizeKernel, Refuses) {
     return call_of({2, 6}, 3, false, random);
   };
   expect_refusals(make, {
-                            {0, "has the wrong dtype", type(0, ScalarType::s16)},
-                            {3, "has the wrong dtype", type(3, ScalarType::s16)},
+                            {0, "must be int8", type(0, ScalarType::s16)},
+                            {3, "must be int8", type(3, ScalarType::s16)},
                             {0, "must have a dimension", rank(0, 0)},
-                            {3, "has the wrong rank", rank(3, 1)},
-                            {3, "must have the sizes of the input", size(3, 1, 5)},
-                            {1, "must be int8", number(1, 128)},
+                            {3, "must have the sizes and the order of the input", rank(3, 1)},
+                            {3, "must have the sizes and the order of the input", size(3, 1, 5)},
+                            {1, "must be -128..127", number(1, 128)},
                         });
 }
 

@@ -2,7 +2,7 @@
 // cortex_m::quantized_linear: its arguments checked once, at load. The maximum of the activation
 // stands before the minimum.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/linear/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -28,53 +28,41 @@ enum {
   kOut
 };
 
-Status read_numbers(const Call& call, LinearArgs& a) {
-  if (!lies_in(call.integer(kXOffset), -255, 255))
-    return bad_argument(kXOffset, "must be -255..255");
-  if (!lies_in(call.integer(kWeightOffset), -255, 255))
-    return bad_argument(kWeightOffset, "must be -255..255");
-  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
-  if (!is_s8(call.integer(kYMin))) return bad_argument(kYMin, "must be -128..127");
-  if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127))
-    return bad_argument(kYMax, "must be activation_min..127");
-  if (call.list(kMultipliers).count != 1) return bad_argument(kMultipliers, "must have one number");
-  if (call.list(kShifts).count != 1) return bad_argument(kShifts, "must have one number");
-  if (!is_multiplier(call.list_integer(kMultipliers, 0)))
-    return bad_argument(kMultipliers, "is out of range");
-  if (!is_shift(call.list_integer(kShifts, 0))) return bad_argument(kShifts, "must be -31..30");
-  a.x_offset = static_cast<int32_t>(call.integer(kXOffset));
-  a.weight_offset = static_cast<int32_t>(call.integer(kWeightOffset));
-  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
-  a.multiplier = static_cast<int32_t>(call.list_integer(kMultipliers, 0));
-  a.shift = static_cast<int32_t>(call.list_integer(kShifts, 0));
-  a.y_min = static_cast<int32_t>(call.integer(kYMin));
-  a.y_max = static_cast<int32_t>(call.integer(kYMax));
-  return Status{};
-}
+using Args = LinearArgs;
+constexpr Argument kRow[] = {input(Is::s8_rows),
+                             input(Is::s8_matrix),
+                             optional_tensor(),
+                             optional_tensor(),
+                             number(Is::offset, DEUTERON_FIELD(x_offset)),
+                             number(Is::offset, DEUTERON_FIELD(weight_offset)),
+                             number(Is::step, DEUTERON_FIELD(y_zero)),
+                             list(Is::multiplier, DEUTERON_FIELD(multiplier)),
+                             list(Is::shift, DEUTERON_FIELD(shift)),
+                             number(Is::step, DEUTERON_FIELD(y_max)),
+                             number(Is::step, DEUTERON_FIELD(y_min)),
+                             output(Is::s8_rows)};
 
 // Leading dimensions are rows.
-Status read_shapes(const Call& call, LinearArgs& a) {
+bool read_shapes(const Call& call, LinearArgs& a, Status* why) {
   const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
-  if (const char* why = why_not_dense(weight, ScalarType::s8, 2)) return bad_argument(kWeight, why);
   a.out = weight.sizes[0], a.in = weight.sizes[1];
-  if (a.in < 1 || a.out < 1) return bad_argument(kWeight, "must not be empty");
-  if (x.rank < 1) return bad_argument(kX, "must have a dimension");
-  if (const char* why = why_not_dense(x, ScalarType::s8, x.rank)) return bad_argument(kX, why);
-  if (const char* why = why_not_dense(y, ScalarType::s8, x.rank)) return bad_argument(kOut, why);
+  if (a.in < 1 || a.out < 1) return refuse(why, kWeight, "must not be empty");
+  if (y.rank != x.rank) return refuse(why, kOut, "has the wrong rank");
   if (x.sizes[x.rank - 1] != a.in)
-    return bad_argument(kX, "must have as many columns as the weight");
+    return refuse(why, kX, "must have as many columns as the weight");
   if (y.sizes[y.rank - 1] != a.out)
-    return bad_argument(kOut, "must have as many columns as the weight has rows");
+    return refuse(why, kOut, "must have as many columns as the weight has rows");
   a.rows = x.numel / a.in;
   for (int i = 0; i + 1 < x.rank; ++i)
-    if (x.sizes[i] != y.sizes[i]) return bad_argument(kOut, "must have the rows of the input");
-  return Status{};
+    if (x.sizes[i] != y.sizes[i]) return refuse(why, kOut, "must have the rows of the input");
+  return true;
 }
 
 Status prepare(Call& call, Prepared* prepared) {
   LinearArgs a{};
-  if (Status s = read_shapes(call, a); !s.ok()) return s;
-  if (Status s = read_numbers(call, a); !s.ok()) return s;
+  Status s = read_row(call, kRow, &a);
+  if (!s.ok() || !read_shapes(call, a, &s)) return s;
+  if (a.y_max < a.y_min) return bad_argument(kYMax, "must be activation_min..127");
   const Tensor *bias = call.optional_tensor(kBias), *sum = call.optional_tensor(kKernelSum);
   if (bias != nullptr && sum != nullptr)
     return bad_argument(kKernelSum, "must be none where there is a bias");
@@ -101,6 +89,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedLinear = {"cortex_m::quantized_linear.out", "TTttIIILLIIO", prepare};
+const Kernel kQuantizedLinear = kernel_by<kRow>("cortex_m::quantized_linear.out", prepare);
 
 }  // namespace deuteron

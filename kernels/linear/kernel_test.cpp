@@ -107,7 +107,7 @@ TEST(LinearKernel, RefusesWhatWouldLeaveATensor) {
                       {1, "must be stored in the order of its dimensions", order(1, {1, 0})},
                       {11, "must be stored in the order of its dimensions", order(11, {1, 0})},
                       {0, "must have a dimension", rank(0, 0)},
-                      {0, "has the wrong dtype", type(0, ScalarType::s16)},
+                      {0, "must be int8", type(0, ScalarType::s16)},
                       {0, "must have as many columns as the weight", size(0, 1, 8)},
                       {1, "must not be empty", size(1, 1, 0)},
                       {0, "must have as many columns as the weight", size(1, 1, 8)},
@@ -123,7 +123,7 @@ TEST(LinearKernel, RefusesWhatWouldLeaveATensor) {
                       {7, "must have one number", items(7, 0)},
                       {7, "is out of range", item(7, 0, int64_t{1} << 31)},
                       {8, "must be -31..30", item(8, 0, 31)},
-                      {9, "must be activation_min..127", number(9, 128)},
+                      {9, "must be -128..127", number(9, 128)},
                       {10, "must be -128..127", number(10, -129)},
                   });
   k.form = Form::kernel_sum;

@@ -87,23 +87,22 @@ TEST(MaxPool2dKernel, Refuses) {
     Random random(7);
     return call_of({2, 7, 9, 5, 4, 5, 3, 3, 2, 2, 1, 1, 1, 1, -128, 127}, random);
   };
-  expect_refusals(make,
-                  {
-                      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
-                      {10, "must be stored channels-last", order(10, {0, 1, 2, 3})},
-                      {10, "must have the batch and the channels of the input", size(10, 1, 6)},
-                      {10, "has more windows than the input has places", size(10, 2, 6)},
-                      {1, "is out of range", item(1, 0, 0)},
-                      {1, "is out of range", item(1, 0, int64_t{1} << 35)},
-                      {2, "is out of range", item(2, 1, 0)},
-                      {3, "is out of range", item(3, 0, -1)},
-                      {4, "is out of range", item(4, 0, 0)},
-                      {4, "must have two numbers", items(4, 1)},
-                      {6, "must be -128..127", number(6, 200)},
-                      {7, "must be the input's zero point", number(7, -33)},
-                      {8, "must be -128..127", number(8, 128)},
-                      {9, "must be activation_min..127", numbers(8, 9, 9, 8)},
-                  });
+  expect_refusals(make, {
+                            {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+                            {10, "must be stored channels-last", order(10, {0, 1, 2, 3})},
+                            {10, "must have the channels of the input", size(10, 1, 6)},
+                            {10, "has more windows than the input has places", size(10, 2, 6)},
+                            {1, "is out of range", item(1, 0, 0)},
+                            {1, "is out of range", item(1, 0, int64_t{1} << 35)},
+                            {2, "is out of range", item(2, 1, 0)},
+                            {3, "is out of range", item(3, 0, -1)},
+                            {4, "is out of range", item(4, 0, 0)},
+                            {4, "must have two numbers", items(4, 1)},
+                            {6, "must be -128..127", number(6, 200)},
+                            {7, "must be the input's zero point", number(7, -33)},
+                            {8, "must be -128..127", number(8, 128)},
+                            {9, "must be activation_min..127", numbers(8, 9, 9, 8)},
+                        });
 }
 
 }  // namespace max_pool2d_test

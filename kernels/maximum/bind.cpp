@@ -4,15 +4,10 @@
 #include "kernels/minimum/prepare.h"
 
 namespace deuteron {
-namespace {
 
-Status prepare_maximum(Call& call, Prepared* prepared) {
-  return prepare_extremum<maximum_s8, maximum_s8_scalar, maximum_s8_dsp, maximum_s8_mve>(call,
-                                                                                         prepared);
-}
-
-}  // namespace
-
-const Kernel kMaximum = {"cortex_m::maximum.out", "TTO", prepare_maximum, true};
+const Kernel kMaximum = kernel_by<kExtremumRow>(
+    "cortex_m::maximum.out",
+    prepare_extremum<kExtremumRow, maximum_s8, maximum_s8_mve, maximum_s8_dsp, maximum_s8_scalar>,
+    kInPlace);
 
 }  // namespace deuteron

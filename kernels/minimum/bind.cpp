@@ -26,20 +26,9 @@ bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
   return true;
 }
 
-Status prepare_minimum(Call& call, Prepared* prepared) {
-  return prepare_extremum<minimum_s8, minimum_s8_scalar, minimum_s8_dsp, minimum_s8_mve>(call,
-                                                                                         prepared);
-}
-
 }  // namespace
 
 Status read_extremum(const Call& call, ExtremumArgs& a) {
-  for (const int i : {kExtremumX, kExtremumOther, kExtremumOut})
-    if (call.tensor(i).type != ScalarType::s8) return bad_argument(i, "must be int8");
-  return read_extremum_layouts(call, a);
-}
-
-Status read_extremum_layouts(const Call& call, ExtremumArgs& a) {
   constexpr int kX = kExtremumX, kOther = kExtremumOther, kOut = kExtremumOut;
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
   if (y.numel == 0) return Status{};
@@ -78,6 +67,9 @@ Status read_extremum_layouts(const Call& call, ExtremumArgs& a) {
   return Status{};
 }
 
-const Kernel kMinimum = {"cortex_m::minimum.out", "TTO", prepare_minimum, true};
+const Kernel kMinimum = kernel_by<kExtremumRow>(
+    "cortex_m::minimum.out",
+    prepare_extremum<kExtremumRow, minimum_s8, minimum_s8_mve, minimum_s8_dsp, minimum_s8_scalar>,
+    kInPlace);
 
 }  // namespace deuteron

@@ -2,7 +2,7 @@
 // cortex_m::quantized_mul: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
 #include "kernels/common/operand_pair.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/mul/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -12,39 +12,37 @@ DEUTERON_FIELDS(MulArgs, count, period, x_zero, other_zero, y_zero, multiplier, 
 
 namespace {
 
-enum { kX, kXZero, kOther, kOtherZero, kYZero, kMultiplier, kShift, kOut };
+enum { kX, kXZero, kOther };
+using Args = MulArgs;
+constexpr Argument kRow[] = {input(Is::s8),
+                             number(Is::wide_step, DEUTERON_FIELD(x_zero)),
+                             input(Is::s8),
+                             number(Is::wide_step, DEUTERON_FIELD(other_zero)),
+                             number(Is::wide_step, DEUTERON_FIELD(y_zero)),
+                             number(Is::multiplier, DEUTERON_FIELD(multiplier)),
+                             number(Is::shift, DEUTERON_FIELD(shift)),
+                             output(Is::s8)};
 
 Status prepare(Call& call, Prepared* prepared) {
+  constexpr int kOut = last_of(kRow);
   OperandPair pair;
+  MulArgs a{};
+  if (Status s = read_row(call, kRow, &a); !s.ok()) return s;
   if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
-  constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
-  for (const int zero : kZeros)
-    if (!lies_in(call.integer(zero), INT16_MIN, INT16_MAX))
-      return bad_argument(zero, "must be -32768..32767");
-  if (!is_multiplier(call.integer(kMultiplier)))
-    return bad_argument(kMultiplier, "is out of range");
-  if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
-  const MulArgs a{pair.count,
-                  pair.period,
-                  static_cast<int32_t>(call.integer(pair.swapped ? kOtherZero : kXZero)),
-                  static_cast<int32_t>(call.integer(pair.swapped ? kXZero : kOtherZero)),
-                  static_cast<int32_t>(call.integer(kYZero)),
-                  static_cast<int32_t>(call.integer(kMultiplier)),
-                  static_cast<int32_t>(call.integer(kShift))};
-  const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
-  const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
-  auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
+  a.count = pair.count, a.period = pair.period;
+  if (pair.swapped) std::swap(a.x_zero, a.other_zero);
   if (serves<Feature::mve, why_not_mul_mve>(call, a))
-    return keep_for<Feature::mve, mul_s8_mve>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, mul_s8, mul_s8_mve>(call, prepared, a, pair, kX, kOther, kOut);
   if (serves<Feature::dsp, why_not_mul_words>(call, a))
-    return keep_for<Feature::dsp, mul_s8_dsp>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, mul_s8, mul_s8, mul_s8_dsp>(call, prepared, a, pair, kX, kOther, kOut);
   if (serves<Feature::scalar, why_not_mul_words>(call, a))
-    return keep_for<Feature::scalar, mul_s8_scalar>(call, prepared, a, x, other, y);
-  return keep<mul_s8>(call, prepared, a, x, other, y);
+    return keep_pair<int8_t, mul_s8, mul_s8, mul_s8, mul_s8_scalar>(call, prepared, a, pair, kX,
+                                                                    kOther, kOut);
+  return keep_pair<int8_t, mul_s8>(call, prepared, a, pair, kX, kOther, kOut);
 }
 
 }  // namespace
 
-const Kernel kQuantizedMul = {"cortex_m::quantized_mul.out", "TITIIIIO", prepare, true};
+const Kernel kQuantizedMul = kernel_by<kRow>("cortex_m::quantized_mul.out", prepare, kInPlace);
 
 }  // namespace deuteron

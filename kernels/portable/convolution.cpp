@@ -75,6 +75,15 @@ int64_t transposed_extent(int32_t in, int32_t kernel, int32_t stride, int32_t pa
   return int64_t{in - 1} * stride - 2 * pad + int64_t{dilation} * (kernel - 1) + 1 + added;
 }
 
+bool has_extents(const Convolution& c, bool transposed, int32_t added_h, int32_t added_w) {
+  if (transposed)
+    return transposed_extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h, added_h) ==
+               c.yi.h &&
+           transposed_extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w, added_w) == c.yi.w;
+  return extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h) == c.yi.h &&
+         extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w) == c.yi.w;
+}
+
 // (x, weight, bias?, stride, padding, dilation, transposed, output_padding, groups, out)
 Status prepare_convolution(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &w = call.tensor(1), &y = call.tensor(9);
@@ -121,13 +130,8 @@ Status prepare_convolution(Call& call, Prepared* prepared) {
   const int32_t many = transposed ? c.xi.c : c.yi.c,
                 few = (transposed ? c.yi.c : c.xi.c) / c.groups;
   if (c.wi.n != many || c.wi.c != few) return bad_argument(1, "does not fit the channels");
-  const int64_t h =
-      transposed ? transposed_extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h, added_h)
-                 : extent(c.xi.h, c.wi.h, c.stride_h, c.pad_h, c.dilation_h);
-  const int64_t width =
-      transposed ? transposed_extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w, added_w)
-                 : extent(c.xi.w, c.wi.w, c.stride_w, c.pad_w, c.dilation_w);
-  if (h != c.yi.h || width != c.yi.w) return bad_argument(9, "has the wrong height or width");
+  if (!has_extents(c, transposed, added_h, added_w))
+    return bad_argument(9, "has the wrong height or width");
   if (y.numel == 0 || w.numel == 0) return bad_argument(9, "has no elements");
   if (bias) {
     if (bias->type != ScalarType::f32) return bad_argument(2, "must be float");

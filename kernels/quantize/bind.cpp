@@ -2,7 +2,7 @@
 // cortex_m::quantize_per_tensor: its arguments checked once, at load.
 #include "kernels/common/float_argument.h"
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/quantize/kernel.h"
 #include "runtime/instruction_set.h"
 
@@ -12,32 +12,34 @@ DEUTERON_FIELDS(QuantizeArgs, count, reciprocal, zero, low, high)
 
 namespace {
 
+using Args = QuantizeArgs;
 enum { kX, kScale, kZero, kLow, kHigh, kDtype, kOut };
+constexpr Argument kRow[] = {input(Is::f32, DEUTERON_FIELD(count)),
+                             real(),
+                             number(Is::step, DEUTERON_FIELD(zero)),
+                             number(Is::step, DEUTERON_FIELD(low)),
+                             number(Is::step_max, DEUTERON_FIELD(high)),
+                             number(Is::any),
+                             output(Is::s8_like)};
+constexpr Argument kWideRow[] = {input(Is::f32, DEUTERON_FIELD(count)),
+                                 real(),
+                                 number(Is::wide_step, DEUTERON_FIELD(zero)),
+                                 number(Is::wide_step, DEUTERON_FIELD(low)),
+                                 number(Is::wide_step_max, DEUTERON_FIELD(high)),
+                                 number(Is::any),
+                                 output(Is::s16_like)};
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
   const bool wide = y.type == ScalarType::s16;
-  const int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : INT8_MAX;
-  if (x.type != ScalarType::f32 || !is_aligned(x, 4))
-    return bad_argument(kX, "must be float32 and 4-aligned");
-  if ((y.type != ScalarType::s8 && !wide) || !is_aligned(y, wide ? 2 : 1))
-    return bad_argument(kOut, "must be int8, or int16 and 2-aligned");
+  Args a{};
+  if (Status s = read_row(call, wide ? kWideRow : kRow, &a); !s.ok()) return s;
   if (call.integer(kDtype) != static_cast<int64_t>(y.type))
     return bad_argument(kDtype, "must be the dtype of the output");
-  if (!same_layout(x, y))
-    return bad_argument(kOut, "must have the sizes and the order of the input");
-  const float scale = float_argument(call, kScale), reciprocal = 1.0f / scale;
-  if (!is_positive_finite(scale) || !is_finite(reciprocal))
+  const float scale = float_argument(call, kScale);
+  a.reciprocal = 1.0f / scale;
+  if (!is_positive_finite(scale) || !is_finite(a.reciprocal))
     return bad_argument(kScale, "must be positive, with a finite reciprocal");
-  if (!lies_in(call.integer(kZero), least, most))
-    return bad_argument(kZero, "must be within the dtype");
-  if (!lies_in(call.integer(kLow), least, most))
-    return bad_argument(kLow, "must be within the dtype");
-  if (!lies_in(call.integer(kHigh), call.integer(kLow), most))
-    return bad_argument(kHigh, "must be quant_min or more, within the dtype");
-  const QuantizeArgs a{x.numel, reciprocal, static_cast<int32_t>(call.integer(kZero)),
-                       static_cast<int32_t>(call.integer(kLow)),
-                       static_cast<int32_t>(call.integer(kHigh))};
   const auto* from = static_cast<const float*>(x.data);
   if (wide) {
     auto* to = static_cast<int16_t*>(y.data);
@@ -63,6 +65,7 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizePerTensor = {"cortex_m::quantize_per_tensor.out", "TFIIIIO", prepare, true};
+const Kernel kQuantizePerTensor =
+    kernel_by<kRow>("cortex_m::quantize_per_tensor.out", prepare, kInPlace);
 
 }  // namespace deuteron

@@ -47,15 +47,12 @@ const char* why_not_scratch(const Tensor& t, int64_t bytes, uintptr_t alignment)
   return nullptr;
 }
 
+namespace {
+
+// The extents: of the input and of the state's weight, which has units and directions.
 template <class Step>
-Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at,
-                      RecurrentArgsOf<Step>* a) {
-  constexpr int32_t kMostMultiplier = sizeof(Step) == 1 ? INT32_MAX : 65535;
-  const Tensor &x = call.tensor(kRecurrentX), &u = call.tensor(kRecurrentStateWeight),
-               &y = call.tensor(y_at), &h_n = call.tensor(h_n_at);
-  a->batch_first = call.boolean(kRecurrentBatchFirst);
-  a->reverse = call.boolean(kRecurrentReverse);
-  a->sequence = call.boolean(kRecurrentSequence);
+Status read_extents(const Call& call, int32_t gates, RecurrentArgsOf<Step>* a) {
+  const Tensor &x = call.tensor(kRecurrentX), &u = call.tensor(kRecurrentStateWeight);
   if (const char* why = why_not_steps<Step>(x)) return bad_argument(kRecurrentX, why);
   if (x.numel < 1) return bad_argument(kRecurrentX, "must have elements");
   a->steps = x.sizes[a->batch_first ? 1 : 0];
@@ -73,52 +70,79 @@ Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at,
   if (const char* why =
           why_not_weight<Step>(call.tensor(kRecurrentWeight), a->directions, rows, a->inputs))
     return bad_argument(kRecurrentWeight, why);
-  const Tensor* h_0 = call.optional_tensor(kRecurrentInitial);
-  if (h_0 != nullptr)
-    if (const char* why = why_not_state(*h_0, *a)) return bad_argument(kRecurrentInitial, why);
-  const int64_t count = int64_t{a->directions} * rows, kinds = h_0 != nullptr ? 2 : 1;
+  return Status{};
+}
+
+// What each gate has for each unit, `count` in all directions; of `kinds` parts where a state
+// comes in.
+Status check_constants(const Call& call, int64_t count, int64_t kinds, int32_t most_multiplier) {
   const struct {
     int at;
     int64_t count;
     int32_t low, high;
   } constants[] = {{kRecurrentBias, count, -kMostBias, kMostBias},
                    {kRecurrentStateBias, count * kinds, -kMostBias, kMostBias},
-                   {kRecurrentMultiplier, count, 0, kMostMultiplier},
-                   {kRecurrentStateMultiplier, count * kinds, 0, kMostMultiplier},
+                   {kRecurrentMultiplier, count, 0, most_multiplier},
+                   {kRecurrentStateMultiplier, count * kinds, 0, most_multiplier},
                    {kRecurrentShift, count, 1, kMostShift}};
   for (const auto& c : constants)
     if (const char* why = why_not_rows(call.tensor(c.at), c.count, c.low, c.high))
       return bad_argument(c.at, why);
-  if (!is_step<Step>(call.integer(kRecurrentYZero)))
-    return bad_argument(kRecurrentYZero, kNotAStep<Step>);
-  if (!is_multiplier(call.integer(kRecurrentYMultiplier)))
-    return bad_argument(kRecurrentYMultiplier, "is out of range");
-  if (!lies_in(call.integer(kRecurrentYShift), -31, 0))
-    return bad_argument(kRecurrentYShift, "must be -31..0");
-  if (a->sequence) {
+  return Status{};
+}
+
+template <class Step>
+Status check_results(const Call& call, int y_at, int h_n_at, const RecurrentArgsOf<Step>& a) {
+  const Tensor &x = call.tensor(kRecurrentX), &y = call.tensor(y_at);
+  if (a.sequence) {
     if (const char* why = why_not_steps<Step>(y)) return bad_argument(y_at, why);
     if (y.sizes[0] != x.sizes[0] || y.sizes[1] != x.sizes[1] ||
-        y.sizes[2] != a->directions * a->units)
+        y.sizes[2] != a.directions * a.units)
       return bad_argument(y_at, "must have a row for each row of the input");
   } else if (const char* why = why_not_scratch(
-                 y, 2 * int64_t{a->units} * static_cast<int64_t>(sizeof(Step)), sizeof(Step))) {
+                 y, 2 * int64_t{a.units} * static_cast<int64_t>(sizeof(Step)), sizeof(Step))) {
     return bad_argument(y_at, why);
   }
-  if (const char* why = why_not_state(h_n, *a)) return bad_argument(h_n_at, why);
-  a->y_zero = static_cast<int32_t>(call.integer(kRecurrentYZero));
-  a->y_multiplier = static_cast<int32_t>(call.integer(kRecurrentYMultiplier));
-  a->y_shift = static_cast<int32_t>(call.integer(kRecurrentYShift));
-  a->weight = static_cast<const Step*>(call.tensor(kRecurrentWeight).data);
-  a->recurrent = static_cast<const Step*>(u.data);
+  if (const char* why = why_not_state(call.tensor(h_n_at), a)) return bad_argument(h_n_at, why);
+  return Status{};
+}
+
+template <class Step>
+constexpr Argument kResultNumbers[] = {
+    number(sizeof(Step) == 1 ? Is::step : Is::wide_step,
+           static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_zero) / 4)),
+    number(Is::multiplier, static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_multiplier) / 4)),
+    number(Is::shift_right, static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_shift) / 4))};
+
+}  // namespace
+
+template <class Step>
+Status read_recurrent(const Call& call, int32_t gates, int y_at, int h_n_at,
+                      RecurrentArgsOf<Step>* a) {
+  a->batch_first = call.boolean(kRecurrentBatchFirst);
+  a->reverse = call.boolean(kRecurrentReverse);
+  a->sequence = call.boolean(kRecurrentSequence);
+  if (Status s = read_extents(call, gates, a); !s.ok()) return s;
+  const Tensor* h_0 = call.optional_tensor(kRecurrentInitial);
+  if (h_0 != nullptr)
+    if (const char* why = why_not_state(*h_0, *a)) return bad_argument(kRecurrentInitial, why);
+  if (Status s = check_constants(call, int64_t{a->directions} * gates * a->units,
+                                 h_0 != nullptr ? 2 : 1, sizeof(Step) == 1 ? INT32_MAX : 65535);
+      !s.ok())
+    return s;
+  if (Status s = read_arguments(call, kResultNumbers<Step>, 3, kRecurrentYZero, a); !s.ok())
+    return s;
+  if (Status s = check_results(call, y_at, h_n_at, *a); !s.ok()) return s;
+  const auto steps = [&](int i) { return static_cast<Step*>(call.tensor(i).data); };
+  a->weight = steps(kRecurrentWeight), a->recurrent = steps(kRecurrentStateWeight);
   a->bias = words(call.tensor(kRecurrentBias));
   a->recurrent_bias = words(call.tensor(kRecurrentStateBias));
   a->multiplier = words(call.tensor(kRecurrentMultiplier));
   a->recurrent_multiplier = words(call.tensor(kRecurrentStateMultiplier));
   a->shift = words(call.tensor(kRecurrentShift));
-  a->x = static_cast<const Step*>(x.data);
+  a->x = steps(kRecurrentX),
   a->h_0 = h_0 != nullptr ? static_cast<const Step*>(h_0->data) : nullptr;
-  a->y = static_cast<Step*>(y.data);
-  a->h_n = static_cast<Step*>(h_n.data);
+  a->y = steps(y_at), a->h_n = steps(h_n_at);
   return Status{};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments that the recurrent kernels have in common, checked at load.
 #pragma once
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/recurrent/kernel.h"
 
 namespace deuteron {

@@ -71,15 +71,15 @@ TEST(RequantizeKernel, Refuses) {
   expect_refusals(s8, {
                           {0, "must be int16", type(0, ScalarType::s32)},
                           {0, "must be 2-aligned", misaligned(0, 1)},
-                          {1, "must be within int8, and 0 of int16", number(1, 1)},
+                          {1, "must be 0", number(1, 1)},
                           {2, "must be 0..32767", number(2, 32768)},
                           {2, "must be 0..32767", number(2, -1)},
                           {3, "must be -15..15", number(3, 16)},
                           {3, "must be -15..15", number(3, -16)},
-                          {4, "must be within int8, and 0 of int16", number(4, 128)},
-                          {5, "must be within the type of the result", number(5, -129)},
-                          {6, "must be y_min or more, within the type", number(6, 128)},
-                          {6, "must be y_min or more, within the type", numbers(5, 5, 6, 4)},
+                          {4, "must be -128..127", number(4, 128)},
+                          {5, "must be -128..127", number(5, -129)},
+                          {6, "must be activation_min..127", number(6, 128)},
+                          {6, "must be activation_min..127", numbers(5, 5, 6, 4)},
                           {7, "must be int8", type(7, ScalarType::u8)},
                           {7, "must have the sizes and the order of the input", size(7, 0, 5)},
                       });
@@ -88,9 +88,9 @@ TEST(RequantizeKernel, Refuses) {
   };
   expect_refusals(s16, {
                            {0, "must be int8", type(0, ScalarType::u8)},
-                           {1, "must be within int8, and 0 of int16", number(1, -129)},
-                           {4, "must be within int8, and 0 of int16", number(4, 1)},
-                           {6, "must be y_min or more, within the type", number(6, 32768)},
+                           {1, "must be -128..127", number(1, -129)},
+                           {4, "must be 0", number(4, 1)},
+                           {6, "must be activation_min..32767", number(6, 32768)},
                            {7, "must be int16", type(7, ScalarType::s8)},
                            {7, "must be 2-aligned", misaligned(7, 1)},
                        });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the checks of bilinear resizing have in common, whatever the elements are.
 #pragma once
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/resize2d/kernel.h"
 
 namespace deuteron {
@@ -30,14 +30,16 @@ const char* why_not_positions(const Tensor& t, int32_t in, int32_t out) {
 }
 
 enum { kResizeX, kResizeRows, kResizeColumns, kResizeOut };
+template <Is image>
+inline constexpr Argument kResizeRow[] = {input(image), input(Is::any), input(Is::any),
+                                          output(image)};
 
-// `why_not`: what the elements of both images must be; `place`: what an entry of a table must be.
+// `image`: what both images must be; `place`: what an entry of a table must be.
 // Of a result without elements the tables are not looked at.
-template <const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t)>
+template <Is image, const char* (*place)(int32_t, int32_t, int32_t)>
 Status read_resize2d(const Call& call, Resize2dArgs& a) {
   const Tensor &x = call.tensor(kResizeX), &y = call.tensor(kResizeOut);
-  if (const char* why = why_not(x)) return bad_argument(kResizeX, why);
-  if (const char* why = why_not(y)) return bad_argument(kResizeOut, why);
+  if (Status s = read_row(call, kResizeRow<image>, nullptr); !s.ok()) return s;
   a = {x.sizes[0], x.sizes[2], x.sizes[3], x.sizes[1], y.sizes[2], y.sizes[3]};
   if (y.sizes[0] != a.n || y.sizes[1] != a.channels)
     return bad_argument(kResizeOut, "must have the batch and the channels of the input");
@@ -51,11 +53,11 @@ Status read_resize2d(const Call& call, Resize2dArgs& a) {
 }
 
 // prepare() of a kernel on elements T, or of the portable one and that with MVE.
-template <class T, const char* (*why_not)(const Tensor&),
-          const char* (*place)(int32_t, int32_t, int32_t), auto portable, auto mve = portable>
+template <class T, Is image, const char* (*place)(int32_t, int32_t, int32_t), auto portable,
+          auto mve = portable>
 Status prepare_resize2d(Call& call, Prepared* prepared) {
   Resize2dArgs a;
-  if (Status s = read_resize2d<why_not, place>(call, a); !s.ok()) return s;
+  if (Status s = read_resize2d<image, place>(call, a); !s.ok()) return s;
   if (call.tensor(kResizeOut).numel == 0) return keep_nothing(prepared);
   const auto* x = static_cast<const T*>(call.tensor(kResizeX).data);
   const auto* rows = static_cast<const int32_t*>(call.tensor(kResizeRows).data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::svdf and deuteron::svdf_bytes: their arguments checked once, at load.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
+#include "kernels/common/prepare.h"
 #include "kernels/svdf/kernel.h"
 
 namespace deuteron {

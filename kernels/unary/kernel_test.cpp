@@ -44,7 +44,7 @@ TEST(LookupKernel, Refuses) {
                   {
                       {0, "must be int8", type(0, ScalarType::u8)},
                       {1, "must have 256 int8 entries", elements(1, 255)},
-                      {1, "must have 256 int8 entries", type(1, ScalarType::s16)},
+                      {1, "must be int8", type(1, ScalarType::s16)},
                       {2, "must be int8", type(2, ScalarType::s16)},
                       {2, "must have the sizes and the order of the input", size(2, 3, 66)},
                       {2, "must have the sizes and the order of the input", order(2, {0, 1, 2, 3})},

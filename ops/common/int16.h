@@ -17,8 +17,8 @@ std::optional<Refusal> require_int16(const LowerContext& c);
 // Both operands have one shape: of TFLite's arithmetic.
 std::optional<Refusal> require_int16_pair(const LowerContext& c);
 
-// The call of a kernel that scales what it makes of two operands (PairS16 of
-// kernels/common/prepare_s16.h).
+// The call of a kernel that scales what it makes of two operands (kernels/mul/16x8/bind.cpp has
+// its row).
 Lowered int16_pair_call(std::string kernel, const LowerContext& c, i32 multiplier, i32 shift);
 
 // factor = multiplier * 2^(-31-shift), rounded, multiplier 2^30 or more; nothing where it is 1 or

@@ -61,17 +61,16 @@ TEST(Add16x8Kernel, Refuses) {
     Random random(7);
     return call_of({20, 1073741824, 0, 1234567890, -3, 1900000000, -14, -32768, 32767}, random);
   };
-  expect_refusals(make,
-                  {
-                      {0, "must be int16", type(0, ScalarType::s8)},
-                      {1, "must have the sizes and the order of the first", size(1, 0, 19)},
-                      {10, "must have the sizes and the order of the operands", size(10, 0, 19)},
-                      {2, "is out of range", number(2, int64_t{1} << 31)},
-                      {3, "must be -31..30", number(3, 31)},
-                      {6, "is out of range", number(6, INT32_MIN)},
-                      {8, "must be -32768..32767", number(8, -32769)},
-                      {9, "must be activation_min..32767", number(9, 32768)},
-                  });
+  expect_refusals(make, {
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {1, "must have the sizes and the order of the input", size(1, 0, 19)},
+                            {10, "must have the sizes and the order of the input", size(10, 0, 19)},
+                            {2, "is out of range", number(2, int64_t{1} << 31)},
+                            {3, "must be -31..30", number(3, 31)},
+                            {6, "is out of range", number(6, INT32_MIN)},
+                            {8, "must be -32768..32767", number(8, -32769)},
+                            {9, "must be activation_min..32767", number(9, 32768)},
+                        });
 }
 
 TEST(ShiftedAdd16x8Kernel, Refuses) {

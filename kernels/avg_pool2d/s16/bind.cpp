@@ -2,9 +2,8 @@
 // deuteron::avg_pool2d_s16: its arguments checked once, at load.
 #include "kernels/avg_pool2d/s16/kernel.h"
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
-#include "kernels/image/read_pool.h"
-#include "runtime/instruction_set.h"
+#include "kernels/common/row.h"
+#include "kernels/image/windows.h"
 
 namespace deuteron {
 
@@ -13,33 +12,32 @@ DEUTERON_FIELDS(AvgPool2dS16Args, n, in_h, in_w, channels, out_h, out_w, kernel_
 
 namespace {
 
-enum { kOut = kPoolOwn };
+enum { kX, kKernel, kStride, kPadding };
+using Args = AvgPool2dS16Args;
+constexpr Argument kRow[] = {input(Is::s16_image), list(Is::reach, DEUTERON_FIELD(kernel_h)),
+                             list(Is::reach, DEUTERON_FIELD(stride_h)),
+                             list(Is::padding, DEUTERON_FIELD(pad_h)), output(Is::s16_image)};
 
-Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kPoolX), &y = call.tensor(kOut);
-  AvgPool2dS16Args a{};
-  if (Status s = read_pool<why_not_image_s16>(call, kOut, a); !s.ok()) return s;
+bool more(const Call& call, Args& a, Status* why) {
+  constexpr int kOut = last_of(kRow);
+  if (!read_images(call, kOut, &a.n, why)) return false;
+  if (call.tensor(kOut).sizes[1] != a.channels)
+    return refuse(why, kOut, "must have the channels of the input");
   if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w)
-    return bad_argument(kPoolPadding, "must be less than the kernel");
-  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, 1))
-    return bad_argument(kOut, why);
-  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1))
-    return bad_argument(kOut, why);
+    return refuse(why, kPadding, "must be less than the kernel");
+  if (!windows_fit(a, kOut, kStride, 0, 0, why)) return false;
   // Each window begins inside the image.
   if (int64_t{a.out_h - 1} * a.stride_h - a.pad_h >= a.in_h ||
       int64_t{a.out_w - 1} * a.stride_w - a.pad_w >= a.in_w)
-    return bad_argument(kOut, "has a window outside of the image");
+    return refuse(why, kOut, "has a window outside of the image");
   const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} *
                        (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
-  if (taps > kS16MostTaps) return bad_argument(kPoolKernel, "must cover fewer than 2^16 elements");
-  if (y.numel == 0) return keep_nothing(prepared);
-  const auto* from = static_cast<const int16_t*>(x.data);
-  auto* to = static_cast<int16_t*>(y.data);
-  return keep_fastest<avg_pool2d_s16, avg_pool2d_s16_mve>(call, prepared, a, from, to);
+  return taps <= kS16MostTaps || refuse(why, kKernel, "must cover fewer than 2^16 elements");
 }
 
 }  // namespace
 
-const Kernel kAvgPool2dS16 = {"deuteron::avg_pool2d_s16.out", "TLLLO", prepare};
+const Kernel kAvgPool2dS16 = kernel_and<kRow, Args, more, avg_pool2d_s16, avg_pool2d_s16_mve>(
+    "deuteron::avg_pool2d_s16.out");
 
 }  // namespace deuteron

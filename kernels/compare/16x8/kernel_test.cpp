@@ -45,7 +45,7 @@ TEST(Compared16x8Kernel, Refuses) {
   expect_refusals(make, {
                             {0, "must be int16", type(0, ScalarType::s8)},
                             {3, "must be int32", type(3, ScalarType::s16)},
-                            {3, "must have the sizes and the order of the operand", size(3, 0, 19)},
+                            {3, "must have the sizes and the order of the input", size(3, 0, 19)},
                             {1, "is out of range", number(1, -1)},
                             {2, "must be -31..0", number(2, 1)},
                         });

@@ -134,7 +134,7 @@ TEST(Conv2d16x8Kernel, Refuses) {
       make, {
                 {0, "must be int16", type(0, ScalarType::s8)},
                 {10, "must be int16", type(10, ScalarType::s8)},
-                {1, "has the wrong dtype", type(1, ScalarType::s16)},
+                {1, "must be int8", type(1, ScalarType::s16)},
                 {1, "must have one filter for each output channel", size(1, 0, 4)},
                 {1, "must have channels that divide those of the input into groups", size(1, 3, 2)},
                 {2, "must be int64", type(2, ScalarType::f32)},

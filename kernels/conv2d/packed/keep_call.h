@@ -132,12 +132,10 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
 
 template <class Kernels, Packing p>
 Status prepare_packed(Call& call, Prepared* prepared) {
-  enum { kYZero = kPackedXZero + 1, kScratch, kOut };
+  constexpr int kScratch = last_of(kPackedRow) - 1, kOut = last_of(kPackedRow);
   PackedConv2dArgs a{};
-  if (Status s =
-          read_packed_call<p, int8_bytes<p>, Kernels::kKind>(call, kYZero, kScratch, kOut, a);
-      !s.ok())
-    return s;
+  Status s = read_row(call, kPackedRow, &a);
+  if (!s.ok() || !packed_call_fits<p, int8_bytes<p>, Kernels::kKind>(call, kOut, a, &s)) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor &packed = call.tensor(kPackedWeights), &scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p))
@@ -151,7 +149,7 @@ Status prepare_packed(Call& call, Prepared* prepared) {
 
 template <class Kernels, Packing p>
 constexpr Kernel packed_kernel(const char* name) {
-  return {name, "TTLLLLIIXO", prepare_packed<Kernels, p>};
+  return kernel_by<kPackedRow>(name, prepare_packed<Kernels, p>);
 }
 
 }  // namespace deuteron

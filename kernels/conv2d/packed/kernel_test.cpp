@@ -276,7 +276,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
                       {9, "must have rank 4", rank(9, 3)},
                       {0, "must have a channel", size(0, 1, 0)},
                       {9, "must have the batch of the input", size(9, 0, 1)},
-                      {1, "has the wrong dtype", type(1, ScalarType::s32)},
+                      {1, "must be int8", type(1, ScalarType::s32)},
                       {1, "must be 4-aligned", misaligned(1, 2)},
                       {1, "must have the bytes that its packing takes", elements(1, 447)},
                       {1, "has shifts and windows that are no rows of x", elements(1, with_shifts)},
@@ -291,7 +291,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
                       {9, "has more windows than the input has places", item(3, 0, 3)},
                       {6, "must be -128..127", number(6, 128)},
                       {7, "must be -128..127", number(7, -129)},
-                      {8, "must be bytes", type(8, ScalarType::s8)},
+                      {8, "must be uint8", type(8, ScalarType::s8)},
                       {8, "must be 4-aligned", misaligned(8, 2)},
                   });
 }

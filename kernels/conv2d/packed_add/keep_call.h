@@ -29,8 +29,21 @@ inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::scal
 #endif
 
 namespace packed_add {
-enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
-}
+struct Numbers {
+  PackedConv2dArgs conv;
+  int32_t x_factor, other_factor, first;
+};
+using Args = Numbers;
+inline constexpr Argument kRow[] = {DEUTERON_PACKED_WINDOW,
+                                    number(Is::step, DEUTERON_PACKED_FIELD(y_zero)),
+                                    input(Is::s8_image),
+                                    number(Is::int32, DEUTERON_FIELD(x_factor)),
+                                    number(Is::int32, DEUTERON_FIELD(other_factor)),
+                                    number(Is::int32, DEUTERON_FIELD(first)),
+                                    scratch(Is::room),
+                                    output(Is::s8_image)};
+inline constexpr int kOther = kPackedXZero + 2, kScratch = last_of(kRow) - 1, kOut = last_of(kRow);
+}  // namespace packed_add
 
 #if defined(DEUTERON_HOST_KERNELS)
 // A host has memory for the whole result of the convolution.
@@ -123,21 +136,12 @@ Status keep_added(Call& call, Prepared* prepared, const AddedRows& c,
 template <class Kernels, Packing p>
 Status prepare_added(Call& call, Prepared* prepared) {
   using namespace packed_add;
-  PackedConv2dArgs a{};
-  if (Status s =
-          read_packed_call<p, int8_bytes<p>, Kernels::kKind>(call, kYZero, kScratch, kOut, a);
-      !s.ok())
-    return s;
+  Numbers numbers{};
+  PackedConv2dArgs& a = numbers.conv;
+  Status s = read_row(call, kRow, &numbers);
+  if (!s.ok() || !packed_call_fits<p, int8_bytes<p>, Kernels::kKind>(call, kOut, a, &s)) return s;
   const Tensor &other = call.tensor(kOther), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(other)) return bad_argument(kOther, why);
-  for (int i = 0; i < 4; ++i)
-    if (other.sizes[i] != y.sizes[i])
-      return bad_argument(kOther, "must have the shape of the result");
-  int32_t numbers[3];
-  for (int i = kXFactor; i <= kFirst; ++i) {
-    if (!lies_in(call.integer(i), INT32_MIN, INT32_MAX)) return bad_argument(i, "is out of range");
-    numbers[i - kXFactor] = static_cast<int32_t>(call.integer(i));
-  }
+  if (!same_sizes(other, y)) return bad_argument(kOther, "must have the shape of the result");
   if (y.numel == 0) return keep_nothing(prepared);
   if (const char* why = Kernels::why_not(a)) return bad_argument(kOut, why);
   const Tensor &x = call.tensor(kPackedX), &packed = call.tensor(kPackedWeights),
@@ -149,7 +153,7 @@ Status prepare_added(Call& call, Prepared* prepared) {
   if (x.data == y.data)
     return bad_argument(
         kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
-  const LinearAddArgs sum{y.numel, y.numel, numbers[0], numbers[1], numbers[2]};
+  const LinearAddArgs sum{y.numel, y.numel, numbers.x_factor, numbers.other_factor, numbers.first};
   const auto bytes = [](const Tensor& t) { return static_cast<int8_t*>(t.data); };
   return keep_added<Kernels, p>(
       call, prepared,
@@ -159,7 +163,7 @@ Status prepare_added(Call& call, Prepared* prepared) {
 
 template <class Kernels, Packing p>
 constexpr Kernel added_kernel(const char* name) {
-  return {name, "TTLLLLIITIIIXO", prepare_added<Kernels, p>, true};
+  return kernel_by<packed_add::kRow>(name, prepare_added<Kernels, p>, kInPlace);
 }
 
 }  // namespace deuteron

@@ -96,7 +96,7 @@ TEST(PackedConv2dShiftsKernel, Refuses) {
                             {1, "must be 4-aligned", misaligned(1, 2)},
                             {1, "has fewer than 4 filters", size(9, 1, 3)},
                             {1, "has dilated columns", item(5, 1, 2)},
-                            {8, "must be bytes", type(8, ScalarType::s8)},
+                            {8, "must be uint8", type(8, ScalarType::s8)},
                         });
 }
 

@@ -28,7 +28,7 @@ inline constexpr std::string_view kKernelName<packed_conv2d_w4_s8<Packing::dsp_4
 
 namespace {
 
-enum { kYZero = kPackedXZero + 1, kScratch, kOut };
+constexpr int kScratch = last_of(kPackedRow) - 1, kOut = last_of(kPackedRow);
 
 struct W4Call {
   const PackedConv2dArgs& args;
@@ -89,9 +89,9 @@ Status keep_w4(Call& call, Prepared* prepared, const W4Call& c) {
 
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
-  PackedConv2dArgs a;
-  if (Status s = read_packed_call<p, bytes_of<p>>(call, kYZero, kScratch, kOut, a); !s.ok())
-    return s;
+  PackedConv2dArgs a{};
+  Status s = read_row(call, kPackedRow, &a);
+  if (!s.ok() || !packed_call_fits<p, bytes_of<p>>(call, kOut, a, &s)) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor& scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_w4_least_scratch_bytes(a, p))
@@ -104,9 +104,9 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kPackedConv2dW4Mve4x16 = {"deuteron::packed_conv2d_w4.mve_4x16", "TTLLLLIIXO",
-                                       prepare<Packing::mve_4x16>};
-const Kernel kPackedConv2dW4Dsp4x4 = {"deuteron::packed_conv2d_w4.dsp_4x4", "TTLLLLIIXO",
-                                      prepare<Packing::dsp_4x4>};
+const Kernel kPackedConv2dW4Mve4x16 =
+    kernel_by<kPackedRow>("deuteron::packed_conv2d_w4.mve_4x16", prepare<Packing::mve_4x16>);
+const Kernel kPackedConv2dW4Dsp4x4 =
+    kernel_by<kPackedRow>("deuteron::packed_conv2d_w4.dsp_4x4", prepare<Packing::dsp_4x4>);
 
 }  // namespace deuteron

@@ -141,7 +141,7 @@ TEST(Conv2dS8S16Kernel, Refuses) {
                              {7, "must be 0..15", number(7, -1)},
                              {8, "must be -32768..32767", number(8, -32769)},
                              {9, "must be activation_min..32767", number(9, -32769)},
-                             {10, "must be bytes", type(10, ScalarType::s8)},
+                             {10, "must be uint8", type(10, ScalarType::s8)},
                              {10, "must hold the windows", elements(10, 20)},
                              {kOut, "must be int16", type(kOut, ScalarType::s8)},
                              {kOut, "must have the batch of the input", size(kOut, 0, 3)},

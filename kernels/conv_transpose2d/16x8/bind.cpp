@@ -3,8 +3,9 @@
 // the narrow one.
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare_16x8.h"
+#include "kernels/common/row.h"
 #include "kernels/conv_transpose2d/16x8/kernel.h"
-#include "kernels/image/window.h"
+#include "kernels/image/windows.h"
 
 namespace deuteron {
 
@@ -13,7 +14,18 @@ DEUTERON_FIELDS(ConvTranspose2d16x8Args, n, in_h, in_w, in_c, out_h, out_w, out_
 
 namespace {
 
-enum { kX, kWeight, kBias, kMultipliers, kShifts, kStride, kPadding, kYMin, kYMax, kOut };
+enum { kX, kWeight, kBias };
+using Args = ConvTranspose2d16x8Args;
+constexpr Argument kRow[] = {input(Is::s16_image),
+                             input(Is::s8_filters),
+                             optional_tensor(),
+                             input(Is::any),
+                             input(Is::any),
+                             list(Is::reach, DEUTERON_FIELD(stride_h)),
+                             list(Is::padding, DEUTERON_FIELD(pad_h)),
+                             number(Is::wide_step, DEUTERON_FIELD(y_min)),
+                             number(Is::wide_step_max, DEUTERON_FIELD(y_max)),
+                             output(Is::s16_image)};
 
 // Is `out` an extent of the result along one axis, with no number on the way that is too large?
 bool is_reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad) {
@@ -24,37 +36,29 @@ bool is_reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t p
 }
 
 Status prepare(Call& call, Prepared* prepared) {
+  constexpr int kOut = last_of(kRow);
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut), &weight = call.tensor(kWeight);
-  if (const char* why = why_not_image_s16(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image_s16(y)) return bad_argument(kOut, why);
-  if (const char* why = why_not_dense(weight, ScalarType::s8, 4)) return bad_argument(kWeight, why);
-  ConvTranspose2d16x8Args a{};
-  a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
-  a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
-  if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
+  Args a{};
+  Status s = read_row(call, kRow, &a);
+  if (!s.ok() || !read_images(call, kOut, &a.n, &s)) return s;
+  a.out_c = y.sizes[1], a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
   if (weight.sizes[0] != a.out_c)
     return bad_argument(kWeight, "must have one filter for each output channel");
   if (weight.sizes[3] != a.in_c || a.in_c < 1)
     return bad_argument(kWeight, "must have the channels of the input");
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w))
-    return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w))
-    return bad_argument(kPadding, why);
-  if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (y.numel == 0) return keep_nothing(prepared);
   if (!is_reach(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h) ||
       !is_reach(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w))
     return bad_argument(kOut,
                         "must have the extents that the input, the kernel and the padding give");
-  Sums16x8 s;
-  if (Status status = read_sums_16x8(call, kBias, a.out_c, &s); !status.ok()) return status;
+  Sums16x8 sums;
+  if (!read_sums_16x8(call, kBias, a.out_c, &sums, &s)) return s;
   return keep_16x8<conv_transpose2d_16x8, conv_transpose2d_16x8_narrow>(call, prepared, a, x,
-                                                                        weight, s, y);
+                                                                        weight, sums, y);
 }
 
 }  // namespace
 
-const Kernel kConvTranspose2d16x8 = {"deuteron::conv_transpose2d_16x8.out", "TTtTTLLIIO", prepare};
+const Kernel kConvTranspose2d16x8 = kernel_by<kRow>("deuteron::conv_transpose2d_16x8.out", prepare);
 
 }  // namespace deuteron

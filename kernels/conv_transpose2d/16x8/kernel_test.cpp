@@ -83,7 +83,7 @@ TEST(ConvTranspose2d16x8Kernel, Refuses) {
   expect_refusals(make,
                   {
                       {0, "must be int16", type(0, ScalarType::s8)},
-                      {1, "has the wrong dtype", type(1, ScalarType::s16)},
+                      {1, "must be int8", type(1, ScalarType::s16)},
                       {1, "must have one filter for each output channel", size(1, 0, 2)},
                       {1, "must have the channels of the input", size(1, 3, 4)},
                       {9, "must have the batch of the input", size(9, 0, 2)},

@@ -48,7 +48,7 @@ TEST(PackedConvTranspose2dKernel, Refuses) {
                         {4, "is out of range", item(4, 1, -1)},
                         {5, "must be -128..127", number(5, 128)},
                         {6, "must be -128..127", number(6, -129)},
-                        {7, "must be bytes", type(7, ScalarType::s8)},
+                        {7, "must be uint8", type(7, ScalarType::s8)},
                         {7, "must hold the windows", elements(7, 0)},
                         {7, "must be 4-aligned", misaligned(7, 2)},
                         {8, "must have the batch of the input", size(8, 0, 1)},

@@ -40,10 +40,10 @@ TEST(DequantizeChannelsKernel, Refuses) {
   const auto make = [] { return call_of(3, 7); };
   expect_refusals(make, {
                             {0, "must be int8", type(0, ScalarType::s16)},
-                            {1, "must have an element for each channel", elements(1, 5)},
-                            {2, "has the wrong dtype", type(2, ScalarType::s8)},
+                            {1, "must have as many elements as the factor", elements(1, 5)},
+                            {2, "must be float32", type(2, ScalarType::s8)},
                             {2, "must be 4-aligned", misaligned(2, 2)},
-                            {3, "must be float32 and 4-aligned", type(3, ScalarType::s8)},
+                            {3, "must be float32", type(3, ScalarType::s8)},
                             {3, "must have the sizes and the order of the input", size(3, 0, 2)},
                         });
 }

@@ -52,17 +52,16 @@ TEST(Div16x8Kernel, Refuses) {
     Random random(7);
     return call_of({20, 2000000000, 11, -32768, 32767}, random);
   };
-  expect_refusals(make,
-                  {
-                      {0, "must be int16", type(0, ScalarType::s8)},
-                      {6, "must be int16", type(6, ScalarType::s8)},
-                      {1, "must have the sizes and the order of the first", size(1, 0, 19)},
-                      {6, "must have the sizes and the order of the operands", size(6, 0, 19)},
-                      {2, "is out of range", number(2, -1)},
-                      {3, "must be -31..15", number(3, 16)},
-                      {4, "must be -32768..32767", number(4, -32769)},
-                      {5, "must be activation_min..32767", number(5, 32768)},
-                  });
+  expect_refusals(make, {
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {6, "must be int16", type(6, ScalarType::s8)},
+                            {1, "must have the sizes and the order of the input", size(1, 0, 19)},
+                            {6, "must have the sizes and the order of the input", size(6, 0, 19)},
+                            {2, "is out of range", number(2, -1)},
+                            {3, "must be -31..15", number(3, 16)},
+                            {4, "must be -32768..32767", number(4, -32769)},
+                            {5, "must be activation_min..32767", number(5, 32768)},
+                        });
 }
 
 TEST(Div16x8Kernel, StaysInsideItsTensors) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::linear_16x8: its arguments checked once, at load. A bias of int32 makes it the narrow
 // one.
-#include <cstring>
-
 #include "kernels/common/kernels.h"
 #include "kernels/common/prepare_16x8.h"
+#include "kernels/common/row.h"
 #include "kernels/linear/16x8/kernel.h"
 
 namespace deuteron {
@@ -13,7 +12,15 @@ DEUTERON_FIELDS(Linear16x8Args, rows, inputs, outputs, y_min, y_max)
 
 namespace {
 
-enum { kX, kWeight, kBias, kScale, kYMin, kYMax, kOut };
+enum { kX, kWeight, kBias, kScale };
+using Args = Linear16x8Args;
+constexpr Argument kRow[] = {input(Is::s16_matrix),
+                             input(Is::s8_matrix),
+                             optional_tensor(),
+                             input(Is::any),
+                             number(Is::wide_step, DEUTERON_FIELD(y_min)),
+                             number(Is::wide_step_max, DEUTERON_FIELD(y_max)),
+                             output(Is::s16_matrix)};
 
 // A double is positive and finite where its bits are, as an integer, above 0 and below those of
 // infinity.
@@ -28,19 +35,15 @@ const char* why_not_scales(const Tensor& t, int32_t outputs) {
 }
 
 Status prepare(Call& call, Prepared* prepared) {
+  constexpr int kOut = last_of(kRow);
   const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
-  for (const int i : {int{kX}, int{kOut}}) {
-    if (const char* why = why_not_dense(call.tensor(i), ScalarType::s16, 2))
-      return bad_argument(i, why);
-    if (!is_aligned(call.tensor(i), 2)) return bad_argument(i, "must be 2-aligned");
-  }
-  if (const char* why = why_not_dense(weight, ScalarType::s8, 2)) return bad_argument(kWeight, why);
-  Linear16x8Args a{x.sizes[0], x.sizes[1], y.sizes[1], 0, 0};
+  Args a{};
+  if (Status s = read_row(call, kRow, &a); !s.ok()) return s;
+  a.rows = x.sizes[0], a.inputs = x.sizes[1], a.outputs = y.sizes[1];
   if (weight.sizes[1] != a.inputs)
     return bad_argument(kWeight, "must have a column for each input");
   if (weight.sizes[0] != a.outputs) return bad_argument(kWeight, "must have a row for each output");
   if (y.sizes[0] != a.rows) return bad_argument(kOut, "must have the rows of the input");
-  if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (y.numel == 0) return keep_nothing(prepared);
   if (const char* why = why_not_scales(call.tensor(kScale), a.outputs))
     return bad_argument(kScale, why);
@@ -66,6 +69,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kLinear16x8 = {"deuteron::linear_16x8.out", "TTtTIIO", prepare};
+const Kernel kLinear16x8 = kernel_by<kRow>("deuteron::linear_16x8.out", prepare);
 
 }  // namespace deuteron

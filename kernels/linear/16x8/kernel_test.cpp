@@ -141,8 +141,8 @@ TEST(Linear16x8Kernel, Refuses) {
     return [v](TestCall& c) { data_of<int64_t>(c.tensor_at(3))[1] = bits_of(v); };
   };
   expect_refusals(make, {
-                            {0, "has the wrong dtype", type(0, ScalarType::s8)},
-                            {6, "has the wrong dtype", type(6, ScalarType::s8)},
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {6, "must be int16", type(6, ScalarType::s8)},
                             {1, "must have a column for each input", size(1, 1, 5)},
                             {1, "must have a row for each output", size(1, 0, 2)},
                             {2, "must be int64", type(2, ScalarType::f32)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::linear_once: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
+#include "kernels/common/row.h"
 #include "kernels/linear/once/kernel.h"
 
 namespace deuteron {
@@ -10,43 +10,39 @@ DEUTERON_FIELDS(LinearOnceArgs, rows, inputs, outputs, y_zero, y_min, y_max)
 
 namespace {
 
-enum { kX, kWeight, kFirst, kMultiplier, kShift, kYZero, kYMin, kYMax, kOut };
+enum { kX, kWeight, kFirst, kMultiplier, kShift };
+using Args = LinearOnceArgs;
+constexpr Argument kRow[] = {input(Is::s8_matrix),
+                             input(Is::s8_matrix),
+                             input(Is::any),
+                             input(Is::any),
+                             input(Is::any),
+                             number(Is::step, DEUTERON_FIELD(y_zero)),
+                             number(Is::step, DEUTERON_FIELD(y_min)),
+                             number(Is::step_max, DEUTERON_FIELD(y_max)),
+                             output(Is::s8_matrix)};
 
-Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &first = call.tensor(kFirst),
-               &y = call.tensor(kOut);
-  const Tensor &multiplier = call.tensor(kMultiplier), &shift = call.tensor(kShift);
-  for (const int i : {int{kX}, int{kWeight}, int{kOut}})
-    if (const char* why = why_not_dense(call.tensor(i), ScalarType::s8, 2))
-      return bad_argument(i, why);
-  LinearOnceArgs a{};
+bool more(const Call& call, Args& a, Status* why) {
+  const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight),
+               &y = call.tensor(last_of(kRow));
   a.rows = x.sizes[0], a.inputs = x.sizes[1], a.outputs = y.sizes[1];
-  if (a.inputs > kMostOnceInputs) return bad_argument(kX, "must have at most 131071 columns");
-  if (weight.sizes[1] != a.inputs)
-    return bad_argument(kWeight, "must have a column for each input");
-  if (weight.sizes[0] != a.outputs) return bad_argument(kWeight, "must have a row for each output");
-  if (y.sizes[0] != a.rows) return bad_argument(kOut, "must have the rows of the input");
-  if (const char* why = why_not_channel_sums(first, a.outputs)) return bad_argument(kFirst, why);
-  if (const char* why = why_not_multipliers(multiplier, a.outputs))
-    return bad_argument(kMultiplier, why);
-  if (const char* why = why_not_shifts(shift, a.outputs)) return bad_argument(kShift, why);
-  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
-  if (!is_s8(call.integer(kYMin))) return bad_argument(kYMin, "must be -128..127");
-  if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127))
-    return bad_argument(kYMax, "must be low..127");
-  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
-  a.y_min = static_cast<int32_t>(call.integer(kYMin));
-  a.y_max = static_cast<int32_t>(call.integer(kYMax));
-  if (y.numel == 0) return keep_nothing(prepared);
-  constexpr auto numbers = [](const Tensor& t) { return static_cast<const int32_t*>(t.data); };
-  return keep_fastest<linear_once_s8, linear_once_s8_mve, linear_once_s8_dsp>(
-      call, prepared, a, static_cast<const int8_t*>(x.data),
-      static_cast<const int8_t*>(weight.data), numbers(first), numbers(multiplier), numbers(shift),
-      static_cast<int8_t*>(y.data));
+  if (a.inputs > kMostOnceInputs) return refuse(why, kX, "must have at most 131071 columns");
+  if (weight.sizes[1] != a.inputs) return refuse(why, kWeight, "must have a column for each input");
+  if (weight.sizes[0] != a.outputs) return refuse(why, kWeight, "must have a row for each output");
+  if (y.sizes[0] != a.rows) return refuse(why, last_of(kRow), "must have the rows of the input");
+  if (const char* words = why_not_channel_sums(call.tensor(kFirst), a.outputs))
+    return refuse(why, kFirst, words);
+  if (const char* words = why_not_multipliers(call.tensor(kMultiplier), a.outputs))
+    return refuse(why, kMultiplier, words);
+  if (const char* words = why_not_shifts(call.tensor(kShift), a.outputs))
+    return refuse(why, kShift, words);
+  return true;
 }
 
 }  // namespace
 
-const Kernel kLinearOnce = {"deuteron::linear_once.out", "TTTTTIIIO", prepare};
+const Kernel kLinearOnce =
+    kernel_and<kRow, Args, more, linear_once_s8, linear_once_s8_mve, linear_once_s8_dsp>(
+        "deuteron::linear_once.out");
 
 }  // namespace deuteron

@@ -71,9 +71,9 @@ TEST(LinearOnceKernel, Refuses) {
     return call_of({2, 6, 3, 0, -128, 127}, -9, -1, random);
   };
   expect_refusals(make, {
-                            {0, "has the wrong dtype", type(0, ScalarType::s16)},
-                            {1, "has the wrong dtype", type(1, ScalarType::u8)},
-                            {8, "has the wrong dtype", type(8, ScalarType::s16)},
+                            {0, "must be int8", type(0, ScalarType::s16)},
+                            {1, "must be int8", type(1, ScalarType::u8)},
+                            {8, "must be int8", type(8, ScalarType::s16)},
                             {0, "has the wrong rank", rank(0, 1)},
                             {1, "must have a column for each input", size(1, 1, 5)},
                             {1, "must have a row for each output", size(1, 0, 2)},
@@ -89,7 +89,7 @@ TEST(LinearOnceKernel, Refuses) {
                              [](TestCall& c) { data_of<int32_t>(c.tensor_at(4))[2] = -32; }},
                             {5, "must be -128..127", number(5, 128)},
                             {6, "must be -128..127", number(6, -129)},
-                            {7, "must be low..127", number(7, 128)},
+                            {7, "must be activation_min..127", number(7, 128)},
                         });
 }
 

@@ -93,7 +93,7 @@ TEST(PackedLinearKernel, Refuses) {
                             {1, "must have the bytes that its packing takes", elements(1, 500)},
                             {1, "must be 4-aligned", misaligned(1, 2)},
                             {1, "has windows that are no rows of x", item(4, 0, 1)},
-                            {8, "must be bytes", type(8, ScalarType::s8)},
+                            {8, "must be uint8", type(8, ScalarType::s8)},
                         });
 }
 

@@ -57,7 +57,7 @@ TEST(Matmul16x8Kernel, Refuses) {
   };
   expect_refusals(make,
                   {
-                      {0, "has the wrong dtype", type(0, ScalarType::s8)},
+                      {0, "must be int16", type(0, ScalarType::s8)},
                       {1, "must have the batch and the inner extent of the first", size(1, 2, 4)},
                       {6, "must have the rows of both operands", size(6, 1, 2)},
                       {2, "must be 0..32767", number(2, 32768)},

@@ -65,7 +65,7 @@ TEST(MatmulS16Kernel, Refuses) {
   };
   expect_refusals(make,
                   {
-                      {0, "has the wrong dtype", type(0, ScalarType::s8)},
+                      {0, "must be int16", type(0, ScalarType::s8)},
                       {1, "has the wrong rank", rank(1, 2)},
                       {7, "must be stored in the order of its dimensions", order(7, {0, 2, 1})},
                       {1, "must have the batch and the inner extent of the first", size(1, 2, 5)},

@@ -57,7 +57,7 @@ TEST(MaxPool2dS16Kernel, Refuses) {
                             {0, "must be int16", type(0, ScalarType::s8)},
                             {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
                             {7, "must be int16", type(7, ScalarType::s8)},
-                            {7, "must have the batch and the channels of the input", size(7, 1, 7)},
+                            {7, "must have the channels of the input", size(7, 1, 7)},
                             {7, "has more windows than the input has places", size(7, 2, 9)},
                             {5, "must be -32768..32767", number(5, -32769)},
                             {6, "must be activation_min..32767", number(6, 40000)},

@@ -2,9 +2,8 @@
 // deuteron::mul_s16: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
 #include "kernels/common/operand_pair.h"
-#include "kernels/common/prepare_s16.h"
+#include "kernels/common/row.h"
 #include "kernels/mul/s16/kernel.h"
-#include "runtime/instruction_set.h"
 
 namespace deuteron {
 
@@ -12,31 +11,28 @@ DEUTERON_FIELDS(MulS16Args, count, period, multiplier, shift, y_min, y_max)
 
 namespace {
 
-enum { kX, kOther, kMultiplier, kShift, kYMin, kYMax, kOut };
+enum { kX, kOther };
+using Args = MulS16Args;
+constexpr Argument kRow[] = {input(Is::s16),
+                             input(Is::s16),
+                             number(Is::factor, DEUTERON_FIELD(multiplier)),
+                             number(Is::bits_30, DEUTERON_FIELD(shift)),
+                             number(Is::wide_step, DEUTERON_FIELD(y_min)),
+                             number(Is::wide_step_max, DEUTERON_FIELD(y_max)),
+                             output(Is::s16)};
 
 Status prepare(Call& call, Prepared* prepared) {
-  for (const int i : {int{kX}, int{kOther}, int{kOut}})
-    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
+  constexpr int kOut = last_of(kRow);
   OperandPair pair;
-  if (Status s = meet_layouts(call, kX, kOther, kOut, &pair); !s.ok()) return s;
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX))
-    return bad_argument(kMultiplier, "is out of range");
-  if (!lies_in(call.integer(kShift), 0, 30)) return bad_argument(kShift, "must be 0..30");
-  MulS16Args a{pair.count,
-               pair.period,
-               static_cast<int32_t>(call.integer(kMultiplier)),
-               static_cast<int32_t>(call.integer(kShift)),
-               0,
-               0};
-  if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
-  const auto* x = static_cast<const int16_t*>(call.tensor(pair.swapped ? kOther : kX).data);
-  const auto* other = static_cast<const int16_t*>(call.tensor(pair.swapped ? kX : kOther).data);
-  auto* y = static_cast<int16_t*>(call.tensor(kOut).data);
-  return keep_fastest<mul_s16, mul_s16_mve>(call, prepared, a, x, other, y);
+  MulS16Args a{};
+  if (Status s = read_row(call, kRow, &a); !s.ok()) return s;
+  if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
+  a.count = pair.count, a.period = pair.period;
+  return keep_pair<int16_t, mul_s16, mul_s16_mve>(call, prepared, a, pair, kX, kOther, kOut);
 }
 
 }  // namespace
 
-const Kernel kMulS16 = {"deuteron::mul_s16.out", "TTIIIIO", prepare, true};
+const Kernel kMulS16 = kernel_by<kRow>("deuteron::mul_s16.out", prepare, kInPlace);
 
 }  // namespace deuteron

@@ -72,7 +72,7 @@ TEST(QuantizeBytesKernel, Refuses) {
                       {kRun, "is out of range", number(kRun, 0)},
                       {kRun, "is out of range", number(kRun, int64_t{1} << 31)},
                       {kRun, "must divide the input by channels", number(kRun, 7)},
-                      {kTable, "has the wrong dtype", type(kTable, ScalarType::u8)},
+                      {kTable, "must be int8", type(kTable, ScalarType::u8)},
                       {kTable, "has the wrong rank", rank(kTable, 1)},
                       {kTable, "must have 256 entries for each channel", size(kTable, 1, 255)},
                       {kTable, "must have 256 entries for each channel", size(kTable, 0, 0)},

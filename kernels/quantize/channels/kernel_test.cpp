@@ -60,15 +60,15 @@ TEST(QuantizeChannelsKernel, Refuses) {
     return call_of({21, 7, 3, -128, 127}, random);
   };
   expect_refusals(make, {
-                            {0, "must be float32 and 4-aligned", type(0, ScalarType::s8)},
-                            {0, "must be float32 and 4-aligned", misaligned(0, 2)},
-                            {1, "must have an element for each channel", elements(1, 5)},
+                            {0, "must be float32", type(0, ScalarType::s8)},
+                            {0, "must be 4-aligned", misaligned(0, 2)},
+                            {1, "must have as many elements as the factor", elements(1, 5)},
                             {1, "must be 4-aligned", misaligned(1, 2)},
-                            {2, "has the wrong dtype", type(2, ScalarType::s32)},
-                            {2, "must have as many elements as the shift", elements(2, 3)},
-                            {3, "must be int8", number(3, 128)},
-                            {4, "must be int8", number(4, -129)},
-                            {5, "must be quant_min or more, within int8", number(5, 128)},
+                            {2, "must be float32", type(2, ScalarType::s32)},
+                            {1, "must have as many elements as the factor", elements(2, 3)},
+                            {3, "must be -128..127", number(3, 128)},
+                            {4, "must be -128..127", number(4, -129)},
+                            {5, "must be activation_min..127", number(5, 128)},
                             {6, "must be int8", type(6, ScalarType::f32)},
                             {6, "must have the sizes and the order of the input", size(6, 0, 2)},
                         });

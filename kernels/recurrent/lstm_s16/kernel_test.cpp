@@ -51,7 +51,7 @@ TEST(LstmS16Kernel, Refuses) {
                             {3, "has the wrong dtype", type(3, ScalarType::s8)},
                             {6, "has a value out of range", entry(6, 0, 65536)},
                             {7, "has a value out of range", entry(7, 0, 65536)},
-                            {12, "must be int16", number(12, 32768)},
+                            {12, "must be -32768..32767", number(12, 32768)},
                             {15, "has the wrong dtype", type(15, ScalarType::s8)},
                             {16, "must be 0..15", number(16, 16)},
                             {17, "must be int16", number(17, 32768)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::sequence_lstm: its arguments checked once, at load.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
+#include "kernels/common/prepare.h"
 #include "kernels/recurrent/sequence_lstm/kernel.h"
 #include "runtime/instruction_set.h"
 

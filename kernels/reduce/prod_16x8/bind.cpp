@@ -2,8 +2,9 @@
 // deuteron::prod_16x8: its arguments checked once, at load. Both tensors are met in the order in
 // which they lie in memory.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
+#include "kernels/common/row.h"
 #include "kernels/reduce/prod_16x8/kernel.h"
+#include "kernels/reduce/slices.h"
 
 namespace deuteron {
 
@@ -11,15 +12,17 @@ DEUTERON_FIELDS(Prod16x8Args, outer, slice, inner, multiplier, shift)
 
 namespace {
 
-Status prepare(Call& call, Prepared* prepared) {
-  Prod16x8Args a;
-  if (Status s = read_slices_s16(call, 14, "must be -31..14", &a); !s.ok()) return s;
-  if (a.outer == 0) return keep_nothing(prepared);
-  return keep_slices_s16<prod_16x8>(call, prepared, a);
+using Args = Prod16x8Args;
+constexpr Argument kRow[] = {input(Is::s16), number(Is::any),
+                             number(Is::factor, DEUTERON_FIELD(multiplier)),
+                             number(Is::shift_to_14, DEUTERON_FIELD(shift)), output(Is::s16)};
+
+bool more(const Call& call, Args& a, Status* why) {
+  return read_slices(call, last_of(kRow), a, why);
 }
 
 }  // namespace
 
-const Kernel kProd16x8 = {"deuteron::prod_16x8.out", "TIIIO", prepare};
+const Kernel kProd16x8 = kernel_and<kRow, Args, more, prod_16x8>("deuteron::prod_16x8.out");
 
 }  // namespace deuteron

@@ -2,7 +2,7 @@
 // deuteron::rescale_16x8: its arguments checked once, at load. The tensors' types say which kernel
 // it is.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
+#include "kernels/common/row.h"
 #include "kernels/requantize/16x8/kernel.h"
 
 namespace deuteron {
@@ -12,54 +12,41 @@ DEUTERON_FIELDS(Rescale16x8Args, count, x_zero, multiplier, shift, below_multipl
 
 namespace {
 
-enum { kX, kXZero, kMultiplier, kShift, kBelowMultiplier, kBelowShift, kYZero, kYMin, kYMax, kOut };
+using Args = Rescale16x8Args;
+template <Is x, Is x_zero, Is y, Is y_zero, Is y_min, Is y_max>
+constexpr Argument kRowOf[] = {input(x, DEUTERON_FIELD(count)),
+                               number(x_zero, DEUTERON_FIELD(x_zero)),
+                               number(Is::multiplier, DEUTERON_FIELD(multiplier)),
+                               number(Is::shift, DEUTERON_FIELD(shift)),
+                               number(Is::multiplier, DEUTERON_FIELD(below_multiplier)),
+                               number(Is::shift, DEUTERON_FIELD(below_shift)),
+                               number(y_zero, DEUTERON_FIELD(y_zero)),
+                               number(y_min, DEUTERON_FIELD(y_min)),
+                               number(y_max, DEUTERON_FIELD(y_max)),
+                               output(y)};
+constexpr const auto& kRow =
+    kRowOf<Is::s16, Is::wide_step, Is::s16_like, Is::zero, Is::wide_step, Is::wide_step_max>;
+constexpr const auto& kFromS8 =
+    kRowOf<Is::s8, Is::step, Is::s16_like, Is::zero, Is::wide_step, Is::wide_step_max>;
+constexpr const auto& kToS8 =
+    kRowOf<Is::s16, Is::wide_step, Is::s8_like, Is::step, Is::step, Is::step_max>;
 
-const char* why_not_steps_of(const Tensor& t) {
-  return t.type == ScalarType::s8 ? nullptr : why_not_s16(t);
+template <const auto& row, auto kernel>
+Status prepare_as(Call& call, Prepared* prepared) {
+  Args a{};
+  if (Status s = read_row(call, row, &a); !s.ok()) return s;
+  return keep_row<row, kernel>(call, prepared, a);
 }
-
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  for (const int i : {int{kX}, int{kOut}})
-    if (const char* why = why_not_steps_of(call.tensor(i))) return bad_argument(i, why);
-  const bool from_s8 = x.type == ScalarType::s8, to_s8 = y.type == ScalarType::s8;
-  if (from_s8 && to_s8) return bad_argument(kOut, "must be int16 where the operand is int8");
-  if (!same_layout(x, y))
-    return bad_argument(kOut, "must have the sizes and the order of the operand");
-  if (from_s8 ? !is_s8(call.integer(kXZero)) : !is_s16(call.integer(kXZero)))
-    return bad_argument(kXZero, "must be a step of the operand");
-  if (to_s8 ? !is_s8(call.integer(kYZero)) : call.integer(kYZero) != 0)
-    return bad_argument(kYZero, "must be int8, and 0 beside int16");
-  for (const int multiplier : {int{kMultiplier}, int{kBelowMultiplier}}) {
-    if (!is_multiplier(call.integer(multiplier)))
-      return bad_argument(multiplier, "is out of range");
-    if (!is_shift(call.integer(multiplier + 1)))
-      return bad_argument(multiplier + 1, "must be -31..30");
-  }
-  const auto number = [&](int i) { return static_cast<int32_t>(call.integer(i)); };
-  Rescale16x8Args a{x.numel,
-                    number(kXZero),
-                    number(kMultiplier),
-                    number(kShift),
-                    number(kBelowMultiplier),
-                    number(kBelowShift),
-                    number(kYZero),
-                    0,
-                    0};
-  if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
-  if (to_s8 && !is_s8(a.y_min)) return bad_argument(kYMin, "must be int8");
-  if (to_s8 && !is_s8(a.y_max)) return bad_argument(kYMax, "must be int8");
-  if (to_s8)
-    return keep<rescale_16x8_to_s8>(call, prepared, a, static_cast<const int16_t*>(x.data),
-                                    static_cast<int8_t*>(y.data));
-  auto* to = static_cast<int16_t*>(y.data);
-  if (from_s8)
-    return keep<rescale_s8_to_16x8>(call, prepared, a, static_cast<const int8_t*>(x.data), to);
-  return keep<rescale_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), to);
+  if (call.tensor(last_of(kRow)).type == ScalarType::s8)
+    return prepare_as<kToS8, rescale_16x8_to_s8>(call, prepared);
+  if (call.tensor(0).type == ScalarType::s8)
+    return prepare_as<kFromS8, rescale_s8_to_16x8>(call, prepared);
+  return prepare_as<kRow, rescale_16x8>(call, prepared);
 }
 
 }  // namespace
 
-const Kernel kRescale16x8 = {"deuteron::rescale_16x8.out", "TIIIIIIIIO", prepare, true};
+const Kernel kRescale16x8 = kernel_by<kRow>("deuteron::rescale_16x8.out", prepare, kInPlace);
 
 }  // namespace deuteron

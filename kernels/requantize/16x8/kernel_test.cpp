@@ -74,15 +74,15 @@ TEST(Rescale16x8Kernel, Refuses) {
   };
   expect_refusals(make, {
                             {0, "must be int16", type(0, ScalarType::s32)},
-                            {9, "must be int16 where the operand is int8", type(0, ScalarType::s8)},
-                            {9, "must have the sizes and the order of the operand", size(9, 0, 63)},
-                            {1, "must be a step of the operand", number(1, 32768)},
-                            {6, "must be int8, and 0 beside int16", number(6, 128)},
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {9, "must have the sizes and the order of the input", size(9, 0, 63)},
+                            {1, "must be -32768..32767", number(1, 32768)},
+                            {6, "must be -128..127", number(6, 128)},
                             {2, "is out of range", number(2, int64_t{1} << 31)},
                             {3, "must be -31..30", number(3, -32)},
                             {4, "is out of range", number(4, INT32_MIN)},
-                            {7, "must be int8", number(7, -129)},
-                            {8, "must be int8", number(8, 128)},
+                            {7, "must be -128..127", number(7, -129)},
+                            {8, "must be activation_min..127", number(8, 128)},
                         });
 }
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare.h"
 #include "kernels/resize2d/bytes/kernel.h"
 #include "kernels/resize2d/prepare.h"
 
@@ -19,8 +18,8 @@ const char* why_not_place(int32_t first, int32_t bits, int32_t in) {
 
 }  // namespace
 
-const Kernel kResize2dBytes = {
-    "deuteron::resize2d_bytes.out", "TTTO",
-    prepare_resize2d<int8_t, why_not_image, why_not_place, resize2d_bytes>};
+const Kernel kResize2dBytes = kernel_by<kResizeRow<Is::s8_image>>(
+    "deuteron::resize2d_bytes.out",
+    prepare_resize2d<int8_t, Is::s8_image, why_not_place, resize2d_bytes>);
 
 }  // namespace deuteron

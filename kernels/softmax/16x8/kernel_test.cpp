@@ -75,18 +75,16 @@ TEST(Softmax16x8Kernel, Refuses) {
     Random random(7);
     return call_of({3, 5, 1342177280, 0}, random);
   };
-  expect_refusals(make,
-                  {
-                      {0, "must be int16", type(0, ScalarType::s8)},
-                      {5, "must be int16", type(5, ScalarType::s8)},
-                      {0, "must have a dimension, and be stored in the order of its dimensions",
-                       order(0, {1, 0})},
-                      {5, "must have the sizes and the order of the input", size(5, 1, 4)},
-                      {1, "must have 513 entries", elements(1, 512)},
-                      {2, "must be a constant", not_constant(2)},
-                      {3, "is out of range", number(3, -1)},
-                      {4, "must be -31..15", number(4, 16)},
-                  });
+  expect_refusals(make, {
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {5, "must be int16", type(5, ScalarType::s8)},
+                            {0, "must be stored in the order of its dimensions", order(0, {1, 0})},
+                            {5, "must have the sizes and the order of the input", size(5, 1, 4)},
+                            {1, "must have 513 entries", elements(1, 512)},
+                            {2, "must be a constant", not_constant(2)},
+                            {3, "is out of range", number(3, -1)},
+                            {4, "must be -31..15", number(4, 16)},
+                        });
 }
 
 TEST(Softmax16x8Kernel, StaysInsideItsTensors) {

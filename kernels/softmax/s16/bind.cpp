@@ -1,36 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // deuteron::softmax_s16: its arguments checked once, at load. Rows are those of the last dimension.
 #include "kernels/common/kernels.h"
-#include "kernels/common/prepare_s16.h"
-#include "kernels/softmax/fields.h"
+#include "kernels/common/row.h"
+#include "kernels/softmax/differences.h"
+#include "kernels/softmax/rows.h"
 #include "kernels/softmax/s16/kernel.h"
 
 namespace deuteron {
+
 namespace {
 
-enum { kX, kMultiplier, kShift, kDiffMin, kOut };
+using Args = SoftmaxArgs;
+constexpr Argument kRow[] = {input(Is::s16_rows), number(Is::factor, DEUTERON_FIELD(multiplier)),
+                             number(Is::bits_31, DEUTERON_FIELD(shift)),
+                             number(Is::not_positive, DEUTERON_FIELD(diff_min)),
+                             output(Is::s16_like)};
 
-Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  int32_t columns;
-  if (Status s = why_not_rows_s16(call, kX, kOut, &columns); !s.ok()) return s;
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX))
-    return bad_argument(kMultiplier, "is out of range");
-  if (!lies_in(call.integer(kShift), 0, 31)) return bad_argument(kShift, "must be 0..31");
-  if (!lies_in(call.integer(kDiffMin), INT32_MIN, 0))
-    return bad_argument(kDiffMin, "must not be positive");
-  const int64_t largest = call.integer(kDiffMin) > -65535 ? -call.integer(kDiffMin) : 65535;
-  if (largest << call.integer(kShift) > int64_t{1} << 31)
-    return bad_argument(kDiffMin, "must keep differences within int32");
-  const SoftmaxArgs a{x.numel / columns, columns, static_cast<int32_t>(call.integer(kMultiplier)),
-                      static_cast<int32_t>(call.integer(kShift)),
-                      static_cast<int32_t>(call.integer(kDiffMin))};
-  return keep<softmax_s16>(call, prepared, a, static_cast<const int16_t*>(x.data),
-                           static_cast<int16_t*>(y.data));
+bool more(const Call& call, Args& a, Status* why) {
+  constexpr int kDiffMin = 3;
+  return keeps_differences(a, 65535, kDiffMin, why) &&
+         read_rows(call.tensor(0), 1 << 16, "must have 1..65536 elements in a row", &a.rows,
+                   &a.columns, why);
 }
 
 }  // namespace
 
-const Kernel kSoftmaxS16 = {"deuteron::softmax_s16.out", "TIIIO", prepare, true};
+const Kernel kSoftmaxS16 =
+    kernel_and<kRow, Args, more, softmax_s16>("deuteron::softmax_s16.out", kInPlace);
 
 }  // namespace deuteron

@@ -85,18 +85,16 @@ TEST(SoftmaxS16Kernel, Refuses) {
     Random random(7);
     return call_of(args_of(3, 5, 0.001), random, 32768);
   };
-  expect_refusals(make,
-                  {
-                      {0, "must be int16", type(0, ScalarType::s8)},
-                      {4, "must be int16", type(4, ScalarType::s8)},
-                      {0, "must have a dimension, and be stored in the order of its dimensions",
-                       order(0, {1, 0})},
-                      {4, "must have the sizes and the order of the input", size(4, 1, 4)},
-                      {1, "is out of range", number(1, -1)},
-                      {2, "must be 0..31", number(2, 32)},
-                      {3, "must not be positive", number(3, 1)},
-                      {3, "must keep differences within int32", number(2, 31)},
-                  });
+  expect_refusals(make, {
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {4, "must be int16", type(4, ScalarType::s8)},
+                            {0, "must be stored in the order of its dimensions", order(0, {1, 0})},
+                            {4, "must have the sizes and the order of the input", size(4, 1, 4)},
+                            {1, "is out of range", number(1, -1)},
+                            {2, "must be 0..31", number(2, 32)},
+                            {3, "must not be positive", number(3, 1)},
+                            {3, "must keep differences within int32", number(2, 31)},
+                        });
 }
 
 TEST(SoftmaxS16Kernel, StaysInsideItsTensors) {

@@ -58,7 +58,7 @@ TEST(Sigmoid16x8Kernel, Refuses) {
   };
   expect_refusals(make, {
                             {0, "must be int16", type(0, ScalarType::s8)},
-                            {5, "must have the sizes and the order of the operand", size(5, 0, 19)},
+                            {5, "must have the sizes and the order of the input", size(5, 0, 19)},
                             {1, "must be int16", type(1, ScalarType::s32)},
                             {1, "must have 256 entries", elements(1, 255)},
                             {1, "must be a constant", not_constant(1)},

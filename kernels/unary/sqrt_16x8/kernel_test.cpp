@@ -55,7 +55,7 @@ TEST(Sqrt16x8Kernel, Refuses) {
   expect_refusals(make, {
                             {0, "must be int16", type(0, ScalarType::s8)},
                             {3, "must be int16", type(3, ScalarType::s8)},
-                            {3, "must have the sizes and the order of the operand", size(3, 0, 19)},
+                            {3, "must have the sizes and the order of the input", size(3, 0, 19)},
                             {1, "must be positive and finite", real(1, 0)},
                             {2, "must be positive and finite", real(2, -1)},
                             {2, "must be positive and finite", real(2, 1e39)},
