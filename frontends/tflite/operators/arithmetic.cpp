@@ -98,6 +98,7 @@ struct CallRow {
 };
 constexpr CallRow kCalls[] = {
     {BuiltinOperator::ATAN2, {"aten::atan2", "out"}, 2, std::nullopt},
+    {BuiltinOperator::BITWISE_XOR, {"aten::bitwise_xor", "Tensor_out"}, 2, std::nullopt},
     {BuiltinOperator::EQUAL, {"aten::eq", "Tensor_out"}, 2, DType::b8},
     {BuiltinOperator::FLOOR_DIV, {"aten::floor_divide", "out"}, 2, std::nullopt},
     {BuiltinOperator::FLOOR_MOD, {"aten::remainder", "Tensor_out"}, 2, std::nullopt},
@@ -110,6 +111,7 @@ constexpr CallRow kCalls[] = {
     {BuiltinOperator::LOGICAL_OR, {"aten::logical_or", "out"}, 2, DType::b8},
     {BuiltinOperator::NOT_EQUAL, {"aten::ne", "Tensor_out"}, 2, DType::b8},
     {BuiltinOperator::POW, {"aten::pow", "Tensor_Tensor_out"}, 2, std::nullopt},
+    {BuiltinOperator::RIGHT_SHIFT, {"aten::bitwise_right_shift", "Tensor_out"}, 2, std::nullopt},
     {BuiltinOperator::SELECT, {"aten::where", "self_out"}, 3, std::nullopt},
     {BuiltinOperator::SELECT_V2, {"aten::where", "self_out"}, 3, std::nullopt},
 };
@@ -236,6 +238,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::ADD, import_add, Int16::taken},
     {BuiltinOperator::ADD_N, import_add_n},
     {BuiltinOperator::ATAN2, import_call},
+    {BuiltinOperator::BITWISE_XOR, import_call},
     {BuiltinOperator::DIV, import_product<DivOptions, Div, finish_integer_quotient>, Int16::taken},
     {BuiltinOperator::EQUAL, import_call, Int16::taken},
     {BuiltinOperator::FLOOR_DIV, import_call, Int16::taken},
@@ -252,6 +255,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::MUL, import_product<MulOptions, Mul, finish_integer_product>, Int16::taken},
     {BuiltinOperator::NOT_EQUAL, import_call, Int16::taken},
     {BuiltinOperator::POW, import_call},
+    {BuiltinOperator::RIGHT_SHIFT, import_call},
     {BuiltinOperator::SELECT, import_call, Int16::taken},
     {BuiltinOperator::SELECT_V2, import_call, Int16::taken},
     {BuiltinOperator::SQUARED_DIFFERENCE, import_squared_difference, Int16::taken},
