@@ -157,6 +157,28 @@ void finish_position(Call& c, const char* kernel) {
 static void import_arg_max(Call& c) { finish_position(c, "aten::argmax"); }
 static void import_arg_min(Call& c) { finish_position(c, "aten::argmin"); }
 
+// The largest along the last axis, the first of equals first, and where they stand.
+static void import_top(Call& c) {
+  c.takes(2, 2, 2);
+  const ValueId x = is_of_integers(c) ? c.in(0) : c.real(0);
+  const std::vector<i64> given = c.integers(1);
+  c.require(given.size() == 1 && c.ok() && c.rank(x) > 0, "picks from no axis",
+            std::to_string(given.size()), "1", "tflite.operator.axis");
+  if (!c.ok()) return;
+  Shape to = c.shape(x);
+  const i64 axis = c.rank(x) - 1, extent = to.back(), count = given[0];
+  c.require(count >= 0 && count <= extent, "picks too many elements", std::to_string(count),
+            std::to_string(extent), "tflite.operator.count");
+  if (!c.ok()) return;
+  to.back() = count;
+  CallBuilder call("aten::topk", 1, 2);
+  call.overload("values").in(0, plain_face(c.shape(x))).integer(count).integer(axis);
+  call.boolean(true).boolean(true).out(0, plain_face(to)).out(1, plain_face(to));
+  const std::vector<ValueId> found =
+      c.add_calls(call.done().call, {x}, {{c.type(x).dtype, to, {}}, {DType::s64, to, {}}});
+  for (size_t k = 0; c.ok() && k < found.size(); ++k) c.result(k, found[k]);
+}
+
 // Backwards: from the last element to the first. Exclusive: what stood before an element, so the
 // first one is 0.
 static void import_cumsum(Call& c) {
@@ -195,6 +217,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>, Int16::taken},
     {BuiltinOperator::REDUCE_PROD, import_reduce_prod, Int16::taken},
     {BuiltinOperator::SUM, import_reduce<Reduce::kSum>, Int16::taken},
+    {BuiltinOperator::TOPK_V2, import_top},
 };
 ImportRows reductions_rows() { return kReductionsRows; }
 
