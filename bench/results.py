@@ -52,7 +52,7 @@ SECTIONS = [
     ("Noise of lowering", "ExecuTorch's own quantizer quantizes each model; its passes and ours make programs of the same quantized graph. "
      "Both are compared with PT2E's simulation of that graph; inf: every output is equal.", [PYTHON, "bench/stock_quantized.py"], True),
     ("Estimated cycles", "One inference, float input and output unless the column says otherwise: how often each block of instructions runs, "
-     "priced by llvm-mca (firmware.md). The stock files are those of ExecuTorch's own flow.", ["python3", "bench/cycles.py"], True),
+     "priced by llvm-mca (firmware.md), and what the weights cost in the flash of a chip (cpu-cost.md). The stock files are those of ExecuTorch's own flow.", ["python3", "bench/cycles.py"], True),
     ("Operators", "The 173 operators and small graphs of the fixtures, on the host and on emulated boards. For comparison, ExecuTorch "
      "1.5: 8 do not compile, 20 fail on the device, 82 run partly in float, 63 wholly int8.", ["python3", "tests/op_cases.py", "--boards"], False),
     ("Partitions of the Neutron NPU", "Each model is one partition; only quantize and dequantize are left on the CPU. The TFLite "

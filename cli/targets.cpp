@@ -32,27 +32,32 @@ const BuiltinTarget* base_called(const std::string& name) {
 
 int list_chips(const std::string& json) {
   Json list = Json::array();
-  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", "chip", "core",
-                                 "RAM KB", "flash", "MHz", "ran");
+  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {}\n", "chip", "core",
+                                 "RAM KB", "flash", "MHz", "waits", "ran");
   const auto kilobytes = [](std::span<const ChipRegion> regions) {
     uint64_t sum = 0;
     for (const ChipRegion& r : regions) sum += r.bytes;
     return sum == 0 ? std::string("-") : std::to_string(sum / 1024);
   };
   for (const Chip& c : all_chips()) {
-    text += fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {}\n", c.name, c.core,
-                        kilobytes(c.ram), kilobytes(c.flash),
-                        c.clock_hz == 0 ? "-" : std::to_string(c.clock_hz / 1000000), c.ran);
+    text += fmt::format(
+        "{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {}\n", c.name, c.core, kilobytes(c.ram),
+        kilobytes(c.flash), c.clock_hz == 0 ? "-" : std::to_string(c.clock_hz / 1000000),
+        c.waits.clock_hz == 0 ? "-"
+                              : fmt::format("{} @{}", c.waits.states, c.waits.clock_hz / 1000000),
+        c.ran);
     list.push_back({{"name", c.name},
                     {"core", c.core},
                     {"ram", text_of(c.ram)},
                     {"flash", text_of(c.flash)},
                     {"clock_hz", c.clock_hz == 0 ? Json() : Json(c.clock_hz)},
+                    {"wait_states", c.waits.clock_hz == 0 ? Json() : Json(c.waits.states)},
                     {"source", c.source},
                     {"ran", c.ran}});
   }
   text += fmt::format(
-      "{}; MHz after reset, - where nobody says; emulated: by QEMU's model of it. --target takes a "
+      "{}; MHz after reset, wait states of the flash at the highest; - where nobody says; "
+      "emulated: by QEMU's model of it. --target takes a "
       "name, also cut short, "
       "and so does --memory of --on gdb:\n",
       counted(static_cast<long long>(list.size()), "chip"));

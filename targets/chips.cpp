@@ -49,6 +49,20 @@ std::vector<ChipRegion> regions_of(std::string_view text) {
   return regions;
 }
 
+// "5@168/16/128": wait states at so many MHz, bytes of a line, of the cache for data.
+Chip::Waits waits_of(std::string_view text) {
+  Chip::Waits w;
+  if (text == "-") return w;
+  const size_t at = text.find('@'), line = text.find('/'), cache = text.rfind('/');
+  DEUTERON_CHECK(at < line && line < cache && cache != text.npos,
+                 fmt::format("chips.txt: `{}` must be WAITS@MHZ/LINE/CACHE", text));
+  w.states = number_of(text.substr(0, at));
+  w.clock_hz = 1000000 * number_of(text.substr(at + 1, line - at - 1));
+  w.line_bytes = number_of(text.substr(line + 1, cache - line - 1));
+  w.cache_bytes = number_of(text.substr(cache + 1));
+  return w;
+}
+
 std::string lower(std::string_view text) {
   std::string s(text);
   for (char& c : s) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -66,10 +80,10 @@ std::span<const Chip> all_chips() {
       text.remove_prefix(std::min(text.size(), row.size() + 1));
       if (row.empty() || row.starts_with('#')) continue;
       const std::vector<std::string_view> c = columns_of(row);
-      DEUTERON_CHECK(c.size() == 7, fmt::format("chips.txt: `{}` must have 7 columns", row));
+      DEUTERON_CHECK(c.size() == 8, fmt::format("chips.txt: `{}` must have 8 columns", row));
       list.push_back({std::string(c[0]), std::string(c[1]), regions_of(c[2]), regions_of(c[3]),
-                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), std::string(c[5]),
-                      std::string(c[6])});
+                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(c[5]),
+                      std::string(c[6]), std::string(c[7])});
     }
     return list;
   }();
@@ -107,12 +121,16 @@ std::string recipe_of(const Chip& chip) {
       "format = 1\nname = \"{}\"\ndescription = \"{}: {}, RAM {}, flash {}\"\nextends = [\"{}\"]\n",
       chip.name, chip.name, chip.core, text_of(chip.ram), text_of(chip.flash),
       chip.core == "cortex-m0+" ? "cortex-m0plus" : chip.core);
-  if (chip.clock_hz != 0) text += fmt::format("\n[cpu]\nclock_hz = {}\n", chip.clock_hz);
+  const uint32_t clock = chip.waits.clock_hz != 0 ? chip.waits.clock_hz : chip.clock_hz;
+  if (clock != 0) text += fmt::format("\n[cpu]\nclock_hz = {}\n", clock);
   text += fmt::format("\n[[memory]]\nname = \"ram\"\nbytes = {}\nholds = [\"activations\"]\n",
                       largest(chip.ram));
   if (!chip.flash.empty())
     text += fmt::format("\n[[memory]]\nname = \"flash\"\nbytes = {}\nholds = [\"constants\"]\n",
                         largest(chip.flash));
+  if (!chip.flash.empty() && chip.waits.line_bytes != 0)
+    text += fmt::format("wait_states = {}\nline_bytes = {}\ncache_bytes = {}\n", chip.waits.states,
+                        chip.waits.line_bytes, chip.waits.cache_bytes);
   return text;
 }
 

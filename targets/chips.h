@@ -19,8 +19,11 @@ struct Chip {
   std::string core;                    // a target: "cortex-m4"
   std::vector<ChipRegion> ram, flash;  // code may run from the first RAM
   uint32_t clock_hz = 0;               // after reset; 0: not known
-  std::string source;                  // where the figures are from, as chips.txt says
-  std::string ran;                     // "emulated", "never run"
+  struct Waits {                       // of the flash, at the highest clock; 0: not known
+    uint32_t states = 0, clock_hz = 0, line_bytes = 0, cache_bytes = 0;
+  } waits;
+  std::string source;  // where the figures are from, as chips.txt says
+  std::string ran;     // "emulated", "never run"
 };
 
 std::span<const Chip> all_chips();

@@ -398,6 +398,28 @@ class Reader {
     return v;
   }
 
+  // Of a line, beside what bus and buffer add: docs/cpu-cost.md.
+  void read_wait_states(const toml::table& m, MemoryRegion& region) {
+    constexpr i64 kLineCycles = 3;
+    region.wait_states = integer(m, "wait_states", m.contains("line_bytes")).value_or(0);
+    region.line_bytes = integer(m, "line_bytes", m.contains("wait_states")).value_or(0);
+    region.cache_bytes = integer(m, "cache_bytes", false).value_or(-1);
+    if (m.contains("cache_bytes") && region.cache_bytes < 0)
+      measured(m.get("cache_bytes"), "the cache of `" + region.name + "`", region.cache_bytes, 0,
+               "target.memory.cache");
+    if (!m.contains("wait_states") || !m.contains("line_bytes")) return;
+    if (region.wait_states < 0 || region.line_bytes < 1 || region.bytes_per_cycle_q8 > 0)
+      return fault(
+          m.get("wait_states"),
+          fmt::format("memory `{}` has `wait_states` from 0, `line_bytes` from 1, and then "
+                      "no `bytes_per_cycle_q8`",
+                      region.name),
+          "target.memory.wait_states");
+    if (region.wait_states > 0)
+      region.bytes_per_cycle_q8 =
+          std::max<i64>(region.line_bytes * 256 / (region.wait_states + kLineCycles), 1);
+  }
+
   // A memory for constants alone is flash unless the file says otherwise.
   void read_kind(const toml::table& m, MemoryRegion& region) {
     const bool constants_alone = region.holds == std::vector<std::string>{"constants"};
@@ -436,12 +458,13 @@ class Reader {
       }
       known_keys(*m, "[[memory]]",
                  {"name", "bytes", "kind", "holds", "reach", "bytes_per_cycle_q8",
-                  "write_bytes_per_cycle_q8"});
+                  "write_bytes_per_cycle_q8", "wait_states", "line_bytes", "cache_bytes"});
       MemoryRegion region;
       region.name = string(*m, "name", true).value_or("");
       region.holds = strings(*m, "holds", kHolds, "use of a memory");
       region.reach = m->get("reach") ? strings(*m, "reach", kProcessors, "processor") : kProcessors;
       region.bytes_per_cycle_q8 = speed(*m, "bytes_per_cycle_q8", region, "read").value_or(0);
+      read_wait_states(*m, region);
       region.write_bytes_per_cycle_q8 = speed(*m, "write_bytes_per_cycle_q8", region, "written")
                                             .value_or(region.bytes_per_cycle_q8);
       read_kind(*m, region);

@@ -114,8 +114,11 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
     if (m.bytes > 0) out += fmt::format("bytes = {}\n", m.bytes);
     if (!m.is_flash && m.holds == std::vector<std::string>{"constants"}) out += "kind = \"ram\"\n";
     out += fmt::format("holds = {}\nreach = {}\n", list_of(m.holds), list_of(m.reach));
-    if (m.bytes_per_cycle_q8 > 0)
+    if (m.line_bytes > 0)
+      out += fmt::format("wait_states = {}\nline_bytes = {}\n", m.wait_states, m.line_bytes);
+    else if (m.bytes_per_cycle_q8 > 0)
       out += fmt::format("bytes_per_cycle_q8 = {}\n", m.bytes_per_cycle_q8);
+    if (m.cache_bytes >= 0) out += fmt::format("cache_bytes = {}\n", m.cache_bytes);
     if (m.write_bytes_per_cycle_q8 != m.bytes_per_cycle_q8)
       out += fmt::format("write_bytes_per_cycle_q8 = {}\n", m.write_bytes_per_cycle_q8);
   }
@@ -136,7 +139,10 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
          {"bytes_per_cycle_q8",
           m.bytes_per_cycle_q8 > 0 ? Json(m.bytes_per_cycle_q8) : Json(nullptr)},
          {"write_bytes_per_cycle_q8",
-          m.write_bytes_per_cycle_q8 > 0 ? Json(m.write_bytes_per_cycle_q8) : Json(nullptr)}});
+          m.write_bytes_per_cycle_q8 > 0 ? Json(m.write_bytes_per_cycle_q8) : Json(nullptr)},
+         {"wait_states", m.line_bytes > 0 ? Json(m.wait_states) : Json(nullptr)},
+         {"line_bytes", m.line_bytes > 0 ? Json(m.line_bytes) : Json(nullptr)},
+         {"cache_bytes", m.cache_bytes >= 0 ? Json(m.cache_bytes) : Json(nullptr)}});
   for (const std::string& b : t.backends) {
     Json options = b == "neutron" ? Json{{"prefer", t.options.prefer},
                                          {"delegate_min_macs", t.options.min_macs},

@@ -25,6 +25,9 @@ struct MemoryRegion {
   int64_t bytes_per_cycle_q8 = 0;
   // what it writes; the same as it reads, unless the file says otherwise
   int64_t write_bytes_per_cycle_q8 = 0;
+  // Instead of a speed: cycles that a line of so many bytes is waited for, and what the caches
+  // before the memory hold of constants (-1: whatever one call reads again)
+  int64_t wait_states = 0, line_bytes = 0, cache_bytes = -1;
   bool is_flash = false;  // keeps what it holds without power, and no program writes it
   bool does_hold(std::string_view what) const;
   bool is_planned() const;  // tensors may lie in it

@@ -8,6 +8,7 @@
 
 namespace deuteron {
 
+struct MemoryRegion;  // targets/target.h
 struct Target;
 
 // A tensor that goes into or comes out of a call of the NPU.
@@ -35,6 +36,10 @@ struct ProgramCost {
     return sum;
   }
 };
+
+// Where the CPU reads its constants: a memory for constants alone, if there is one. Null: there is
+// none.
+const MemoryRegion* memory_of_constants(const Target& target);
 
 // `npu_cycles`: of all kernels in delegates.
 ProgramCost program_cost(const Graph& lowered, i64 npu_cycles, const Target& target);

@@ -79,6 +79,9 @@ Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
           {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
           {"cpu_is", cost.kind_of_cpu},
           {"crossing", cost.crossing},
+          {"memories", cost.wait > 0                             ? "weights in flash"
+                       : f.target && !f.target->measured.empty() ? "as measured"
+                                                                 : "answer at once"},
           {"wait_for_constants", cost.wait},
           {"total", known ? Json(cost.total()) : Json(nullptr)},
           {"cpu_calls_not_known", cost.not_known},

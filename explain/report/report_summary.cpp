@@ -212,7 +212,10 @@ class Summary {
   void time() {
     const ProgramCost& cost = r_.cost;
     if (cost.total() <= 0 || cost.not_known > 0) return;
-    const std::string cpu = fmt::format("{} ({})", grouped(cost.cpu), cost.kind_of_cpu);
+    const bool is_at_once = cost.wait == 0 && cost.calls == 0 && f_.target &&
+                            f_.target->measured.empty() && cost.cpu > 0;
+    const std::string cpu = fmt::format("{} ({}{})", grouped(cost.cpu), cost.kind_of_cpu,
+                                        is_at_once ? ", memories answer at once" : "");
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
     const std::string time =
         clock > 0
@@ -220,9 +223,10 @@ class Summary {
                           1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock),
                           clock / 1000000)
             : "";
-    const std::string wait =
-        cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(cost.wait))
-                      : "";
+    const std::string wait = cost.wait > 0
+                                 ? fmt::format(" + waiting for its constants {} (assumed{})",
+                                               grouped(cost.wait), wait_states())
+                                 : "";
     const std::string sum =
         wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
@@ -235,6 +239,15 @@ class Summary {
                   grouped(cost.crossing))
             : "";
     line(clock > 0 ? "time" : "cycles", time + npu + cpu + wait + sum);
+  }
+
+  std::string wait_states() const {
+    const MemoryRegion* m = f_.target ? memory_of_constants(*f_.target) : nullptr;
+    if (!m || m->line_bytes == 0) return "";
+    return fmt::format(": in flash, {} for {} bytes, {}", counted(m->wait_states, "wait state"),
+                       m->line_bytes,
+                       m->cache_bytes > 0 ? fmt::format("cache of {}", grouped(m->cache_bytes))
+                                          : std::string("no cache"));
   }
 
   void choice() {
