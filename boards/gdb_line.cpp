@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -121,31 +122,48 @@ constexpr std::pair<uint32_t, speed_t> kSpeeds[] = {
 
 }  // namespace
 
-bool GdbLine::open_serial(const std::string& device, uint32_t baud) {
-  is_serial_ = true;
+SerialPort open_serial_port(std::string_view where) {
+  const std::string_view text = where.substr(std::string_view("serial:").size());
+  const std::string device(text.substr(0, text.find(',')));
+  uint32_t baud = 115200;
+  if (device.size() < text.size())
+    std::from_chars(text.data() + device.size() + 1, text.data() + text.size(), baud);
   const auto speed = std::ranges::find(kSpeeds, baud, &std::pair<uint32_t, speed_t>::first);
   if (speed == std::end(kSpeeds))
-    return fail(fmt::format("a baud rate of {} is not known here", baud), "serial.baud",
-                "9600 to 2000000, as 115200 or 921600");
-  socket_ = open(device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-  if (socket_ < 0)
-    return fail(fmt::format("`{}` cannot be opened: {}", device, std::strerror(errno)),
-                "serial.open",
-                errno == EACCES ? "become a member of the group that owns it, mostly `dialout`"
-                                : "which device is it? /dev/ttyACM0, /dev/ttyUSB0");
+    return {-1,
+            {fmt::format("a baud rate of {} is not known here", baud), "serial.baud",
+             "9600 to 2000000, as 115200 or 921600"}};
+  const int file = open(device.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    return {-1,
+            {fmt::format("`{}` cannot be opened: {}", device, std::strerror(errno)), "serial.open",
+             errno == EACCES ? "become a member of the group that owns it, mostly `dialout`"
+                             : "which device is it? /dev/ttyACM0, /dev/ttyUSB0"}};
+  const auto refuse = [&](GdbLine::Error e) { return close(file), SerialPort{-1, std::move(e)}; };
   termios t{};
-  if (ioctl(socket_, TIOCEXCL) != 0 || flock(socket_, LOCK_EX | LOCK_NB) != 0 ||
-      tcgetattr(socket_, &t) != 0)
-    return fail(
-        fmt::format("`{}` is no serial port that is free: {}", device, std::strerror(errno)),
-        "serial.open", "end the program that has it open, as a terminal or a monitor");
+  if (tcgetattr(file, &t) != 0)
+    return refuse({fmt::format("`{}` is no serial port", device), "serial.open",
+                   "which device is it? /dev/ttyACM0, /dev/ttyUSB0"});
+  if (ioctl(file, TIOCEXCL) != 0 || flock(file, LOCK_EX | LOCK_NB) != 0)
+    return refuse({fmt::format("`{}` is not free: {}", device, std::strerror(errno)), "serial.open",
+                   "end the program that has it open, as a terminal or a monitor"});
   cfmakeraw(&t);
   t.c_cflag |= CLOCAL | CREAD;
   cfsetspeed(&t, speed->second);
-  if (tcsetattr(socket_, TCSANOW, &t) != 0)
-    return fail(fmt::format("`{}` does not take {} baud: {}", device, baud, std::strerror(errno)),
-                "serial.baud", "give another one");
-  tcflush(socket_, TCIOFLUSH);
+  if (tcsetattr(file, TCSANOW, &t) != 0)
+    return refuse(
+        {fmt::format("`{}` does not take {} baud: {}", device, baud, std::strerror(errno)),
+         "serial.baud", "give another one"});
+  tcflush(file, TCIOFLUSH);
+  return {file, {}};
+}
+
+bool GdbLine::open_serial(std::string_view where) {
+  is_serial_ = true;
+  SerialPort port = open_serial_port(where);
+  socket_ = port.file;
+  if (socket_ < 0)
+    return fail(std::move(port.error.what), std::move(port.error.rule), std::move(port.error.fix));
   return send_bytes("+");
 }
 

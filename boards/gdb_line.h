@@ -25,7 +25,7 @@ class GdbLine {
   ~GdbLine();
 
   bool connect(const std::string& host, const std::string& port);
-  bool open_serial(const std::string& device, uint32_t baud);  // for boards/agent/deuteron_agent.h
+  bool open_serial(std::string_view where);  // for boards/agent/deuteron_agent.h
   bool is_serial() const { return is_serial_; }
   const char* peer() const { return is_serial_ ? "agent" : "GDB server"; }
   bool is_open() const { return socket_ >= 0; }
@@ -59,6 +59,13 @@ class GdbLine {
   bool acked_ = false, refused_ = false, has_answered_ = false, is_dead_ = false;
   std::optional<Error> error_;
 };
+
+// "serial:DEVICE,BAUD", for us alone, as it is: no echo, no lines. -1: the error says why not.
+struct SerialPort {
+  int file = -1;
+  GdbLine::Error error;
+};
+SerialPort open_serial_port(std::string_view where);
 
 GdbLine::Clock::duration to_duration(double seconds);
 

@@ -85,9 +85,7 @@ bool GdbRemote::connect(std::string_view address) {
   return line_.connect(host.empty() ? "localhost" : host, port) && greet();
 }
 
-bool GdbRemote::open_serial(const std::string& device, uint32_t baud) {
-  return line_.open_serial(device, baud) && greet();
-}
+bool GdbRemote::open_serial(std::string_view where) { return line_.open_serial(where) && greet(); }
 
 bool GdbRemote::greet() {
   const std::optional<std::string> features =

@@ -23,9 +23,8 @@ class GdbRemote {
  public:
   enum class Stop : uint8_t { stopped, running, failed };
 
-  bool connect(std::string_view address);  // "HOST:PORT"; stops the processor
-  bool open_serial(const std::string& device,
-                   uint32_t baud);  // to an agent (boards/agent/deuteron_agent.h)
+  bool connect(std::string_view address);    // "HOST:PORT"; stops the processor
+  bool open_serial(std::string_view where);  // to an agent (boards/agent/deuteron_agent.h)
   bool is_serial() const { return line_.is_serial(); }
   const std::optional<GdbLine::Error>& error() { return line_.error(); }
   bool fail(std::string what, std::string rule, std::string fix = {}) {

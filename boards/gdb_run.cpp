@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 
@@ -14,6 +13,7 @@
 #include "boards/gdb_remote.h"
 #include "boards/job_bytes.h"
 #include "boards/place_image.h"
+#include "boards/probed_caches.h"
 #include "boards/probed_memory.h"
 #include "boards/report.h"
 #include "boards/runner_calls.h"
@@ -83,13 +83,7 @@ class Session {
   }
 
   bool connect() {
-    if (where_.starts_with("serial:")) {
-      const std::string_view text = where_.substr(7), device = text.substr(0, text.find(','));
-      uint32_t baud = 115200;
-      if (device.size() < text.size())
-        std::from_chars(text.data() + device.size() + 1, text.data() + text.size(), baud);
-      return gdb_.open_serial(std::string(device), baud);
-    }
+    if (where_.starts_with("serial:")) return gdb_.open_serial(where_);
     if (!gdb_.connect(where_.substr(4))) return false;
     gdb_.command("reset halt");
     return !gdb_.error();
@@ -255,12 +249,23 @@ class Session {
           return calls_.job.insert(calls_.job.end(), bytes.begin(), bytes.end()), true;
         },
         job, program_, samples_);
+    if (o_.caches_on && !caches()) return false;
     if (gdb_.is_serial())
       return gdb_.write_register(kPc, image_.address_of("deuteron_enter") & ~1u) && gdb_.resume();
     call_ = image_.address_of("deuteron_host_call") & ~1u;
     return gdb_.set_breakpoint(call_) &&
            gdb_.write_register(kSp, image_.address_of("handler_stack_top")) &&
            gdb_.write_register(kPc, image_.address_of("deuteron_enter") & ~1u) && gdb_.resume();
+  }
+
+  bool caches() {
+    std::string problem;
+    if (!switch_caches_on(gdb_, problem))
+      return problem.empty() ? false
+                             : trouble(fmt::format("{}: {}", core_.name, problem), "gdb.caches",
+                                       "leave --caches out");
+    result.core += ", caches on";
+    return true;
   }
 
   // Until the runner ends, or its time is up.

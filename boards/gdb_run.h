@@ -20,6 +20,7 @@ struct ProbeOptions {
   EmulateOptions run;  // by_step, the limit, the profile; what is QEMU's does not matter here
   ChipMemory memory;
   bool writes_flash = false;         // the runner and the program go to flash
+  bool caches_on = false;            // else they stay as they are found
   std::string isa;                   // of the program; "": it does not say
   std::vector<std::string> kernels;  // that it calls, with overload
 };

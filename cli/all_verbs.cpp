@@ -7,8 +7,8 @@ namespace deuteron {
 
 void add_verbs(CommandLine& line) {
   for (auto add : {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate,
-                   add_compare, add_inspect, add_firmware, add_flash, add_sign, add_targets,
-                   add_calibrate_target, add_ops, add_report_bug, add_help})
+                   add_compare, add_inspect, add_firmware, add_flash, add_monitor, add_sign,
+                   add_targets, add_calibrate_target, add_ops, add_report_bug, add_help})
     add(line);
 }
 

@@ -15,6 +15,7 @@ namespace {
 struct DoctorVerb {
   ModelOptions model;
   bool attempt = false;
+  Where where;  // of --try
 };
 
 // What a finding says better.
@@ -86,6 +87,9 @@ int doctor(const DoctorVerb& o) {
   Diagnostics diagnostics;
   if (!check_outputs(inputs_of(o.model), outputs_of(o.model), diagnostics))
     return finish("", diagnostics, {}, "");
+  if (!o.where.is_host() && !o.attempt) return refuse_usage("--on measures what --try tries");
+  if (const std::string problem = check_where(o.where); !problem.empty())
+    return refuse_usage(problem);
   Examined e = compile_patient(o.model, diagnostics);
   if (!e.model) return finish(o.model.json, diagnostics, {}, "");
   const CompiledModel& m = *e.model;
@@ -100,14 +104,22 @@ int doctor(const DoctorVerb& o) {
   for (Finding& f : examine(patient)) findings.push_back(std::move(f));
   rank(findings);
   std::vector<Attempt> attempts;
-  if (o.attempt) attempts = try_options(o.model, m, patient.accuracy, findings);
-
   std::string text = fmt::format("{} for {}\n  good        {}\n", o.model.model, o.model.target,
                                  good_text(patient));
+  Json json;
+  if (o.attempt) {
+    std::optional<i64> there = 0;
+    if (!o.where.is_host() && !(there = count_there(m, o.where, diagnostics)))
+      return finish(o.model.json, diagnostics, {}, "");
+    if (*there > 0)
+      text += fmt::format("  measured    {} {} on {}\n", *there,
+                          o.where.is_emulated() ? "instructions" : "cycles", o.where.on);
+    attempts = try_options(o.model, m, patient.accuracy, findings, o.where, *there);
+  }
   if (!e.instead.empty())
     text +=
         fmt::format("  instead     there is no program; the figures are those of {}\n", e.instead);
-  Json json = findings_json(findings, attempts);
+  json = findings_json(findings, attempts);
   json["model"] = o.model.model, json["target"] = o.model.target, json["good"] = good_text(patient);
   if (!e.instead.empty()) json["instead"] = e.instead;
   return finish(o.model.json, diagnostics, std::move(json),
@@ -126,6 +138,7 @@ void add_doctor(CommandLine& line) {
   add_program_options(verb, o->model);
   verb.flag("--try", o->attempt,
             "compile again with each option that may help, and tell what it came to");
+  add_where(verb, o->where);
 }
 
 }  // namespace deuteron

@@ -136,16 +136,33 @@ std::string result_text(const CompiledModel& before, const std::optional<Accurac
                             worst_part(now->outputs) ? " in the worst output" : "");
 }
 
-Attempt attempt(const std::string& option, const ModelOptions& options, const CompiledModel& before,
-                const std::optional<Accuracy>& accuracy) {
+// What the attempts are compared with.
+struct Before {
+  const CompiledModel& model;
+  const std::optional<Accuracy>& accuracy;
+  const Where& where;
+  i64 counted_there;
+};
+
+std::string text_there(const CompiledModel& after, const Before& b) {
+  if (b.counted_there == 0) return {};
+  Diagnostics diagnostics;
+  const std::optional<i64> there = count_there(after, b.where, diagnostics);
+  if (there)
+    return fmt::format("; {} measured there{}", grouped(*there),
+                       change_text(b.counted_there, *there));
+  return fmt::format("; not measured there: {}", diagnostics.list().front().what);
+}
+
+Attempt attempt(const std::string& option, const ModelOptions& options, const Before& before) {
   Diagnostics diagnostics;
   const std::optional<CompiledModel> after =
-      compile_model_for(before.target, options, true, diagnostics);
+      compile_model_for(before.model.target, options, true, diagnostics);
   double gain_db = 0;
   if (after && has_program(*after)) {
     const std::string text =
-        result_text(before, accuracy, *after, options.compile.threads, gain_db);
-    return {option, text, true, gain_db};
+        result_text(before.model, before.accuracy, *after, options.compile.threads, gain_db);
+    return {option, text + text_there(*after, before), true, gain_db};
   }
   for (const Diagnostic& d : diagnostics.list())
     if (d.severity == Severity::error)
@@ -162,22 +179,36 @@ std::optional<Accuracy> accuracy_of(const CompiledModel& m, int threads) {
   return measure_accuracy(m.compilation, m.samples, threads);
 }
 
+std::optional<i64> count_there(const CompiledModel& m, const Where& where,
+                               Diagnostics& diagnostics) {
+  const std::optional<ProgramFile> file =
+      ProgramFile::read(m.target.name, std::as_bytes(std::span(m.compilation.pte)), diagnostics);
+  if (!file) return std::nullopt;
+  Sample zeros;
+  for (const PteTensor& t : file->summary.inputs) zeros.emplace_back(static_cast<size_t>(t.bytes));
+  const BoardRun there = run_stored(*file, where, {}, {&zeros, 1});
+  if (!there.run.ok) return diagnostics.add(there.run.error), std::nullopt;
+  return static_cast<i64>(there.run.instructions.front());
+}
+
 std::vector<Attempt> try_options(const ModelOptions& o, const CompiledModel& m,
                                  const std::optional<Accuracy>& accuracy,
-                                 const std::vector<Finding>& findings) {
+                                 const std::vector<Finding>& findings, const Where& where,
+                                 i64 counted_there) {
+  const Before before{m, accuracy, where, counted_there};
   std::vector<Attempt> attempts;
   for (const Row& row : kRows) {
     if (!row.applies(o, m)) continue;
     ModelOptions changed = o;
     row.apply(changed);
-    attempts.push_back(attempt(row.option, changed, m, accuracy));
+    attempts.push_back(attempt(row.option, changed, before));
   }
   for (const Finding& f : findings) {
     const auto is_same = [&](const Attempt& a) { return a.option == f.attempt; };
     if (f.attempt.empty() || std::ranges::any_of(attempts, is_same)) continue;
     ModelOptions changed = o;
     if (!apply_attempt(f.attempt, o, m, changed)) continue;
-    const Attempt tried = attempt(f.attempt, changed, m, accuracy);
+    const Attempt tried = attempt(f.attempt, changed, before);
     const bool is_int16 = f.attempt.starts_with(kLayer) || f.attempt == kInt16;
     if (!is_int16 || tried.gain_db >= kLeastGainDb) attempts.push_back(tried);
   }

@@ -63,6 +63,11 @@ void add_where(Verb& verb, Where& where) {
   verb.flag("--flash", where.writes_flash,
             "gdb: write runner and program to the chip's flash, in the place of its firmware; else "
             "to RAM alone");
+  verb.option("--caches", where.caches,
+              "gdb: on: the core's caches are switched on for the run; else they stay as they are "
+              "found")
+      .value("on")
+      .one_of({"on"});
 }
 
 std::string check_where(const Where& where) {
@@ -74,8 +79,9 @@ std::string check_where(const Where& where) {
            "ram=0x20000000+128K";
   if (!is_chip && !where.memory.empty())
     return "--memory is for chips: --on gdb:HOST:PORT, --on serial:DEVICE";
-  if (!is_gdb && where.writes_flash)
-    return "--flash is for chips behind a GDB server: --on gdb:HOST:PORT";
+  if (!is_gdb && (where.writes_flash || !where.caches.empty()))
+    return fmt::format("--{} is for chips behind a GDB server: --on gdb:HOST:PORT",
+                       where.writes_flash ? "flash" : "caches");
   return {};
 }
 
@@ -93,6 +99,7 @@ BoardRun run_stored(const ProgramFile& file, const Where& where, const EmulateOp
   probe.run = options;
   probe.memory = parse_memory(where.memory, problem).value_or(ChipMemory{});
   probe.writes_flash = where.writes_flash;
+  probe.caches_on = !where.caches.empty();
   probe.isa = file.summary.isa;
   probe.kernels = kernels_of(file);
   ProbeRun run = run_on_probe(where.on, program, samples, probe);

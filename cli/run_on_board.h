@@ -16,7 +16,7 @@
 namespace deuteron {
 
 struct Where {
-  std::string on = "host", memory;  // of a chip behind a GDB server
+  std::string on = "host", memory, caches;  // of a chip behind a GDB server
   bool writes_flash = false;
   bool is_host() const { return on == "host"; }
   bool is_emulated() const { return on.starts_with("qemu:"); }

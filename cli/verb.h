@@ -26,6 +26,7 @@ void add_compare(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_firmware(CommandLine& line);
 void add_flash(CommandLine& line);
+void add_monitor(CommandLine& line);
 void add_sign(CommandLine& line);
 void add_targets(CommandLine& line);
 void add_calibrate_target(CommandLine& line);

@@ -354,6 +354,25 @@ def every_verb():
             check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
 
 
+def doctored():
+    """Each option that it tries is measured too."""
+    with Machine("mps2-an386") as machine:
+        text, _ = run("doctor", DIGITS.path, "--target", "cortex-m4", "--calibrate", CALIBRATE, "--try", "--on", f"gdb:127.0.0.1:{machine.port}",
+                      "--memory", "ram=0x20000000+1M")
+        check("  measured    " in text and " measured there (" in text, text)
+
+
+def monitored():
+    master, slave = pty.openpty()
+    timer = threading.Timer(0.5, lambda: os.write(master, b"booted\r\n"))
+    timer.start()
+    text, _ = run("monitor", "--on", f"serial:{os.ttyname(slave)}", "--seconds", "1.5")
+    timer.join()
+    check("booted" in text, text)
+    text, _ = run("monitor", "--on", "serial:/dev/no_such_port", code=1)
+    check("[serial.open]" in text, text)
+
+
 def elf_of(pieces):
     """An ELF file for Arm that loads these (address, bytes)."""
     header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 40, 1, pieces[0][0], 52, 0, 0x5000000, 52, 32, len(pieces), 0, 0, 0)
@@ -551,6 +570,8 @@ for part in waits:
     part.start()
 on_every_machine()
 every_verb()
+doctored()
+monitored()
 calibrated()
 flashed()
 for part in waits:
