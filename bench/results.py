@@ -23,9 +23,9 @@ PAGE = ROOT / "docs" / "results.md"
 PYTHON = "build/venv/bin/python"
 HEAD = """# Results
 
-Every figure of this page was printed by the command at its head; `./dev bench --write` runs them all and writes the page
-whole. A `!` marks a bar that does not hold. The models are MLPerf Tiny's four, ExecuTorch's cifarnet and a digits
-network, all trained. Figures in brackets are those of the peer that the column names, or of a limit.
+Every figure of this page was printed by the command at its head; `./dev bench --write` runs them all and writes the
+page whole. A `!` marks a bar that does not hold. The models are MLPerf Tiny's four, ExecuTorch's cifarnet and a
+digits network, all trained. Figures in brackets are those of the peer that the column names, or of a limit.
 
 Instruction counts are exact counts under emulation: they repeat to the last digit. Times are wall times of this run on
 one machine; compare them with each other only. An accuracy that is marked *in-sample* was measured on the samples that

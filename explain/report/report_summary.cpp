@@ -212,10 +212,9 @@ class Summary {
   void time() {
     const ProgramCost& cost = r_.cost;
     if (cost.total() <= 0 || cost.not_known > 0) return;
-    const bool is_at_once = cost.wait == 0 && cost.calls == 0 && f_.target &&
-                            f_.target->measured.empty() && cost.cpu > 0;
+    const bool at_once = cost.wait + cost.calls == 0 && f_.target && f_.target->measured.empty();
     const std::string cpu = fmt::format("{} ({}{})", grouped(cost.cpu), cost.kind_of_cpu,
-                                        is_at_once ? ", memories answer at once" : "");
+                                        at_once ? ", memories answer at once" : "");
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
     const std::string time =
         clock > 0
