@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The signature at the end of a program file or of its record, and loading a program only where a
-// key that you trust has signed it. Format, and how to sign: docs/formats-pte.md. The runtime has
+// key that you trust has signed it. Format, and how to sign: docs/runtime.md. The runtime has
 // no cryptography: the platform's checks the signature, through a pointer. Firmware that does not
 // call this has none of it; load() of a signed file neither checks the signature nor minds it.
 //

@@ -4,7 +4,7 @@
     old_programs.py DEUTERON [--write]
 
 tests/carried/programs/VERSION has programs, and in expected.txt the SHA-256 of each and of its first output as .npy. A format, packing or kernel that
-changes gets another name (docs/formats-pte.md, "Versions"): these files must stay as they are. A release adds a folder of its own; --write writes the
+changes gets another name (docs/runtime.md, "Versions"): these files must stay as they are. A release adds a folder of its own; --write writes the
 expected.txt of folders that have none."""
 import hashlib
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a convolution becomes that no kernel takes, or that stock firmware's computes wrongly.
-// docs/decisions.md, section 4
+// docs/design.md, "Uneven padding"
 #include "kernels/image/window.h"
 #include "ops/form.h"
 

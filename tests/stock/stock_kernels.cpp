@@ -23,7 +23,7 @@ namespace {
 // The program file: tensors whose data lie in it are constants.
 const uint8_t* file_begin = nullptr;
 const uint8_t* file_end = nullptr;
-deuteron::Isa file_isa = deuteron::kBuildIsa;  // the string value of docs/formats-pte.md
+deuteron::Isa file_isa = deuteron::kBuildIsa;  // the string value of docs/runtime.md
 
 // Everything that one call's arguments need, in our form. Pointers stay valid while `values` and
 // the lists do not grow.

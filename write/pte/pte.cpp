@@ -98,7 +98,7 @@ class ProgramWriter {
       if (index > 0) index = place[static_cast<size_t>(index - 1)];
   }
 
-  // What each buffer gets of the constant segment when the program is loaded: docs/formats-pte.md.
+  // What each buffer gets of the constant segment when the program is loaded: docs/runtime.md.
   void write_buffers(const ConstantSegment& constants) {
     std::string names;
     for (const PlannedBuffer& b : plan_.placement.buffers)

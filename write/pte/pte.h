@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a lowered and planned graph as an ExecuTorch program (`.pte`). Format:
-// docs/formats-pte.md.
+// docs/runtime.md.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -115,7 +115,7 @@ T at(const std::vector<uint8_t>& file, size_t where) {
   return v;
 }
 
-// The rules that every loader checks or should: /docs/formats-pte.md.
+// The rules that every loader checks or should: /docs/runtime.md.
 void check_file(const std::vector<uint8_t>& file, Opened* opened) {
   ASSERT_GE(file.size(), 64u);
   ASSERT_EQ(std::memcmp(file.data() + 4, "ET12", 4), 0);

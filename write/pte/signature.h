@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signs program files and their records with Ed25519, and checks signatures on the host. Format:
-// docs/formats-pte.md; the device's half and the layout of the section: runtime/signature.h. Keys
+// docs/runtime.md; the device's half and the layout of the section: runtime/signature.h. Keys
 // are PEM files as OpenSSL writes them.
 #pragma once
 #include <array>
