@@ -27,8 +27,8 @@ OWN_LICENSE = "Apache-2.0"
 # As the packages' own copyright files have it, of the part that is used here. Others: NOASSERTION.
 LICENSES = {
     "cli11": "BSD-3-Clause", "cpython": "PSF-2.0", "eigen3": "MPL-2.0", "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
-    "libpng1.6": "libpng-2.0", "libzip": "BSD-3-Clause", "nanobind": "BSD-3-Clause", "newlib": "NOASSERTION", "nlohmann-json3": "MIT", "onednn": "Apache-2.0",
-    "onetbb": "Apache-2.0", "openssl": "Apache-2.0", "protobuf": "BSD-3-Clause", "robin-map": "MIT", "flatbuffers": "Apache-2.0", "tomlplusplus": "MIT", "zlib": "Zlib",
+    "libpng1.6": "libpng-2.0", "libzip": "BSD-3-Clause", "newlib": "NOASSERTION", "nlohmann-json3": "MIT", "onednn": "Apache-2.0",
+    "onetbb": "Apache-2.0", "openssl": "Apache-2.0", "protobuf": "BSD-3-Clause", "flatbuffers": "Apache-2.0", "tomlplusplus": "MIT", "zlib": "Zlib",
 }
 
 
@@ -114,7 +114,7 @@ def page_scripts():
 
 def python_packages(headers):
     """Of which C++ was compiled: the interpreter, where Debian has none of it, and folders of site-packages, with the versions that stand
-    beside them. nanobind brings tsl::robin_map. A header of nobody is a fault."""
+    beside them. A header of nobody is a fault."""
     parts, ours = [], (str(ROOT) + "/", "/usr/")
     for header in sorted(h for h in headers if h.endswith("/patchlevel.h") and not h.startswith(ours)):
         version = re.search(r'#define PY_VERSION\s+"(\S+)"', pathlib.Path(header).read_text())[1]
@@ -130,10 +130,6 @@ def python_packages(headers):
             raise SystemExit(f"{folder}: is of no installed package, so its origin is not known")
         version = re.search(r"^Version: (\S+)", facts[0].read_text(), re.M)[1]
         parts.append(package(folder.name, version, LICENSES.get(folder.name, "NOASSERTION"), f"pkg:pypi/{folder.name}@{version}"))
-        growth = folder / "ext/robin_map/include/tsl/robin_growth_policy.h"
-        if str(growth) in headers:
-            version = ".".join(re.findall(r"#define TSL_RH_VERSION_\w+ (\d+)", growth.read_text()))
-            parts.append(package("robin-map", version, LICENSES["robin-map"], f"pkg:github/Tessil/robin-map@v{version}"))
     return parts
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package: what pyproject.toml installs into a wheel. The compiler is one shared library that the extension and the program link.
-# Included by the root CMakeLists.txt after the target `deuteron`. The module needs nanobind, which the interpreter DEUTERON_PYTHON_EXECUTABLE has.
+# Included by the root CMakeLists.txt after the target `deuteron`.
 if(NOT DEUTERON_PYTHON)
   return()
 endif()
@@ -13,24 +13,14 @@ set(python_default python3)
 if(EXISTS ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
   set(python_default ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
 endif()
-set(DEUTERON_PYTHON_EXECUTABLE ${python_default} CACHE FILEPATH "the interpreter that the package is built for and tested with")
+set(DEUTERON_PYTHON_EXECUTABLE ${python_default} CACHE FILEPATH "the interpreter that the package is tested with")
 if(SKBUILD)
   set(DEUTERON_PYTHON_EXECUTABLE ${Python_EXECUTABLE})
 endif()
 set(Python_EXECUTABLE ${DEUTERON_PYTHON_EXECUTABLE})
 find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
-if(Python_FOUND)
-  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
-if(nanobind_ROOT)
-  find_package(nanobind CONFIG QUIET)
-endif()
-if(NOT nanobind_FOUND)
-  if(Python_FOUND)
-    set(lacks "${Python_EXECUTABLE} has no nanobind (python/requirements.txt)")
-  else()
-    set(lacks "${Python_EXECUTABLE} is no Python 3.10 or newer with its headers (Debian: python3-dev)")
-  endif()
+if(NOT Python_FOUND)
+  set(lacks "${Python_EXECUTABLE} is no Python 3.10 or newer with its headers (Debian: python3-dev)")
   message(STATUS "no Python module: ${lacks}")
   add_custom_target(python_package COMMAND ${CMAKE_COMMAND} -E echo "no Python module: ${lacks}" COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
   return()
@@ -49,13 +39,18 @@ target_link_libraries(deuteron_in_package PRIVATE deuteron_options deuteron_prog
 set_target_properties(deuteron_in_package PROPERTIES OUTPUT_NAME deuteron RUNTIME_OUTPUT_DIRECTORY ${PACKAGE_DIR}/bin
                       BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN/.. INSTALL_RPATH $ORIGIN/..)
 
-nanobind_add_module(deuteron_module EXCLUDE_FROM_ALL cli/python/module.cpp cli/python/worker.cpp)
+# Of the stable ABI (cli/python/objects.h): one build for every CPython from 3.10 on.
+add_library(deuteron_module MODULE EXCLUDE_FROM_ALL cli/python/module.cpp cli/python/worker.cpp)
+target_include_directories(deuteron_module SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
 target_link_libraries(deuteron_module PRIVATE deuteron_options deuteron_program)
-target_compile_options(nanobind-static PRIVATE -w)
-set_target_properties(deuteron_module PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR}
+set_target_properties(deuteron_module PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR}
                       BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN)
 # Beside what is built, the rest of the package: the folder can be imported as it is.
 file(MAKE_DIRECTORY ${PACKAGE_DIR}/models)
+file(GLOB of_one_python ${PACKAGE_DIR}/_core.cpython-*.so)  # of an earlier build: Python would prefer it
+if(of_one_python)
+  file(REMOVE ${of_one_python})
+endif()
 file(GLOB package_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/deuteron
      python/deuteron/*.py python/deuteron/*/*.py python/deuteron/*.pyi python/deuteron/py.typed)
 foreach(file IN LISTS package_files)

@@ -2,12 +2,7 @@
 // The extension of the Python package `deuteron`: the verbs of the command line, and a loaded
 // program to run. Data comes and goes as plain Python objects; python/deuteron/*.py makes the
 // interface of them.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
+#include "cli/python/objects.h"
 
 #include <pthread.h>
 
@@ -26,103 +21,123 @@
 #include "frontends/read_graph.h"
 #include "write/pte/status_text.h"
 
-namespace nb = nanobind;
-
 namespace deuteron {
 namespace {
 
-// Names of a model and paths are bytes: what is no UTF-8 becomes surrogates, as in the names of
-// files.
-nb::str as_text(const std::string& bytes) {
-  return nb::steal<nb::str>(
-      PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-}
-std::string from_bytes(const nb::bytes& b) { return {b.c_str(), b.size()}; }
-
 // (severity, where, what, measured, limit, rule, fix)
-nb::list as_list(const std::vector<Diagnostic>& diagnostics) {
+Object as_list(const std::vector<Diagnostic>& diagnostics) {
   static constexpr const char* kSeverities[] = {"note", "warning", "error"};
-  nb::list list;
-  for (const Diagnostic& d : diagnostics)
-    list.append(nb::make_tuple(kSeverities[static_cast<int>(d.severity)], as_text(d.where),
-                               as_text(d.what), as_text(d.measured), as_text(d.limit),
-                               as_text(d.rule), as_text(d.fix)));
-  return list;
+  return list_of(diagnostics, [](const Diagnostic& d) {
+    return tuple_of(kSeverities[static_cast<int>(d.severity)], d.where, d.what, d.measured, d.limit,
+                    d.rule, d.fix);
+  });
 }
 
 // (name, dtype as NumPy has it, shape)
-nb::list as_list(const std::vector<InputSpec>& specs) {
-  nb::list list;
-  for (const InputSpec& s : specs) {
-    nb::list shape;
-    for (const i64 extent : s.shape) shape.append(extent);
-    list.append(nb::make_tuple(as_text(s.name),
-                               s.dtype == DType::bf16 ? "bfloat16" : to_text(element_of(s.dtype)),
-                               nb::tuple(shape)));
+Object as_list(const std::vector<InputSpec>& specs) {
+  return list_of(specs, [](const InputSpec& s) {
+    std::vector<Object> shape;
+    for (const i64 extent : s.shape) shape.push_back(as_object(extent));
+    return tuple_of(s.name,
+                    std::string(s.dtype == DType::bf16 ? "bfloat16" : to_text(element_of(s.dtype))),
+                    pack(std::move(shape)));
+  });
+}
+
+// A function of the module or of a class, from its arguments. What C++ throws becomes Python's
+// error.
+template <Object (*kFunction)(PyObject* self, PyObject* arguments)>
+PyObject* called(PyObject* self, PyObject* arguments) {
+  try {
+    return kFunction(self, arguments).release();
+  } catch (const Raised&) {
+  } catch (const Fault& fault) {
+    const std::string text =
+        std::string(fault.what()) + "; please report this with the model if you can";
+    const Object module(PyImport_ImportModule("deuteron._diagnostics"));
+    const Object kind(module ? PyObject_GetAttrString(module.get(), "InternalError") : nullptr);
+    if (kind) PyErr_SetString(kind.get(), text.c_str());
+  } catch (const std::bad_alloc&) { PyErr_NoMemory(); } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
   }
-  return list;
+  return nullptr;
 }
 
-nb::tuple run_verb(const std::vector<nb::bytes>& words, nb::object progress) {
-  std::vector<std::string> arguments;
-  for (const nb::bytes& word : words) arguments.push_back(from_bytes(word));
+// The arguments of a call, as PyArg_ParseTuple has them.
+template <class... Places>
+void read(PyObject* arguments, const char* format, Places... places) {
+  if (!PyArg_ParseTuple(arguments, format, places...)) throw Raised{};
+}
+struct Bytes {
+  const char* data = nullptr;
+  Py_ssize_t size = 0;
+  std::string copy() const { return {data, static_cast<size_t>(size)}; }
+};
+
+Object run_verb(PyObject*, PyObject* given) {
+  PyObject *words = nullptr, *progress = nullptr;
+  read(given, "OO", &words, &progress);
+  const std::vector<std::string> arguments = items_of(words, content_of);
   const VerbEnd end =
-      in_worker(std::move(progress), [&](Watch& watch) { return run_verb_here(arguments, watch); });
-  return nb::make_tuple(end.code, nb::bytes(end.json.data(), end.json.size()),
-                        nb::bytes(end.summary.data(), end.summary.size()), as_text(end.usage),
-                        as_list(end.diagnostics));
+      in_worker(progress, [&](Watch& watch) { return run_verb_here(arguments, watch); });
+  return tuple_of(end.code, as_bytes(end.json.data(), end.json.size()),
+                  as_bytes(end.summary.data(), end.summary.size()), end.usage,
+                  as_list(end.diagnostics));
 }
 
-nb::list options_of(const std::string& verb) {
+Object options_of(PyObject*, PyObject* given) {
+  const char* verb = nullptr;
+  read(given, "s", &verb);
   const std::vector<OptionFacts> facts =
-      in_worker(nb::none(), [&](Watch&) { return options_of_verb(verb); });
-  nb::list list;
-  for (const OptionFacts& o : facts)
-    list.append(nb::make_tuple(o.name, o.value, o.help, o.group, o.is_flag, o.is_list, o.is_placed,
-                               o.is_required));
-  return list;
+      in_worker(Py_None, [&](Watch&) { return options_of_verb(verb); });
+  return list_of(facts, [](const OptionFacts& o) {
+    return tuple_of(o.name, o.value, o.help, o.group, o.is_flag, o.is_list, o.is_placed,
+                    o.is_required);
+  });
 }
 
 // What a model takes, in the user's axes; and whether it is quantized already.
-nb::tuple model_inputs(const nb::bytes& file) {
-  const std::string path = from_bytes(file);
+Object model_inputs(PyObject*, PyObject* given) {
+  Bytes file;
+  read(given, "y#", &file.data, &file.size);
+  const std::string path = file.copy();
   Diagnostics diagnostics;
   std::vector<InputSpec> specs;
   bool quantized = false;
-  in_worker(nb::none(), [&](Watch&) {
+  in_worker(Py_None, [&](Watch&) {
     if (!check_regular_file(path, diagnostics)) return 0;
     if (const std::optional<Graph> graph = read_graph(path, diagnostics))
       specs = float_inputs(*graph), quantized = is_quantized(*graph);
     return 0;
   });
-  return nb::make_tuple(as_list(specs), quantized, as_list(diagnostics.list()));
+  return tuple_of(as_list(specs), quantized, as_list(diagnostics.list()));
 }
 
-nb::tuple as_tuple(const Annotations& a) {
-  nb::list values, constants, identities, in_parts, in_float;
-  for (const AnnotatedValue& v : a.values)
-    values.append(nb::make_tuple(
-        as_text(v.name), v.cluster, to_text(element_of(v.dtype)), v.symmetric,
-        v.fixed ? nb::object(nb::make_tuple(v.fixed->fixed_scale, v.fixed->fixed_zero))
-                : nb::none()));
-  for (const AnnotatedConstant& c : a.constants)
-    constants.append(nb::make_tuple(as_text(c.name), as_text(c.reader),
-                                    to_text(element_of(c.dtype)), c.low, c.high, c.axis,
-                                    c.symmetric));
-  for (const std::string& name : a.identities) identities.append(as_text(name));
-  for (const std::string& name : a.in_parts) in_parts.append(as_text(name));
-  for (const SourceOp& op : a.in_float)
-    in_float.append(nb::make_tuple(as_text(op.name), as_text(op.target), as_text(op.module)));
-  return nb::make_tuple(values, constants, identities, in_parts, in_float, a.was_quantized);
+Object as_tuple(const Annotations& a) {
+  Object values = list_of(a.values, [](const AnnotatedValue& v) {
+    return tuple_of(v.name, v.cluster, to_text(element_of(v.dtype)), v.symmetric,
+                    v.fixed ? tuple_of(v.fixed->fixed_scale, v.fixed->fixed_zero) : none());
+  });
+  Object constants = list_of(a.constants, [](const AnnotatedConstant& c) {
+    return tuple_of(c.name, c.reader, to_text(element_of(c.dtype)), c.low, c.high, c.axis,
+                    c.symmetric);
+  });
+  Object in_float = list_of(
+      a.in_float, [](const SourceOp& op) { return tuple_of(op.name, op.target, op.module); });
+  return tuple_of(std::move(values), std::move(constants), list_of(a.identities),
+                  list_of(a.in_parts), std::move(in_float), a.was_quantized);
 }
 
 // How a float model is quantized for a target (compile/precision/annotations.h). The rows mean
 // nothing where there is an error.
-nb::tuple annotations(const nb::bytes& model, const std::string& target) {
-  const std::string path = from_bytes(model);
+Object annotations(PyObject*, PyObject* given) {
+  Bytes model;
+  const char* target = nullptr;
+  read(given, "y#s", &model.data, &model.size, &target);
+  const std::string path = model.copy();
   Diagnostics diagnostics;
   Annotations found;
-  in_worker(nb::none(), [&](Watch&) {
+  in_worker(Py_None, [&](Watch&) {
     const std::optional<Target> known = find_target(target, diagnostics, "target");
     if (!known || !check_regular_file(path, diagnostics)) return 0;
     CompileOptions options;
@@ -131,35 +146,33 @@ nb::tuple annotations(const nb::bytes& model, const std::string& target) {
       found = annotations_for(*graph, *known, options, diagnostics);
     return 0;
   });
-  return nb::make_tuple(as_tuple(found), as_list(diagnostics.list()));
+  return tuple_of(as_tuple(found), as_list(diagnostics.list()));
 }
 
-nb::list write_whole(const nb::bytes& path, const nb::bytes& content) {
+Object write_whole(PyObject*, PyObject* given) {
+  Bytes path, content;
+  read(given, "y#y#", &path.data, &path.size, &content.data, &content.size);
   Diagnostics diagnostics;
-  in_worker(nb::none(),
-            [&, path = from_bytes(path), data = static_cast<const uint8_t*>(content.data()),
-             size = content.size()](Watch&) {
-              return write_file(path, {data, size}, diagnostics);
-            });
+  in_worker(Py_None, [&](Watch&) {
+    const auto* data = reinterpret_cast<const uint8_t*>(content.data);
+    return write_file(path.copy(), {data, static_cast<size_t>(content.size)}, diagnostics);
+  });
   return as_list(diagnostics.list());
 }
 
-using InputArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-
-Array as_array(const InputArray& a) {
-  static constexpr std::pair<nb::dlpack::dtype_code, char> kKinds[] = {
-      {nb::dlpack::dtype_code::Float, 'f'},
-      {nb::dlpack::dtype_code::Int, 'i'},
-      {nb::dlpack::dtype_code::UInt, 'u'},
-      {nb::dlpack::dtype_code::Bool, 'b'}};
+// (kind of dtype, bytes of an element, shape, bytes)
+Array as_array(PyObject* given) {
+  const char* kind = nullptr;
+  long long element_bytes = 0;
+  PyObject* shape = nullptr;
+  Bytes content;
+  read(given, "sLOy#", &kind, &element_bytes, &shape, &content.data, &content.size);
   Array array;
-  array.type = {'?', a.dtype().bits / 8};
-  for (const auto& [code, kind] : kKinds)
-    if (a.dtype().code == static_cast<uint8_t>(code)) array.type.kind = kind;
-  if (array.type.kind == '?') throw nb::type_error("the array does not hold real numbers");
-  for (size_t i = 0; i < a.ndim(); ++i) array.shape.push_back(static_cast<i64>(a.shape(i)));
-  const auto* data = static_cast<const std::byte*>(a.data());
-  array.bytes.assign(data, data + a.size() * static_cast<size_t>(array.type.bytes));
+  array.type = {*kind, static_cast<int>(element_bytes)};
+  for (const i64 extent : items_of(shape, [](PyObject* o) { return i64{PyLong_AsLongLong(o)}; }))
+    array.shape.push_back(extent);
+  const auto* data = reinterpret_cast<const std::byte*>(content.data);
+  array.bytes.assign(data, data + content.size);
   return array;
 }
 
@@ -192,28 +205,23 @@ class HostRun {
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
-  static nb::tuple open(const nb::bytes& name, const nb::bytes& content,
-                        const nb::bytes& verify_key) {
-    Diagnostics diagnostics;
-    auto run = std::make_unique<HostRun>();
-    in_worker(nb::none(), [&, name = from_bytes(name), key = from_bytes(verify_key),
-                           data = static_cast<const std::byte*>(content.data()),
-                           size = content.size()](Watch&) {
-      std::optional<ProgramFile> file = ProgramFile::read(name, {data, size}, diagnostics, key);
+  // Whether there is something to run, or a reason why there is not.
+  bool open(const std::string& name, Bytes content, const std::string& key,
+            Diagnostics& diagnostics) {
+    in_worker(Py_None, [&](Watch&) {
+      const auto* data = reinterpret_cast<const std::byte*>(content.data);
+      std::optional<ProgramFile> file =
+          ProgramFile::read(name, {data, static_cast<size_t>(content.size)}, diagnostics, key);
       if (!file) return 0;
-      run->file_ = std::move(*file);
-      if (run->file_.runs_off_chip(run->why_not_))
-        run->host_ = HostProgram::load(run->file_, diagnostics);
+      file_ = std::move(*file);
+      if (file_.runs_off_chip(why_not_)) host_ = HostProgram::load(file_, diagnostics);
       return 0;
     });
-    if (!run->host_ && !run->why_not_.has_errors())
-      return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
-    return nb::make_tuple(nb::cast(run.release(), nb::rv_policy::take_ownership),
-                          as_list(diagnostics.list()));
+    return host_ || why_not_.has_errors();
   }
 
-  nb::list inputs() const { return as_list(file_.inputs()); }
-  nb::list outputs() const {
+  Object inputs() const { return as_list(file_.inputs()); }
+  Object outputs() const {
     std::vector<InputSpec> specs;
     for (size_t i = 0; i < file_.summary.outputs.size(); ++i)
       specs.push_back({"output" + std::to_string(i), *dtype_of(file_.summary.outputs[i].type),
@@ -221,18 +229,16 @@ class HostRun {
     return as_list(specs);
   }
 
-  // ([(bytes, series)] of each output, diagnostics): all samples one after the other. Of a program
-  // for the chip alone: none, and why.
-  nb::tuple run(const std::vector<InputArray>& given, nb::object progress) {
-    std::vector<Array> arrays;
-    for (const InputArray& a : given) arrays.push_back(as_array(a));
+  // ([bytes of each output], samples, whether they are a series, diagnostics): all samples one
+  // after the other. Of a program for the chip alone: none, and why.
+  Object run(const std::vector<Array>& arrays, PyObject* progress) {
     Diagnostics diagnostics;
     std::vector<std::vector<std::byte>> outputs(file_.summary.outputs.size());
     bool series = false, good = false;
     i64 samples = 1;
     if (why_not_.has_errors())
-      return nb::make_tuple(nb::list(), samples, series, as_list(why_not_.list()));
-    in_worker(std::move(progress), [&](Watch&) {
+      return tuple_of(own(PyList_New(0)), samples, series, as_list(why_not_.list()));
+    in_worker(progress, [&](Watch&) {
       const std::optional<std::vector<InputSeries>> inputs =
           convert_inputs(arrays, file_.inputs(), {"run", {}}, diagnostics);
       if (!inputs) return 0;
@@ -251,10 +257,9 @@ class HostRun {
       good = true;
       return 0;
     });
-    nb::list list;
-    for (const std::vector<std::byte>& o : outputs)
-      if (good) list.append(nb::bytes(o.data(), o.size()));
-    return nb::make_tuple(list, samples, series, as_list(diagnostics.list()));
+    if (!good) outputs.clear();
+    Object list = list_of(outputs, [](const auto& o) { return as_bytes(o.data(), o.size()); });
+    return tuple_of(std::move(list), samples, series, as_list(diagnostics.list()));
   }
 
  private:
@@ -273,32 +278,76 @@ void release_all_runs() {
   all_runs().mutex.unlock();
 }
 
+// Python's object of one.
+struct HostRunObject {
+  PyObject_HEAD HostRun* run;
+};
+PyTypeObject* host_run_type = nullptr;
+
+HostRun& run_of(PyObject* self) { return *reinterpret_cast<HostRunObject*>(self)->run; }
+
+Object open_run(PyObject*, PyObject* given) {
+  Bytes name, content, key;
+  read(given, "y#y#y#", &name.data, &name.size, &content.data, &content.size, &key.data, &key.size);
+  Diagnostics diagnostics;
+  auto run = std::make_unique<HostRun>();
+  if (!run->open(name.copy(), content, key.copy(), diagnostics))
+    return tuple_of(none(), as_list(diagnostics.list()));
+  Object object = own(PyType_GenericAlloc(host_run_type, 0));
+  reinterpret_cast<HostRunObject*>(object.get())->run = run.release();
+  return tuple_of(std::move(object), as_list(diagnostics.list()));
+}
+Object inputs_of(PyObject* self, PyObject*) { return run_of(self).inputs(); }
+Object outputs_of(PyObject* self, PyObject*) { return run_of(self).outputs(); }
+Object run_arrays(PyObject* self, PyObject* given) {
+  PyObject *arrays = nullptr, *progress = nullptr;
+  read(given, "OO", &arrays, &progress);
+  return run_of(self).run(items_of(arrays, as_array), progress);
+}
+
+void free_run(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete reinterpret_cast<HostRunObject*>(self)->run;
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DecRef(reinterpret_cast<PyObject*>(type));
+}
+
+PyMethodDef run_methods[] = {
+    {"open", called<open_run>, METH_VARARGS | METH_STATIC, nullptr},
+    {"inputs", called<inputs_of>, METH_NOARGS, nullptr},
+    {"outputs", called<outputs_of>, METH_NOARGS, nullptr},
+    {"run", called<run_arrays>, METH_VARARGS, nullptr},
+    {},
+};
+PyType_Slot run_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(free_run)},
+    {Py_tp_methods, run_methods},
+    {},
+};
+PyType_Spec run_spec = {"deuteron._core.HostRun", sizeof(HostRunObject), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, run_slots};
+
+PyMethodDef functions[] = {
+    {"run_verb", called<run_verb>, METH_VARARGS, nullptr},
+    {"options_of", called<options_of>, METH_VARARGS, nullptr},
+    {"model_inputs", called<model_inputs>, METH_VARARGS, nullptr},
+    {"annotations", called<annotations>, METH_VARARGS, nullptr},
+    {"write_whole", called<write_whole>, METH_VARARGS, nullptr},
+    {},
+};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", nullptr, -1, functions, {}, {}, {}, {}};
+
 }  // namespace
 }  // namespace deuteron
 
-NB_MODULE(_core, m) {
+PyMODINIT_FUNC PyInit__core() {
   using namespace deuteron;
+  Object module(PyModule_Create(&definition));
+  Object type(PyType_FromSpec(&run_spec));
+  if (!module || !type || PyModule_AddObjectRef(module.get(), "HostRun", type.get()) != 0 ||
+      PyModule_AddStringConstant(module.get(), "__version__", DEUTERON_VERSION) != 0)
+    return nullptr;
+  host_run_type = reinterpret_cast<PyTypeObject*>(type.release());
   pthread_atfork(hold_all_runs, release_all_runs, release_all_runs);
-  nb::set_leak_warnings(false);  // an exception that is kept keeps what it saw
-  m.attr("__version__") = DEUTERON_VERSION;
-  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
-    try {
-      std::rethrow_exception(p);
-    } catch (const Fault& fault) {
-      const std::string text =
-          std::string(fault.what()) + "; please report this with the model if you can";
-      PyErr_SetString(nb::module_::import_("deuteron._diagnostics").attr("InternalError").ptr(),
-                      text.c_str());
-    }
-  });
-  m.def("run_verb", &run_verb, nb::arg("arguments"), nb::arg("progress").none());
-  m.def("options_of", &options_of);
-  m.def("model_inputs", &model_inputs);
-  m.def("annotations", &annotations, nb::arg("model"), nb::arg("target"));
-  m.def("write_whole", &write_whole);
-  nb::class_<HostRun>(m, "HostRun")
-      .def_static("open", &HostRun::open)
-      .def("inputs", &HostRun::inputs)
-      .def("outputs", &HostRun::outputs)
-      .def("run", &HostRun::run, nb::arg("arrays"), nb::arg("progress").none());
+  return module.release();
 }

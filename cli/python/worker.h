@@ -2,7 +2,7 @@
 // Runs C++ work in a thread of its own while the caller's waits without the GIL, so that Ctrl-C and
 // a progress callback get through.
 #pragma once
-#include <nanobind/nanobind.h>
+#include "cli/python/objects.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -26,14 +26,14 @@ struct WorkerState {
 };
 
 // Waits for the end of the work, asks Python for signals twenty times a second and hands progress
-// to `progress` (what, done, total), or None. The error that Python raised meanwhile, after it has
+// to `progress` (what, done, total), or None. Whether Python has raised meanwhile, after it has
 // told the work to stop.
-std::exception_ptr wait_for_worker(WorkerState& state, Watch& watch, nanobind::object progress);
+bool wait_for_worker(WorkerState& state, Watch& watch, PyObject* progress);
 
 // `work(watch)`: its result, or what it throws; KeyboardInterrupt and what `progress` raises end it
 // early and come out here. With the GIL held.
 template <class Work>
-auto in_worker(nanobind::object progress, Work work) {
+auto in_worker(PyObject* progress, Work work) {
   WorkerState state;
   Watch watch;
   watch.at = [&state](std::string_view what, int64_t done, int64_t total) {
@@ -52,9 +52,9 @@ auto in_worker(nanobind::object progress, Work work) {
     state.is_done = true;
     state.changed.notify_one();
   });
-  const std::exception_ptr raised = wait_for_worker(state, watch, std::move(progress));
+  const bool raised = wait_for_worker(state, watch, progress);
   thread.join();
-  if (raised) std::rethrow_exception(raised);
+  if (raised) throw Raised{};
   if (thrown) std::rethrow_exception(thrown);
   return std::move(*result);
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Sequence
-from typing import Any
 
 __version__: str
 
@@ -32,5 +31,5 @@ class HostRun:
     def inputs(self) -> list[RawSpec]: ...
     def outputs(self) -> list[RawSpec]: ...
     def run(
-        self, arrays: Sequence[Any], progress: ProgressCallback | None
+        self, arrays: Sequence[tuple[str, int, tuple[int, ...], bytes]], progress: ProgressCallback | None
     ) -> tuple[list[bytes], int, bool, list[RawDiagnostic]]: ...

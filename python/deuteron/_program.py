@@ -141,7 +141,8 @@ class Program:
         if on != "host":
             return self._run_on_board(arrays, on, progress)
         callback = progress if callable(progress) else None
-        outputs, count, is_series, diagnostics = self._opened().run(arrays, callback)
+        raw = [(a.dtype.kind, a.dtype.itemsize, a.shape, a.tobytes()) for a in arrays]
+        outputs, count, is_series, diagnostics = self._opened().run(raw, callback)
         tell(diagnostics)
         results = []
         for content, spec in zip(outputs, self.outputs):

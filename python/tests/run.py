@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NEEDED = ("distributed", "fsspec", "mypy", "nanobind", "numpy", "optuna", "pyarrow", "pytest", "torch", "torchao")
+NEEDED = ("distributed", "fsspec", "mypy", "numpy", "optuna", "pyarrow", "pytest", "torch", "torchao")
 
 
 def main():
