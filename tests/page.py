@@ -104,10 +104,13 @@ def check_trace(b, path, data):
     b.wait("document.querySelector('.graph-box.ready')", 60)
     nodes_match(b, data, "trace")
     equal(column(b, 0), [starred(r) for r in trace["by_operator"]], "rows by operator")
-    equal(texts(b, ".bar-name"), [starred(r) for r in trace["by_operator"]][:14], "bars")
+    bar = lambda r: starred(r) + (" (added)" if 0 < r["total"] <= r.get("added_ticks", 0) else "")  # no operator's own time
+    equal(texts(b, ".bar-name"), [bar(r) for r in trace["by_operator"]][:14], "bars")
     with_star = [r for r in trace["kernels"] if r.get("assumed_calls", 0)]
     expect(with_star, "digits_cnn has a kernel that the open machine is assumed to have")
-    check_assumed(b, data, (sum(r["assumed_calls"] for r in with_star), trace["npu_total"] + sum(r["apart_cycles"] - r["total"] for r in with_star)))
+    runs = trace["runs"]  # the page's figures are those of one
+    check_assumed(b, data, (sum(r["assumed_calls"] for r in with_star) / runs, (trace["npu_total"] + sum(r["apart_cycles"] - r["total"] for r in with_star)) / runs))
+    check_first_figures(b, ["cpu", "npu", "ram"])
     # Sorting: by median, down, then up; the name, up.
     heads = texts(b, ".table-box thead button")
     median = heads.index("median")
@@ -162,9 +165,25 @@ def check_trace(b, path, data):
     equal(b.faults(), [], "after all of this")
 
 
+def check_first_figures(b, wanted):
+    """What decides leads; no more memory is alive than is planned."""
+    shown = b.run("[...document.querySelectorAll('.figures.lead .figure')].map(e => e.dataset.figure)")
+    equal(shown[: len(wanted)], wanted, "the figures that decide")
+    if alive := texts(b, "#peak .sub"):
+        used = sum(int(number(t.split(" bytes used")[0])) for t in texts(b, "#memory .sub") if " bytes used" in t)
+        expect(0 < number(alive[0].rsplit(": ", 1)[-1]) <= used, f"alive at the peak: {alive[0]}, of {used}")
+
+
 def check_report(b, path, data):
+    b.open(path, 390, 844)
+    b.run("document.querySelector('#tables [data-key=kernels]').click()")
+    equal(texts(b, ".table-box th")[:3], ["operators", "placement", "predicted cycles"], "columns on a phone")
+    seen = b.run("(() => { const box = document.querySelector('.table-box').getBoundingClientRect(); return [...document.querySelectorAll('.table-box tbody tr:first-child td')].slice(0, 3).every(e => e.getBoundingClientRect().right <= box.right + 1); })()")
+    expect(seen, "a phone shows placement and cycles")
     b.open(path, 1920, 1080)
     b.wait("document.querySelector('.graph-box.ready')", 60)
+    check_first_figures(b, ["cycles", "ram", "error"])
+    expect("float inputs to int8" in texts(b, ".bar-name"), "the conversion of the inputs has a bar of its own")
     nodes_match(b, data, "report")
     expect(b.run("document.querySelector('#timeline')") is None, "a report has no timeline")
     check_assumed(b, data, (data["report"]["npu_kernels_assumed"], data["report"]["npu_cycles_without_assumed"]))

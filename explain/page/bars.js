@@ -24,11 +24,11 @@ export function bars(m, select) {
         children.push(h("h3", {}, `${r.clock === "npu" ? "NPU" : "CPU"}, ${m.trace.clocks[r.clock].unit}`));
       }
       const bar = h("button", { type: "button", class: "bar", "data-row": r.name, onclick: () => r.operators && r.operators.length && select(r.operators[0]) },
-        h("span", { class: "bar-name" }, starred(r.name, r)),
+        h("span", { class: "bar-name" }, starred(r.added_ticks > 0 && r.added_ticks >= r.total ? `${r.name} (added)` : r.name, r)),
         h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${m.trace || m.unit === "cycles" ? ticks(r.value, clock(r)) : short(r.value)}`),
-        h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
+        h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.is_port ? "port" : r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
       tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit}${m.trace ? " a run" : ""}, ${percent(r.share)}`, r.macs > 0 && (m.trace || m.unit === "cycles") ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",
-        r.bound ? `bound by ${r.bound}` : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
+        r.bound ? `bound by ${r.bound}` : "", r.is_port ? "--io int8 leaves this out" : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
       children.push(bar);
     }
     if (m.rows.length > kShown)

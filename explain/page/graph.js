@@ -99,6 +99,7 @@ export function graph(m) {
     at.y = box.clientHeight / 2 - (d.y + kHeight / 2) * at.k;
     apply();
   }
+  const pane = h("div", { class: "graph-and-details" }, box, details);
   function select(id, move = true) {
     selected = id;
     colour();
@@ -109,11 +110,13 @@ export function graph(m) {
     if (!o) {
       const npu = operators.some((x) => x.place === "npu");
       const kept = operators.filter((x) => x.reason && (npu ? x.place === "cpu" || x.place === "portable" : x.place === "portable"));
+      pane.classList.toggle("whole", !kept.length);
       replace(details, kept.length ? [h("h3", {}, npu ? `Not on the NPU: ${kept.length}` : `In float: ${kept.length}`),
         h("ul", { class: "reasons" }, kept.slice(0, 40).map((x) => h("li", {}, h("button", { type: "button", style: { "--chip": kPlaces[x.place].color }, onclick: () => select(x.id) }, h("b", {}, x.name), h("span", {}, x.reason))))) ]
-        : h("p", { class: "sub" }, "Choose an operator in the graph, in the bars or in the tables."));
+        : null);
       return;
     }
+    pane.classList.remove("whole");
     const line = (label, value) => (value === undefined || value === "" || value === null ? null : [h("dt", {}, label), h("dd", {}, value)]);
     replace(details, h("h3", {}, o.name), m.placed ? h("span", { class: "chip", style: { "--chip": kPlaces[o.place].color } }, kPlaces[o.place].label) : null,
       h("dl", {}, line("operator", o.target), line("module", o.module), line("result", o.shape ? `${o.dtype || ""}[${o.shape.join(", ")}]` : ""),
@@ -192,7 +195,8 @@ export function graph(m) {
     has_time && m.placed ? choice("colour", [["time", m.measured ? "by time" : `by ${m.unit === "cycles" ? "predicted cycles" : m.unit}`], ["placement", "by placement"]], mode, (key) => { mode = key; colour(); }) : null,
     h("div", { class: "choice" }, button("+", "zoom in", () => zoom_at(1.3, ...middle())), button("−", "zoom out", () => zoom_at(0.77, ...middle())), button("whole", "fit to the window", fit)),
     legend);
-  const element = section("graph", "Graph", "The model's own operators. Drag to move, Ctrl and the wheel or two fingers to zoom.", controls, h("div", { class: "graph-and-details" }, box, details));
+  const element = section("graph", "Graph", "The model's own operators. Choose one; drag to move, Ctrl and the wheel or two fingers to zoom.", controls, pane);
+  show_details(null);
   const start = () => lay_out(operators, { width: Math.max(box.clientWidth, 200), height: Math.max(box.clientHeight, 200) }).then(build).catch((error) => replace(box, h("p", { class: "wait" }, `the graph cannot be laid out: ${error.message}`)));
   setTimeout(start, 30);
   return { element, select };

@@ -42,7 +42,7 @@ function plan(memory, m) {
       if (!t.bytes || last < first) continue;
       const w = Math.max(1, x(last + 1) - x(first) - 1), hh = Math.max(1, y(t.offset) - y(t.offset + t.bytes) - 1);
       const group = svg("g", { class: "tensor" }, svg("rect", { x: x(first), y: y(t.offset + t.bytes), width: w, height: hh, rx: Math.min(3, hh / 3), fill: kKinds[t.kind] || kKinds.activation, "data-tensor": t.name || "" }));
-      const room = Math.floor((w - 8) / 6.2);
+      const room = Math.floor((w - 8) / 7.4);
       if (hh > 15 && room > 4 && t.name) group.append(svg("text", { class: "slice-text", x: x(first) + 4, y: y(t.offset + t.bytes) + 12 }, t.name.length > room ? `${t.name.slice(0, room - 1)}…` : t.name));
       parts.push(tip(group, () => [t.name || "tensor", `${grouped(t.bytes)} bytes at ${grouped(t.offset)}`, `calls ${first} to ${last}`, t.kind, label(first)]));
     }

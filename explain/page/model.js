@@ -12,14 +12,15 @@ export const place_of = (p) => (p === "cortex_m" ? "cpu" : kPlaces[p] ? p : "unk
 // A kernel that the open machine is assumed to have (docs/neutron-machine.md), or a row with such calls, has the star that it has in the texts.
 export const starred = (text, r) => (r.assumed || r.assumed_calls > 0 ? `${text} *` : text);
 
-// How many calls of such kernels there are, and what the NPU would take where each is two; of a trace, over all its runs. A chip's own ticks
-// say nothing of kernels that it has not run.
+// How many calls of such kernels there are, and what the NPU would take where each is two; in one run. A chip's own ticks say nothing of
+// kernels that it has not run.
 export function assumed_of(m) {
+  const runs = m.trace ? Math.max(m.trace.runs, 1) : 1;
   const rows = m.trace ? m.trace.kernels.filter((r) => r.assumed_calls > 0) : m.calls.flatMap((c) => (c.npu_kernels || []).filter((k) => k.assumed));
   const calls = rows.reduce((a, r) => a + (m.trace ? r.assumed_calls : 1), 0);
   const more = rows.reduce((a, r) => a + r.apart_cycles - (m.trace ? r.total : r.predicted_cycles), 0);
   const npu = m.trace ? m.trace.npu_total : m.rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
-  return { calls, apart: m.trace && !m.data.npu_is_open_model ? null : npu + Math.max(more, 0) };
+  return { calls: calls / runs, apart: m.trace && !m.data.npu_is_open_model ? null : (npu + Math.max(more, 0)) / runs };
 }
 
 export function join(data) {
@@ -71,6 +72,12 @@ function total(operators, comparable) {
   }
 }
 
+// What a float input or output costs on the device; --io int8 leaves it out.
+export function conversion_of(kernel) {
+  const name = (kernel || "").split("::").pop();
+  return name.startsWith("quantize") ? "float inputs to int8" : name.startsWith("dequantize") ? "outputs to float" : "";
+}
+
 const inside_of = (call) => (call.npu_kernels && call.npu_kernels.length ? call.npu_kernels : [call]);
 
 // Without a trace: predicted cycles, or where no model of the machine gives any, multiply-adds; grouped as a trace's ticks would be.
@@ -83,9 +90,10 @@ function predicted_rows(calls, operators, what) {
       if (k[what] === undefined) continue;
       const clock = list === call.npu_kernels ? "npu" : "cpu";
       const ids = k.operators || [];
-      const key = `${clock} ${ids.join()}`;
+      const port = k.added && conversion_of(k.kernel);  // of an input or output: no operator of the model takes that time
+      const key = `${clock} ${port || ids.join()}`;
       if (!groups.has(key))
-        groups.set(key, { name: ids.map((id) => operators[id].name).join(" + ") || "(no operator)", operators: ids, clock, placement: call.placement,
+        groups.set(key, { name: port || ids.map((id) => operators[id].name).join(" + ") || "(no operator)", operators: port ? [] : ids, is_port: Boolean(port), clock, placement: call.placement,
           value: 0, macs: 0, bytes: 0, calls: 0, bound: k.bound });
       const g = groups.get(key);
       g.value += k[what];
@@ -105,9 +113,16 @@ function predicted_rows(calls, operators, what) {
   return rows.filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
 }
 
-// By call: bytes of planned memory alive.
+// By call: bytes of planned memory alive. What lies on another tensor (views, results in place) counts once.
 export function alive(memory, calls) {
   const list = new Array(calls).fill(0);
-  for (const t of memory.tensors || []) for (let k = Math.max(0, t.first || 0); k <= Math.min(t.last || 0, calls - 1); k++) list[k] += t.bytes || 0;
+  const sorted = [...(memory.tensors || [])].sort((a, b) => (a.offset || 0) - (b.offset || 0));
+  const ends = new Array(calls).fill(0);
+  for (const t of sorted)
+    for (let k = Math.max(0, t.first || 0); k <= Math.min(t.last || 0, calls - 1); k++) {
+      const end = (t.offset || 0) + (t.bytes || 0);
+      list[k] += Math.max(0, end - Math.max(ends[k], t.offset || 0));
+      ends[k] = Math.max(ends[k], end);
+    }
   return list;
 }

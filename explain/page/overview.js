@@ -4,6 +4,9 @@ import { h, section } from "./dom.js";
 import { bytes, grouped, percent, plural, short, ticks, time } from "./numbers.js";
 import { assumed_of, kPlaces } from "./model.js";
 
+// What decides comes first, larger: time, RAM, accuracy.
+const kLead = ["cycles", "cpu", "npu", "ram", "worst", "error"];
+
 const figure = (label, value, note, id) =>
   h("div", { class: "figure", "data-figure": id }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), note ? h("div", { class: "note" }, note) : null);
 
@@ -24,7 +27,7 @@ export function overview(m) {
     const npu = rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
     const cpu = rows.filter((r) => r.clock === "cpu").reduce((a, r) => a + r.value, 0);
     if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine" + star, "npu"));
-    if (cpu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
+    if (cpu && npu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
   }
   const whole = report && report.cycles && report.cycles.total;
   if (whole)
@@ -35,7 +38,10 @@ export function overview(m) {
   if (macs) figures.push(figure("Multiply-adds", short(macs), on_npu ? `${percent(on_npu / macs)} on the NPU` : null, "macs"));
   const used = (data.memory || []).reduce((a, x) => a + (x.used || 0), 0);
   const bound = (data.memory || []).reduce((a, x) => a + (x.lower_bound || 0), 0);
-  if (used) figures.push(figure("RAM planned", bytes(used), bound ? (bound === used ? "the lower bound" : `lower bound ${bytes(bound)}`) : null, "ram"));
+  const has = (data.memory || []).reduce((a, x) => a + (x.bytes || 0), 0);
+  if (used)
+    figures.push(figure("RAM for tensors", bytes(used),
+      [has ? `of ${bytes(has)} on the chip` : "", bound ? (bound === used ? "optimal" : `lower bound ${bytes(bound)}`) : ""].filter(Boolean).join(", "), "ram"));
   const flash = data.flash ? Object.values(data.flash).reduce((a, x) => a + (typeof x === "number" ? x : 0), 0) : 0;
   if (flash) figures.push(figure("Flash", bytes(flash), "the program file", "flash"));
   const worst = report && report.worst_output;
@@ -61,7 +67,11 @@ export function overview(m) {
         counts.map(([p, n]) => h("span", { style: { flex: String(n), background: p.color } }))),
         h("div", { class: "legend" }, counts.map(([p, n]) => h("span", {}, h("i", { style: { background: p.color } }), `${p.label}: ${plural(n, "operator")}`))))
     : null;
-  return section("overview", "Overview", null, h("div", { class: "figures" }, figures), share_bar, notes(m, assumed));
+  const rank = (f) => kLead.indexOf(f.dataset.figure);
+  const leads = trace ? ["cpu", "npu", "ram", "worst", "error"] : whole ? ["cycles", "ram", "worst", "error"] : ["cpu", "npu", "ram", "worst", "error"];
+  const first = figures.filter((f) => leads.includes(f.dataset.figure)).sort((a, b) => rank(a) - rank(b));
+  return section("overview", "Overview", null, h("div", { class: "figures lead" }, first), h("div", { class: "figures" }, figures.filter((f) => !first.includes(f))),
+    share_bar, notes(m, assumed));
 }
 
 function notes(m, assumed) {
@@ -70,6 +80,9 @@ function notes(m, assumed) {
     list.push("* assumes that the NPU computes these with what follows in one kernel (docs/neutron-machine.md)" +
       (assumed.apart === null ? "" : `; in two kernels each: ${plural(assumed.calls, "call")} more, NPU ${grouped(assumed.apart)} cycles`) + ".");
   const { trace } = m;
+  const ports = m.rows.filter((r) => r.is_port).reduce((a, r) => a + r.share, 0);
+  if (ports >= 0.02) list.push(`Float inputs and outputs are converted on the device, ${percent(ports)} of the ${m.unit}: --io int8 leaves that out.`);
+  if (!trace && m.report) list.push("What to change, ranked by what it costs: deuteron doctor MODEL --target T --calibrate F --try.");
   if (trace) {
     if (trace.dropped) list.push(`${plural(trace.dropped, "event")} found the tracer's buffer full and are missing; sums are those of the rest.`);
     if (!trace.by_operator) list.push("No record was given: rows are kernels, not the model's operators. deuteron inspect --etrecord FILE adds them.");

@@ -7,7 +7,7 @@ import { kPlaces, place_of, starred } from "./model.js";
 const number = (v, digits) => (v === undefined || v === null || v < 0 ? "" : digits === undefined ? grouped(v) : v.toFixed(digits));
 const text = (title, get, extra) => ({ title, get, show: get, ...extra });
 const count = (title, get, digits) => ({ title, get: (r) => get(r) ?? -1, show: (r) => number(get(r), digits), numeric: true });
-const share = { title: "share", get: (r) => r.share, show: (r) => percent(r.share), numeric: true };
+const share = { title: "share", narrow: -1, get: (r) => r.share, show: (r) => percent(r.share), numeric: true };
 const clock = text("clock", (r) => (r.clock === "npu" ? "NPU" : "CPU"));
 
 function timing(trace) {
@@ -22,10 +22,11 @@ function timing(trace) {
 function tables_of(m) {
   const list = [];
   const { trace } = m;
-  const place = { title: "placement", get: (r) => kPlaces[place_of(r.placement)].label, show: (r) => h("span", { class: "chip", style: { "--chip": kPlaces[place_of(r.placement)].color } }, kPlaces[place_of(r.placement)].label) };
+  // `narrow`: where a column stands on a phone, which shows three.
+  const place = { title: "placement", narrow: -2, get: (r) => kPlaces[place_of(r.placement)].label, show: (r) => h("span", { class: "chip", style: { "--chip": kPlaces[place_of(r.placement)].color } }, kPlaces[place_of(r.placement)].label) };
   if (trace) {
     const columns = timing(trace);
-    if (trace.by_operator) list.push({ key: "operators", title: "Operators", rows: trace.by_operator, columns: [text("operator", (r) => starred(r.name, r), { main: true }), ...columns(trace.by_operator)] });
+    if (trace.by_operator) list.push({ key: "operators", title: "Operators", rows: trace.by_operator, columns: [text("operator", (r) => starred(r.name, r), { main: true, narrow: -3 }), ...columns(trace.by_operator)] });
     list.push({ key: "kernels", title: "Kernels", rows: trace.kernels, columns: [text("kernel", (r) => starred(r.name + (r.added ? " (added)" : ""), r), { main: true }), ...(trace.by_operator ? [text("operators", (r) => r.operators_text || "", { main: true })] : []), ...columns(trace.kernels)] });
     if (trace.by_module) list.push({ key: "modules", title: "Modules", rows: trace.by_module, columns: [text("module", (r) => starred(r.name, r), { main: true }), ...columns(trace.by_module).filter((c) => c.title !== "a tick"), count("with inner", (r) => r.nested_total)] });
     if (trace.baseline) {
@@ -37,11 +38,11 @@ function tables_of(m) {
   } else if (m.calls.length) {
     const rows = m.calls.flatMap((c) => (c.npu_kernels && c.npu_kernels.length ? c.npu_kernels.map((k) => ({ ...k, at: `${c.instruction}.${k.id}`, order: c.instruction * 1e4 + k.id, placement: "npu" })) : [{ ...c, at: String(c.instruction), order: c.instruction * 1e4 }]));
     const names = (r) => (r.operators || []).map((id) => m.operators[id] && m.operators[id].name).join(" + ");
-    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => starred((r.kernel || "") + (r.added ? " (added)" : ""), r), { main: true }), text("operators", names, { main: true }), place,
-      count("predicted cycles", (r) => r.predicted_cycles), text("bound by", (r) => r.bound || ""), count("multiply-adds", (r) => r.macs), count("bytes", (r) => r.bytes)] });
+    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => starred((r.kernel || "") + (r.added ? " (added)" : ""), r), { main: true }), text("operators", names, { main: true, narrow: -3 }), place,
+      { ...count("predicted cycles", (r) => r.predicted_cycles), narrow: -1 }, text("bound by", (r) => r.bound || ""), count("multiply-adds", (r) => r.macs), count("bytes", (r) => r.bytes)] });
   }
   if (m.operators.length)
-    list.push({ key: "reasons", title: m.placed ? "Placement and reasons" : "The model", rows: m.operators, columns: [text("operator", (r) => r.name, { main: true }), text("target", (r) => r.short || r.target || ""), ...(m.placed ? [place] : []), text("module", (r) => r.module || ""), text("why", (r) => r.reason || "", { wide: true }), count("multiply-adds", (r) => r.macs)] });
+    list.push({ key: "reasons", title: m.placed ? "Placement and reasons" : "The model", rows: m.operators, columns: [text("operator", (r) => r.name, { main: true, narrow: -3 }), text("target", (r) => r.short || r.target || ""), ...(m.placed ? [place] : []), text("module", (r) => r.module || ""), text("why", (r) => r.reason || "", { wide: true }), count("multiply-adds", (r) => r.macs)] });
   const { report } = m;
   if (report && (report.choices || []).length)
     list.push({ key: "choices", title: "Either side", rows: report.choices, columns: [text("operator", (r) => r.operator, { main: true }), place, count("NPU cycles", (r) => r.npu_cycles), count("CPU cycles", (r) => r.cpu_cycles), text("why not the NPU", (r) => r.why_not_npu || "", { wide: true })] });
@@ -66,11 +67,12 @@ export function tables(m, select) {
       rows = [...rows].sort((a, b) => { const x = sorted.get(a), y = sorted.get(b); return sign * (sorted.numeric ? x - y : String(x).localeCompare(String(y))); });
     }
     found.textContent = wanted ? `${rows.length} of ${current.rows.length}` : `${current.rows.length} rows`;
-    const head = current.columns.map((c) => h("th", { class: c.numeric ? "numeric" : "", scope: "col", "aria-sort": sorted === c ? (down ? "descending" : "ascending") : "none" },
+    const columns = innerWidth < 600 ? [...current.columns].sort((a, b) => (a.narrow || 1) - (b.narrow || 1)) : current.columns;
+    const head = columns.map((c) => h("th", { class: c.numeric ? "numeric" : "", scope: "col", "aria-sort": sorted === c ? (down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", onclick: () => { down = sorted === c ? !down : Boolean(c.numeric); sorted = c; draw(); } }, c.title)));
     const lines = rows.slice(0, 2000).map((r) => {
       const id = r.operators ? r.operators[0] : r.id !== undefined && current.key === "reasons" ? r.id : undefined;
-      return h("tr", id === undefined ? {} : { class: "choosable", onclick: () => select(id) }, current.columns.map((c) => h("td", { class: [c.numeric ? "numeric" : "", c.main ? "main" : "", c.wide ? "wide" : ""].join(" ").trim() }, c.show(r))));
+      return h("tr", id === undefined ? {} : { class: "choosable", onclick: () => select(id) }, columns.map((c) => h("td", { class: [c.numeric ? "numeric" : "", c.main ? "main" : "", c.wide ? "wide" : ""].join(" ").trim() }, c.show(r))));
     });
     replace(body, h("table", { id: `table-${current.key}` }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, lines)));
   }
