@@ -84,15 +84,16 @@ def test_page(found):
 
     class Parser(html.parser.HTMLParser):
         def handle_starttag(self, tag, attrs):
-            if tag not in ("meta", "rect", "circle", "polyline"):
+            if tag not in ("meta", "line", "circle", "polyline"):
                 open_tags.append(tag)
 
         def handle_endtag(self, tag):
-            if tag not in ("rect", "circle", "polyline"):
+            if tag not in ("line", "circle", "polyline"):
                 assert open_tags.pop() == tag
 
     Parser().feed(page)
-    assert not open_tags and "<network>" not in page and not re.search(r"(src|href)=", page)
+    assert not open_tags and "<network>" not in page and not re.search(r"(src|href)=(?!\"#point)", page)
+    assert set(re.findall(r'href="#(point\d+)"', page)) <= set(re.findall(r'<tr id="(point\d+)"', page))
     assert page.count('<tr class="best">') == len(found[1].best) and page.count("<circle") == sum(t.values is not None for t in found[1].trials)
 
 
@@ -110,6 +111,11 @@ def test_sweep_command(digits, tmp_path):
     for cached in (0, 4):
         done = command("sweep", tmp_path / "sweep.toml", "--workers", 2, cwd="/")
         assert done.returncode == 0 and done.stdout == f"4 rows, {cached} of them from the cache, 0 with errors\n", done.stderr
+    table = (tmp_path / "sweep.toml").read_text()
+    (tmp_path / "sweep.toml").write_text(table.replace('"rows.csv"', '"rows.html"'))
+    assert command("sweep", tmp_path / "sweep.toml").returncode == 0
+    page = (tmp_path / "rows.html").read_text()
+    assert page.count("<circle") == page.count('<tr id="point') == 4 and "cycles (minimize), top1 (maximize)" in page
     lines = (tmp_path / "rows.csv").read_text().splitlines()
     assert len(lines) == 5 and all(",719,704," in line for line in lines[1:])
 

@@ -7,12 +7,13 @@ import csv
 import io
 import os
 import typing
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Optional
 
 from .files import LocalFiles, RemoteFiles, is_remote
 from .need import need
+from .pareto_page import is_better, page_of
 from .store import Store
 
 
@@ -114,11 +115,29 @@ class Table:
         content: bytes = sink.getvalue().to_pybytes()
         return content
 
+    def page(self, objectives: Optional[Mapping[str, str]] = None) -> str:
+        """The rows and their Pareto front as one HTML page. `objectives`: columns with "minimize" or "maximize"; default: time, and accuracy or RAM."""
+        if objectives is None:
+            known = [c for c in ("top1", "test_sqnr_db", "held_out_sqnr_db") if any(getattr(r, c) is not None for r in self.rows)]
+            objectives = {"cycles": "minimize", **({known[0]: "maximize"} if known else {"ram_bytes": "minimize"})}
+        values = [[getattr(r, name) for name in objectives] for r in self.rows]
+        good = [None if r.error or None in v else [float(x) for x in v] for r, v in zip(self.rows, values)]
+        goals = list(objectives.values())
+        told = [n for n in ("model", "target", "options") if len({getattr(r, n) for r in self.rows}) > 1] or ["model"]
+        entries = []
+        for k, (row, one) in enumerate(zip(self.rows, good)):
+            is_best = one is not None and not any(other and is_better(other, one, goals) for other in good)
+            names = {name: getattr(row, name) for name in told}
+            entries.append((k, names, row if one or row.error else replace(row, error="has no figures for these"), one, is_best))
+        return page_of(entries, objectives, "Sweep")
+
     def write(self, path: str | os.PathLike[str]) -> None:
-        """As `.parquet` or `.csv`, whole or not at all; `path` may be an address of fsspec."""
+        """As `.parquet`, `.csv` or `.html` (`page()`), whole or not at all; `path` may be an address of fsspec."""
         text = os.fspath(path)
-        if not text.endswith((".parquet", ".csv")):
-            raise ValueError(f"a table is written as .parquet or .csv, not {text!r}")
-        content = self.to_parquet() if text.endswith(".parquet") else self.to_csv().encode()
+        made: dict[str, Callable[[], bytes]] = {".parquet": self.to_parquet, ".csv": lambda: self.to_csv().encode(), ".html": lambda: self.page().encode()}
+        kind = os.path.splitext(text)[1]
+        if kind not in made:
+            raise ValueError(f"a table is written as .parquet, .csv or .html, not {text!r}")
+        content = made[kind]()
         folder, name = os.path.split(text)
         (RemoteFiles(folder) if is_remote(text) else LocalFiles(folder or ".", beside=True)).write(name, content)
