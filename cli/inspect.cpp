@@ -9,12 +9,14 @@
 #include <set>
 
 #include "base/files/read_file.h"
+#include "base/files/write_file.h"
 #include "cli/inspect_trace.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
 #include "cli/program_file.h"
 #include "cli/trust.h"
 #include "explain/inspect/page.h"
+#include "explain/inspect/stock_view.h"
 #include "explain/report/program_map.h"
 #include "explain/traces/read_etdump.h"
 #include "explain/traces/read_etrecord.h"
@@ -183,8 +185,7 @@ void tell_memory(const PteSummary& s, std::string& text, Json& json) {
   }
 }
 
-// The kernels of its calls on the core that is asked for, else on the usual one with the program's
-// instructions. A stock file says none.
+// The kernels of its calls on the core that is asked for, else the usual one with its instructions.
 std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o,
                                                     const ProgramFile& file,
                                                     Diagnostics& diagnostics) {
@@ -205,8 +206,7 @@ std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o,
   return known ? called_kernels(file.file(), *known, usual_features(*known)) : std::nullopt;
 }
 
-// The record that was written with the program, where one is given: it names the kernels inside the
-// NPU's calls.
+// The record that was written with the program: it names the kernels inside the NPU's calls.
 bool read_record(const InspectOptions& o, const ProgramFile& file, std::optional<SourceMap>& record,
                  Diagnostics& diagnostics) {
   if (o.etrecord.empty()) return true;
@@ -232,7 +232,7 @@ std::string text_of(const MapKernel& kernel, const SourceMap& record) {
   return fmt::format("{}{}{}", kernel.kernel, names.empty() ? "" : ": ", fmt::join(names, ", "));
 }
 
-// Whether it would run here is a question of its own.
+// Whether it runs here is another question.
 void tell_whether_it_runs(const ProgramFile& file, std::string& text, Json& json,
                           Diagnostics& diagnostics) {
   Needs needs;
@@ -322,9 +322,11 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   }
   text += "operators:\n" + lines_of_counts(counts);
   tell_calls(s, called, record, text, json["calls"]);
-  if (!o.html.empty() &&
-      !write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics))
-    return finish(o.json, diagnostics, {}, "");
+  const bool written =
+      (o.html.empty() ||
+       write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics)) &&
+      (o.stock_view.empty() || write_file(o.stock_view, stock_view(s, file->file()), diagnostics));
+  if (!written) return finish(o.json, diagnostics, {}, "");
   tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);
 }
@@ -436,26 +438,28 @@ FileKind kind_of(const std::string& file, const std::vector<std::byte>& bytes) {
 
 // What is asked of another kind of file than this is.
 bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnostics) {
-  const bool has_record = !o.etrecord.empty();
+  const bool trace = kind == FileKind::trace, program = kind == FileKind::program;
+  const auto refuse = [&](const std::string& what, const char* fix) {
+    diagnostics.error(o.file, what, "inspect.kind", fix);
+    return true;
+  };
+  if (!o.stock_view.empty() && !program)
+    return refuse("is no program, which --stock-view needs",
+                  "Netron opens .pt2, .tflite and .onnx as they are");
+  if (program && !o.html.empty() && o.etrecord.empty())
+    return refuse("a program's page needs the record that was written with it",
+                  "give --etrecord FILE, which deuteron compile --etrecord wrote");
   for (const auto& [option, value] : {std::pair("--etrecord", &o.etrecord),
                                       {"--csv", &o.csv},
                                       {"--trace", &o.trace},
                                       {"--html", &o.html},
-                                      {"--baseline", &o.baseline}})
-    if (!value->empty() && kind != FileKind::trace &&
-        !(kind == FileKind::program &&
-          (value == &o.etrecord || (value == &o.html && has_record)))) {
-      const bool wants_record = kind == FileKind::program && value == &o.html;
-      diagnostics.error(
-          o.file,
-          wants_record ? std::string("a program's page needs the record that was written with it")
-                       : fmt::format("is no ETDump trace, which {} needs", option),
-          "inspect.kind",
-          wants_record       ? "give --etrecord FILE, which deuteron compile --etrecord wrote"
-          : value == &o.html ? "deuteron analyze MODEL --target T --html FILE draws a model"
-                             : "write one: deuteron profile PROGRAM --input F -o FILE");
-      return true;
-    }
+                                      {"--baseline", &o.baseline}}) {
+    const bool fits = trace || (program && (value == &o.etrecord || value == &o.html));
+    if (!value->empty() && !fits)
+      return refuse(fmt::format("is no ETDump trace, which {} needs", option),
+                    value == &o.html ? "deuteron analyze MODEL --target T --html FILE draws a model"
+                                     : "write one: deuteron profile PROGRAM --input F -o FILE");
+  }
   if (o.target.empty() || kind == FileKind::program) return false;
   diagnostics.error(o.file, "is no program, which --target needs", "inspect.kind",
                     "leave --target out, or inspect what deuteron compile makes of the model");
@@ -469,8 +473,11 @@ int inspect(const InspectOptions& o) {
                             {"--baseline", o.baseline},
                             {"--baseline-etrecord", o.baseline_etrecord},
                             {"--verify-key", o.verify_key}};
-  const NamedPath written[] = {
-      {"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
+  const NamedPath written[] = {{"--csv", o.csv},
+                               {"--trace", o.trace},
+                               {"--html", o.html},
+                               {"--stock-view", o.stock_view},
+                               {"--json", o.json}};
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
@@ -532,9 +539,10 @@ void add_inspect(CommandLine& line) {
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
   file("--html", o->html,
-       "of a trace, or of a program with --etrecord: write one page with graph, memory and tables "
-       "(of "
-       "a trace the timeline too), which needs no network");
+       "of a trace, or of a program with --etrecord: write one page with graph, memory, tables and "
+       "timeline");
+  file("--stock-view", o->stock_view,
+       "of a program: write its calls as a .tflite file that Netron and Model Explorer open");
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord,
        "the record of the earlier one; default: --etrecord, where both are of one program");

@@ -9,7 +9,7 @@ namespace deuteron {
 
 struct InspectOptions {
   std::string file, target, json, etrecord, csv, trace, html, baseline, baseline_etrecord,
-      verify_key, method = "forward";
+      verify_key, stock_view, method = "forward";
   size_t rows = 30;
 };
 

@@ -12,6 +12,7 @@
 #include "npu/neutron/converter/converter.h"
 #include "npu/neutron/delegate/calls.h"
 #include "runtime/plan.h"
+#include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
@@ -107,6 +108,44 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
       return "[bool list]";
   }
   return "";
+}
+
+// The schema of a kernel of ours, or none.
+const char* schema_of(const std::string& op) {
+  for (int32_t i = 0; i < kAllKernels.count; ++i)
+    if (const Kernel& kernel = *kAllKernels.kernels[i]; op == kernel.name) return kernel.schema;
+  return nullptr;
+}
+
+// A tensor, or those of a list; an item may be none.
+void add_tensors(const Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
+  const FlatReader& r = plan.reader;
+  const auto add = [&](uint32_t index) {
+    if (index >= plan.values.count) return;
+    const ValueView v = known_value(plan, index);
+    if (v.tag == ValueTag::tensor) list.push_back(tensor_at(plan, index, v.payload));
+  };
+  if (value >= plan.values.count) return;
+  const ValueView v = known_value(plan, value);
+  if (v.tag != ValueTag::tensor_list && v.tag != ValueTag::optional_tensor_list) return add(value);
+  const FlatVector items = r.known_vector(v.payload, 0);
+  for (uint32_t i = 0; i < items.count; ++i) add(r.item<uint32_t>(items, i));
+}
+
+// What a call reads and what it writes, but for scratch. `count`: of its arguments.
+void add_tensors(const Plan& plan, const CallView& call, uint32_t count, PteCall& c,
+                 const std::optional<NeutronPayload>& neutron) {
+  const char* schema = call.delegate ? nullptr : schema_of(c.op);
+  if (schema && std::strlen(schema) != count) schema = nullptr;
+  const uint32_t reads = neutron ? static_cast<uint32_t>(neutron->inputs) : count - (count > 0);
+  const uint32_t all =
+      neutron ? std::min(count, reads + static_cast<uint32_t>(neutron->outputs)) : count;
+  for (uint32_t i = 0; i < all; ++i) {
+    const uint32_t kinds = schema ? kinds_of(schema[i]) : i < reads ? 0 : kWrites;
+    if (kinds & kIsScratch) continue;
+    add_tensors(plan, plan.reader.item<uint32_t>(call.args, i),
+                kinds & kWrites ? c.writes : c.reads);
+  }
 }
 
 // What strings that no call refers to say of the program. Gives the names of its memories.
@@ -244,6 +283,9 @@ std::optional<PteSummary> summarize(File file, bool is_part, Status* status) {
         (call.delegate ? 0 : call.args.count > 0);  // without a kernel's return value
     for (uint32_t i = 0; i < shown; ++i)
       c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
+    if (!r.fault)
+      add_tensors(plan, call, shown, c,
+                  call.delegate ? s.delegates[call.op_index].neutron : std::nullopt);
     s.calls.push_back(std::move(c));
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;

@@ -27,6 +27,7 @@ struct PteCall {
   std::string op;  // "cortex_m::quantized_add.out"
   std::vector<std::string>
       args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
+  std::vector<PteTensor> reads, writes;  // of a kernel that is not ours: the last one is written
 };
 // A part of the program that a backend runs.
 struct PteDelegate {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "explain/inspect/stock_view.h"
 #include "npu/neutron/delegate/test_network.h"
 #include "runtime/test_program.h"
 #include "tests/paths.h"
@@ -94,8 +95,9 @@ TEST(InspectPte, DamagedFilesAreRefusedOrRead) {
       changed[at] = with;
       const test::Block block(changed);
       Status status;
-      const bool read = summarize_pte(block.file(), &status).has_value();
-      EXPECT_NE(read, !status.ok()) << at;
+      const std::optional<PteSummary> s = summarize_pte(block.file(), &status);
+      EXPECT_NE(s.has_value(), !status.ok()) << at;
+      EXPECT_FALSE(s && stock_view(*s, block.file()).empty()) << at;
     }
 }
 
