@@ -94,7 +94,7 @@ def test_page(found):
     Parser().feed(page)
     assert not open_tags and "<network>" not in page and not re.search(r"(src|href)=(?!\"#point)", page)
     assert set(re.findall(r'href="#(point\d+)"', page)) <= set(re.findall(r'<tr id="(point\d+)"', page))
-    assert page.count('<tr class="best">') == len(found[1].best) and page.count("<circle") == sum(t.values is not None for t in found[1].trials)
+    assert page.count('class="best"') == len(found[1].best) and page.count("<circle") == sum(t.values is not None for t in found[1].trials)
 
 
 def command(*words, cwd=None):

@@ -88,7 +88,8 @@ def read_toml(file: pathlib.Path) -> dict[str, Any]:
         import tomli as toml
     try:
         with open(file, "rb") as stream:
-            return toml.load(stream)
+            found: dict[str, Any] = toml.load(stream)
+            return found
     except OSError as e:
         raise error(str(file), f"cannot be read: {e.strerror}", "file.unreadable") from e
     except toml.TOMLDecodeError as e:

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a release must have (CONTRIBUTING.md, "A release").
+
+    release.py              of the sources: the version is typed once, CHANGELOG.md has sections by release
+    release.py --ready      and this commit can be released: its version has a section with a date, and nothing is uncommitted
+    release.py WHEEL        and the wheel: of this version, of the stable ABI; every Python 3.10 to 3.14 that is here installs it and runs the demo
+                            within a minute; writes SHA256SUMS beside it
+
+Exit code 1 with a line for each fault.
+"""
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+VERSION = r"\d+\.\d+\.\d+"
+DEMO_SECONDS = 60
+faults = []
+
+
+def expect(condition, what):
+    if not condition:
+        faults.append(what)
+
+
+def version():
+    return re.search(rf"^project\(deuteron VERSION ({VERSION})", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+
+
+def check_sources():
+    expect('dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(), "pyproject.toml: the version is typed in CMakeLists.txt, and here it is typed again")
+    text = (ROOT / "CHANGELOG.md").read_text()
+    sections = re.findall(r"^## (.+)$", text, re.M)
+    expect(sections and all(re.fullmatch(rf"Unreleased|What a version promises|{VERSION} \(\d{{4}}-\d\d-\d\d\)", s) for s in sections), f"CHANGELOG.md: sections are `Unreleased` or `X.Y.Z (YYYY-MM-DD)`: {sections}")
+    released = [tuple(map(int, s.split()[0].split("."))) for s in sections if s[0].isdigit()]
+    expect(released == sorted(released, reverse=True), f"CHANGELOG.md: the newest release stands first: {sections}")
+    expect(all(v <= tuple(map(int, version().split("."))) for v in released), f"CHANGELOG.md: has a release after {version()}, the version of CMakeLists.txt")
+    for body in re.split(r"^## ", text, flags=re.M)[1:]:
+        if not body.startswith("What a version"):
+            expect("\n### What you must change" in body, f"CHANGELOG.md: {body.splitlines()[0]} does not say what a user must change")
+    expect((ROOT / "tests/carried/programs" / version()).is_dir(), f"no programs of {version()} are kept: tests/old_programs.py --write")
+
+
+def check_ready():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    expect(re.search(rf"^## {re.escape(version())} \(", text, re.M), f"CHANGELOG.md has no section `## {version()} (YYYY-MM-DD)`: rename `Unreleased`")
+    dirty = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    expect(not dirty, f"uncommitted: {dirty.split()[1:2]}")
+
+
+def check_wheel(wheel):
+    name = re.fullmatch(rf"deuteron-({VERSION})-(\w+)-(\w+)-(\S+)\.whl", wheel.name)
+    expect(name and name[1] == version(), f"{wheel.name} is not of version {version()}")
+    expect(name and (name[2], name[3]) == ("cp310", "abi3"), f"{wheel.name} is not of the stable ABI of 3.10")
+    done = subprocess.run([sys.executable, "-m", "abi3audit", "--strict", wheel], capture_output=True, text=True)
+    expect(done.returncode == 0, f"abi3audit: {done.stdout}{done.stderr}")
+    tried = []
+    for python in filter(None, (shutil.which(f"python3.{minor}") for minor in range(10, 15))):
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.monotonic()
+            pip = [f"{folder}/bin/pip", "install", "-q", "--disable-pip-version-check", wheel]
+            done = next((d for d in (subprocess.run(c, capture_output=True, text=True) for c in ([python, "-m", "venv", folder], pip, [f"{folder}/bin/deuteron", "demo"])) if d.returncode), None)
+            seconds = time.monotonic() - start
+        expect(done is None, f"{python}: {done and done.args}: {done and done.stdout}{done and done.stderr}")
+        expect(seconds <= DEMO_SECONDS, f"{python}: from the wheel to the demo's end in {seconds:.0f} s, limit {DEMO_SECONDS}")
+        tried.append(f"{pathlib.Path(python).name} in {seconds:.0f} s")
+    expect(tried, "no Python 3.10 to 3.14 is here")
+    print(f"{wheel.name}: demo with {', '.join(tried)}")
+    sums = "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(wheel.parent.iterdir()) if p.name != "SHA256SUMS")
+    (wheel.parent / "SHA256SUMS").write_text(sums)
+
+
+def main():
+    check_sources()
+    for word in sys.argv[1:]:
+        check_ready() if word == "--ready" else check_wheel(pathlib.Path(word))
+    print("\n".join(faults) or f"{version()}: nothing is missing")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
