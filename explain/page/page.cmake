@@ -14,9 +14,11 @@ if(NPM AND NODE)
 else()
   message(WARNING "no page for --html: npm is missing (apt-get install npm)")
   file(WRITE ${PAGE_HTML} "")
+  file(WRITE ${PAGE_HTML}.h "")
 endif()
 file(CONFIGURE OUTPUT ${PAGE_CPP} @ONLY CONTENT [[// Made by explain/page/page.cmake.
 #include "explain/inspect/page.h"
+#include "page.html.h"  // for a compiler cache, which sees no change behind .incbin
 
 asm(".pushsection .rodata\n"
     "deuteron_page_begin: .incbin \"@PAGE_HTML@\"\n"
