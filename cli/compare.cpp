@@ -43,12 +43,14 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
   given.compile.threads = o.threads;
   std::optional<CompiledModel> model;
   const std::optional<ModelOptions> options = options_of(file, given, &model);
-  if (!options)
-    return fmt::format(
-        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate "
-        "the data that it was compiled with, and "
-        "the options\n",
+  if (!options) {
+    const std::string why = fmt::format(
+        "not compared, because compiling {} with {} does not give {}; give --calibrate the data "
+        "that it was compiled with, and the options",
         o.model, o.calibrate.empty() ? "these inputs" : "this data", o.program);
+    json["why_no_operators"] = why;
+    return "operators: " + why + "\n";
+  }
   json["target"] = model->target.name;
   std::optional<std::vector<LayerError>> compared =
       compare_operators(file, *options, *model, inputs, diagnostics);

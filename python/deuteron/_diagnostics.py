@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def error(where: str, what: str, rule: str, hint: str = "", *, measured: str = "
 
 def tell(raw: Iterable[RawDiagnostic], rename: dict[str, str] | None = None) -> None:
     """Raises `Error` where there is an error; else warns and logs."""
-    said = [Diagnostic(*(renamed(text, rename or {}) for text in d)) for d in raw]
+    said = [Diagnostic(*(as_keywords(renamed(text, rename or {})) for text in d)) for d in raw]
     if any(d.severity == "error" for d in said):
         raise Error(said)
     for d in said:
@@ -92,6 +93,22 @@ def tell(raw: Iterable[RawDiagnostic], rename: dict[str, str] | None = None) -> 
             warnings.warn(DeuteronWarning(str(d)), stacklevel=4)
         else:
             log.info("%s", d)
+
+
+#: What an option of the command line is called here, where its name is another one.
+PARAMETERS = {"calibrate": "calibration", "inputs": "data", "input": "data"}
+OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?: ([A-Z][A-Z]*\b[^\s`]*|mixed|int8|int16|float|stock|plain|npu|fastest|least|\d\S*)(?![\w]))?")
+
+
+def as_keywords(text: str) -> str:
+    """The compiler speaks of options, and here they are keywords. What is a command stays one.
+
+    >>> as_keywords("give --calibrate F once, or --max-ram 4096"), as_keywords("`deuteron doctor --try` says more")
+    ('give calibration=F once, or max_ram=4096', '`deuteron doctor --try` says more')
+    """
+    if re.search(r"\bdeuteron [a-z]+", text):
+        return text
+    return OPTION.sub(lambda m: PARAMETERS.get(m[1], m[1].replace("-", "_")) + (f"={m[2]}" if m[2] else ""), text)
 
 
 def renamed(text: str, names: dict[str, str]) -> str:

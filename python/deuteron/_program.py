@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _core
 from ._data import Array, InputSpec, Path, path_bytes, read_samples, run_inputs, specs_of, to_numpy
-from ._diagnostics import Diagnostic, InternalError, MissingError, error, renamed, tell
+from ._diagnostics import Diagnostic, InternalError, MissingError, as_keywords, error, renamed, tell
 from ._memory_file import ArrayFile, MemoryFiles
 from ._model import model_path
 from ._options import all_options, words_of
@@ -165,7 +165,8 @@ class Program:
             for option, samples in (("inputs", data), ("calibrate", calibration)):
                 if samples is not None:
                     words += self._data_words(option, samples, has_labels, files)[0]
-            return from_json(Comparison, run_verb(words, files.names, progress))
+            found = from_json(Comparison, run_verb(words, files.names, progress))
+            return replace(found, why_no_operators=as_keywords(found.why_no_operators))
 
     def evaluate(
         self, data: Any, labels: Any = None, *, model: Any = None, has_labels: bool = False, progress: Progress = None, **options: Any

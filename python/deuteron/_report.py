@@ -442,11 +442,12 @@ class OperatorDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program beside the float model. `operators` is empty where compiling with these options does not give the program."""
+    """A program beside the float model. Where compiling with these options does not give the program, there are no `operators`, and a reason."""
 
     outputs: list[OutputDifference]
     samples: int
     operators: list[OperatorDifference] = field(default_factory=list)
+    why_no_operators: str = ""
 
 
 @dataclass(frozen=True)

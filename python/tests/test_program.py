@@ -85,6 +85,8 @@ def test_compare(program, digits, images, exported):
         assert [o.sqnr_db for o in result.operators] == sorted(o.sqnr_db for o in result.operators)
     other = deuteron.compile(digits, target="cortex-m55", calibration=images, observer="minmax")
     assert other.compare(digits, images).operators  # it knows its own options
+    none = other.compare(digits, images[:5])
+    assert not none.operators and "give calibration" in none.why_no_operators
 
 
 def test_profile(program, images):
