@@ -249,7 +249,21 @@ def sizes_of(board, image, m, folder):
 def on_board(board, models):
     c_folder = where / f"c_{board.target}"
     run(TOOL, "firmware", *[m.pte for m in models], "--as", "c,blob", "--board", board.name, "-o", c_folder)
-    return run_on_board(board, models, c_folder, board.target)
+    found = run_on_board(board, models, c_folder, board.target)
+    if board.target == "cortex-m4":
+        with_flags_of_c(board, models[0], c_folder)
+    return found
+
+
+def with_flags_of_c(board, model, c_folder):
+    """A project of C that names its core in CMAKE_C_FLAGS and nowhere else."""
+    folder = where / "c_alone"
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.16)\nproject(c_alone LANGUAGES C)\nadd_subdirectory({c_folder} models)\n"
+                                           f"add_library(used main.c)\ntarget_link_libraries(used {model.name})\n")
+    (folder / "main.c").write_text(f'#include "{model.name}.h"\nint used(void);\nint used(void) {{ return {model.name.upper()}_ARENA_BYTES; }}\n')
+    build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_COMPILER={board.family.prefix}gcc",
+          f"-DCMAKE_C_FLAGS={board.compiler_flags()}")
 
 
 def headers_on_board(board, models):
