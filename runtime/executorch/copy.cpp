@@ -23,11 +23,26 @@ bool same_order(const Tensor& shape, const uint8_t* a, const uint8_t* b) {
   return true;
 }
 
+// Whole blocks by instructions that move several words: a C library's memmove takes three for each
+// word, 6 % of a network's instructions on a core with vectors. The two do not overlap.
+struct [[gnu::may_alias]] Block {
+  uint32_t words[16];
+};
+
+void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes) {
+  if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % alignof(Block) == 0)
+    for (; bytes >= sizeof(Block); to += sizeof(Block), from += sizeof(Block)) {
+      *reinterpret_cast<Block*>(to) = *reinterpret_cast<const Block*>(from);
+      bytes -= sizeof(Block);
+    }
+  std::memcpy(to, from, bytes);
+}
+
 void copy(const Tensor& shape, Side to, Side from, size_t element) {
   const size_t bytes = static_cast<size_t>(shape.numel) * element;
   if (bytes == 0) return;
   if (shape.rank > kMaxRank || same_order(shape, to.order, from.order)) {
-    std::memmove(to.data, from.data, bytes);
+    copy_bytes(to.data, from.data, bytes);
     return;
   }
   size_t stride[kMaxRank];  // of an axis where it is read
