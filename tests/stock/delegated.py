@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of ExecuTorch with parts of ours: quantized, lowered, and run in the stock runtime."""
 
+import os
 import pathlib
 import subprocess
 
@@ -48,15 +49,16 @@ def quantized(models, name):
     return program, samples
 
 
-def quantize(model, inputs, quantizer, shapes=None):
+def quantize(model, inputs, quantizer, shapes=None, strict=False):
     """An nn.Module as PT2E leaves it; `inputs` are the sample too."""
-    exported = torch.export.export(model.eval(), inputs, dynamic_shapes=shapes)
+    exported = torch.export.export(model.eval(), inputs, dynamic_shapes=shapes, strict=strict)
     prepared = prepare_pt2e(exported.module(check_guards=False), quantizer)
     prepared(*inputs)
     return torch.export.export(convert_pt2e(prepared), inputs, dynamic_shapes=shapes)
 
 
-def run_stock(runner, file, samples, where, *options):
+def run_stock(runner, file, samples, where, *options, scratch=0):
+    """`scratch`: bytes that all parts share."""
     paths = [where / f"in{i}.bin" for i in range(len(samples))]
     for path, sample in zip(paths, samples):
         np.asarray(sample).tofile(path)
@@ -68,9 +70,31 @@ def run_stock(runner, file, samples, where, *options):
         errors="replace",
         stdin=subprocess.DEVNULL,
         timeout=60,
+        env={**os.environ, "STOCK_SCRATCH": str(scratch)},
     )
 
 
 def written(manager, path, config=None):
     path.write_bytes(manager.to_executorch(config).buffer)
     return path
+
+
+def bits_of(tool, program, samples, where, target=TARGET, **options):
+    """What `deuteron run` gives for the same model, compiled whole."""
+    whole = deuteron.compile(program, target=target, **options)
+    whole.save(where / "whole.pte")
+    found = []
+    for sample in samples:
+        np.save(where / "in.npy", sample)
+        words = [tool, "run", where / "whole.pte", "--input", where / "in.npy"]
+        subprocess.run([*words, "--output-dir", where / "ours"], check=True, capture_output=True)
+        found.append(np.load(where / "ours" / "output0.npy").tobytes())
+    return found
+
+
+def same_bits(runner, name, file, samples, expected, where, *options):
+    for sample, wanted in zip(samples, expected):
+        ran = run_stock(runner, file, [sample], where, *options)
+        if check(ran.returncode == 0, f"{name} in the stock runtime: {ran.stderr[-600:]}"):
+            got = (where / "out0.bin").read_bytes()
+            check(got == wanted, f"{name}: other bits than deuteron run")
