@@ -151,9 +151,21 @@ void log_result(et::BackendExecutionContext& context, const Program& program, in
                                                  tensor);
 }
 
+// From one call to the next, in planned memory: then another part may have it in between. A
+// delegate of ours might keep something for its library; constants are copied where there are
+// several memories.
+bool keeps_nothing(File file, const Needs& needs, const Program& program) {
+  MemoryNeeds memories;
+  bool nothing = program.state_count() == 0 && measure_memories(file, needs, &memories).ok() &&
+                 memories.count <= 1;
+  for (int32_t k = 0; nothing && k < program.instruction_count(); ++k)
+    nothing = program.delegate(k) == nullptr;
+  return nothing;
+}
+
 class PartsBackend final : public et::BackendInterface {
  public:
-  explicit PartsBackend(const KernelTable& kernels) : kernels_(kernels) {}
+  PartsBackend(const KernelTable& kernels, Memory scratch) : kernels_(kernels), scratch_(scratch) {}
 
   bool is_available() const override { return true; }
 
@@ -182,12 +194,18 @@ class PartsBackend final : public et::BackendInterface {
       return error;
     const Memory tables{taken(context, needs.tables_bytes, kAlignment, "tables"),
                         needs.tables_bytes};
+    if (!tables.data) return et::Error::MemoryAllocationFailed;
+    Status s;
+    if (scratch_.data && scratch_.bytes >= needs.planned_bytes) {
+      s = delegate->program.load(file, kernels_, tables, scratch_);
+      if (s.ok() && keeps_nothing(file, needs, delegate->program))
+        return static_cast<et::DelegateHandle*>(delegate);
+    }
     const Memory planned{taken(context, needs.planned_bytes, kAlignment, "planned memory"),
                          needs.planned_bytes};
-    if (!tables.data || !planned.data) return et::Error::MemoryAllocationFailed;
-    const et::Error error =
-        told(delegate->program.load(file, kernels_, tables, planned), delegate->target);
-    if (error != et::Error::Ok) return error;
+    if (!planned.data) return et::Error::MemoryAllocationFailed;
+    s = delegate->program.load(file, kernels_, tables, planned);
+    if (const et::Error error = told(s, delegate->target); error != et::Error::Ok) return error;
     return static_cast<et::DelegateHandle*>(delegate);
   }
 
@@ -243,17 +261,18 @@ class PartsBackend final : public et::BackendInterface {
   }
 
   KernelTable kernels_;
+  Memory scratch_;
 };
 
 }  // namespace
 
-executorch::runtime::Error register_executorch_backend(const KernelTable& kernels) {
+executorch::runtime::Error register_executorch_backend(const KernelTable& kernels, Memory scratch) {
   alignas(PartsBackend) static uint8_t memory[sizeof(
       PartsBackend)];  // never destroyed, so nothing is registered for the end of the program
   if (const et::Error error = told(start_backends(kernels), "this firmware");
       error != et::Error::Ok)
     return error;
-  return et::register_backend({"DeuteronBackend", new (memory) PartsBackend(kernels)});
+  return et::register_backend({"DeuteronBackend", new (memory) PartsBackend(kernels, scratch)});
 }
 
 }  // namespace deuteron

@@ -34,8 +34,13 @@ torch.set_grad_enabled(False)
 
 
 def ran(name, file, inputs, expected, where, *options):
-    """The bits of `expected`, a tensor."""
-    done = run_stock(runner, file, inputs, where, KERNELS, *options)
+    """The bits of `expected`, a tensor; also where parts share their planned memory."""
+    for scratch in (0, 64, 1 << 16):  # 64 bytes are too few for some
+        done = run_stock(runner, file, inputs, where, KERNELS, *options, scratch=scratch)
+        right(f"{name}, {scratch} bytes shared", done, expected, where)
+
+
+def right(name, done, expected, where):
     if check(done.returncode == 0, f"{name} in the stock runtime: {done.stderr[-600:]}"):
         got = np.fromfile(where / "out0.bin", "<f4")
         check((got == expected.numpy().ravel()).all(), f"{name}: {got}, not {expected}")
@@ -132,7 +137,26 @@ def check_batches(where):
     check(backends_of(manager) == ["DeuteronBackend"] * 2, f"batch: {backends_of(manager)}")
     file = written(manager, where / "batch.pte")
     samples = torch.rand(5, 2, 8, 8)  # as many as there may be: the runner takes what is planned
+    check_scratch(file, samples, where)
     ran("a batch", file, [samples], program.module()(samples), where)
+
+
+def least_bytes(file, x, where, scratch):
+    """Of the method's own memory."""
+    low, high = 0, 1 << 18
+    while high - low > 64:
+        bytes = (low + high) // 2
+        options = [KERNELS, f"--method-bytes={bytes}"]
+        done = run_stock(runner, file, [x], where, *options, scratch=scratch)
+        low, high = (low, bytes) if done.returncode == 0 else (bytes, high)
+    return high
+
+
+def check_scratch(file, x, where):
+    """Two parts need less by what they share."""
+    apart, shared = (least_bytes(file, x, where, scratch) for scratch in (0, 1 << 16))
+    check(shared + 512 <= apart < 1 << 18, f"method memory: {apart}, with scratch {shared}")
+    print(f"method memory: {apart} bytes, {shared} beside a scratch for both parts")
 
 
 def check_trace(where):

@@ -168,6 +168,12 @@ void register_our_kernels(const void* file, size_t bytes, bool own_dialect) {
     const std::string marker = std::string("deuteron:isa=") + deuteron::name_of(isa);
     if (std::search(file_begin, file_end, marker.begin(), marker.end()) != file_end) file_isa = isa;
   }
-  if (deuteron::register_executorch_backend() != et::Error::Ok) std::exit(2);
+  alignas(16) static uint8_t scratch[1 << 16];
+  const char* const shared = std::getenv("STOCK_SCRATCH");  // bytes, for all parts
+  const size_t shared_bytes =
+      shared ? std::min<size_t>(std::strtoul(shared, nullptr, 10), sizeof scratch) : 0;
+  if (deuteron::register_executorch_backend(deuteron::kAllKernels, {scratch, shared_bytes}) !=
+      et::Error::Ok)
+    std::exit(2);
   register_all(own_dialect, std::make_integer_sequence<int, kMaxKernels>());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on
-// raw inputs.
+// raw inputs. STOCK_SCRATCH=BYTES in the environment: our parts share so many.
 //   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes
 //   OUT_PREFIX0.bin, .. in storage order
 // Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded
