@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recipes of ExecuTorch for our targets, and what is said where one cannot be followed."""
 import contextlib
+import sys
+import unittest.mock
 import warnings
 
 import pytest
@@ -12,6 +14,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 import deuteron
 
+sys.modules.setdefault("tosa_serializer", unittest.mock.MagicMock())  # imported, and not called
 export_module = pytest.importorskip("executorch.export")
 export, ExportRecipe = export_module.export, export_module.ExportRecipe
 # noqa: E402
@@ -147,6 +150,31 @@ def open_batch(model, x):
     return to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner("cortex-m55")])
 
 
+class Keeping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.register_buffer("h", torch.zeros(1, 8))
+
+    def forward(self, x):
+        y = torch.tanh(self.layer(x) + self.h)
+        self.h.copy_(y.detach())
+        return y
+
+
+def in_dialect(model, x):
+    x = x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 else x
+    return compile_whole(model.eval(), (x,), target="cortex-m55", dialect="stock")
+
+
+def test_one_call_in_the_dialect(network, samples):
+    x = samples[:1].contiguous(memory_format=torch.channels_last)
+    made = compile_whole(network, (x,), target="cortex-m55", calibration=samples, dialect="stock")
+    plan = made.program.executorch_program.execution_plan[0]
+    called = {op.name for op in plan.operators}
+    assert not plan.delegates and "cortex_m::quantized_conv2d_nhwc" in called
+
+
 BAD = {  # what is given, and the rule of what is said
     "in training": (lambda n, x: compile_whole(n.train(), (x,), target="cortex-m55"), "model.training"),
     "no samples": (lambda n, x: compile_whole(n, (x,), target="cortex-m55", calibration=[]), "calibration.empty"),
@@ -154,6 +182,8 @@ BAD = {  # what is given, and the rule of what is said
     "no int8": (lambda n, x: compile_whole(Angles().eval(), (x,), target="cortex-m55"), "executorch.nothing"),
     "no training": (lambda n, x: get_imxrt700cm_recipe(is_qat=True), "recipe.train_fn"),
     "mixed samples": (lambda n, x: open_batch(Centred(), torch.rand(2, 8)), "executorch.dynamic"),
+    "image in the dialect": (lambda n, x: in_dialect(nn.Conv2d(2, 4, 3), torch.rand(1, 2, 5, 5)), "executorch.dialect"),
+    "state in the dialect": (lambda n, x: in_dialect(Keeping(), torch.rand(1, 8)), "executorch.dialect"),
     "no target": (lambda n, x: DeuteronPartitioner("cortex-m56"), "target.unknown"),
 }  # fmt: skip
 

@@ -68,7 +68,7 @@ def recipe_for(
     **options: Any,
 ) -> ExportRecipe:
     """`target`: another one of the same kind, such as the path of a .toml file. `options`: of
-    DeuteronPartitioner."""
+    DeuteronPartitioner. With dialect="stock" parts become operators of ExecuTorch's own dialect."""
     target = target or known
     if is_qat and train_fn is None:
         raise error(
@@ -83,6 +83,10 @@ def recipe_for(
         train_fn=train_fn,
     )
     lowering = LoweringRecipe(partitioners=[DeuteronPartitioner(target, **options)])
+    if options.get("dialect") == "stock":
+        from .dialect import inline_parts
+
+        lowering.edge_manager_transform_passes = [inline_parts]
     return ExportRecipe(name=name, quantization_recipe=quantization, lowering_recipe=lowering)
 
 
