@@ -26,19 +26,19 @@ int8_t* copy_blocks(const int8_t* from, int32_t blocks, int8_t* to) {
     vst1q_s8(to, vld1q_s8(from));
   return to;
 }
-int8_t* fill_blocks(int8x16_t value, int32_t blocks, int8_t* to) {
+[[gnu::noinline]] int8_t* fill_blocks(int8x16_t value, int32_t blocks, int8_t* to) {
   for (int32_t i = 0; i < blocks; ++i, to += 2 * kMveBlock) vst1q_s8(to, value);
   return to;
 }
 
-int8_t* copy_bytes(const int8_t* from, int32_t count, int8_t* to) {
+[[gnu::noinline]] int8_t* copy_bytes(const int8_t* from, int32_t count, int8_t* to) {
   for (int32_t i = 0; i < count; i += kMveBlock) {
     const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count - i));
     vst1q_p_s8(to + i, vld1q_z_s8(from + i, here), here);
   }
   return to + count;
 }
-int8_t* fill_bytes(int8x16_t value, int32_t count, int8_t* to) {
+[[gnu::noinline]] int8_t* fill_bytes(int8x16_t value, int32_t count, int8_t* to) {
   for (int32_t i = 0; i < count; i += kMveBlock)
     vst1q_p_s8(to + i, value, vctp8q(static_cast<uint32_t>(count - i)));
   return to + count;
@@ -255,13 +255,14 @@ void run_filter(const Convolution& c, const int8_t* weight, const int32_t* bias,
 void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc,
                int32_t count, int8_t* y) {
   const Conv2dArgs& a = c.a;
-  static constexpr int32_t kNone[kMostChannels] = {};
+  int32_t none[kMostChannels];
+  if (!bias) std::memset(none, 0, sizeof none);
   MveDot1x4 dot{};
   dot.length = dot.row_step = c.length;
   dot.x_offset = a.x_offset, dot.y_zero = a.y_zero, dot.y_min = a.y_min, dot.y_max = a.y_max,
   dot.is_shifted = a.has_shifts;
   const auto run = [&](int32_t o, int32_t tiles, int8_t* out) {
-    dot.weight = weight + o * c.length, dot.first = bias ? bias + o : kNone,
+    dot.weight = weight + o * c.length, dot.first = bias ? bias + o : none,
     dot.multiplier = a.multiplier + o, dot.shift = a.shift + o;
     dot.tiles = tiles, dot.y = out + o;
     deuteron_dot_1x4_mve(&dot);

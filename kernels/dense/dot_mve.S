@@ -42,9 +42,9 @@
 
 @ void deuteron_dot_2x4_mve(const MveDot2x4*)
 @ offsets: x 0, weight 4, length 8, row_step 12, rescale 16, y0 20, y1 24, tiles 28, y_zero 32,
-@   y_min 36, y_max 40, is_shifted 44
+@   y_min 36, y_max 40, is_shifted 44, more 48
 @ stack: 0 x, 4 row_step, 8 blocks, 12 rest, 16 y0, 20 y1, 24 rescale, 28 its end, 32 y_zero, 36
-@   is_shifted
+@   is_shifted, 40 more
   .section .text.deuteron_dot_2x4_mve,"ax"
   .global deuteron_dot_2x4_mve
   .type deuteron_dot_2x4_mve, %function
@@ -53,7 +53,7 @@ deuteron_dot_2x4_mve:
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
-  sub sp, sp, #40
+  sub sp, sp, #48
   ldrd r1, r9, [r0]
   ldrd r3, r4, [r0, #8]
   strd r1, r4, [sp]
@@ -70,6 +70,8 @@ deuteron_dot_2x4_mve:
   ldrd r5, r6, [r0, #32]
   ldrd r7, r8, [r0, #40]
   strd r5, r8, [sp, #32]
+  ldrd r5, r8, [r0, #48]
+  strd r5, r8, [sp, #40]
   vdup.16 q6, r6
   vdup.16 q7, r7
 1:                                  @ a tile of four filters, the first of them at r9
@@ -132,8 +134,11 @@ deuteron_dot_2x4_mve:
   vmov q1[2], q1[0], r8, r12
   vadd.i32 q0, q0, q2
   vmov q1[3], q1[1], r10, r14
-  vldrw.u32 q3, [r1], #16
+  ldrd r0, r3, [sp, #40]
   vadd.i32 q1, q1, q2
+  vldrw.u32 q3, [r1], #16
+  vadd.i32 q0, q0, r0
+  vadd.i32 q1, q1, r3
   ldrd r0, r3, [sp, #32]
   vqrdmulh.s32 q0, q0, q3
   vqrdmulh.s32 q1, q1, q3
@@ -158,7 +163,7 @@ deuteron_dot_2x4_mve:
   vstrb.32 q0, [r7], #4
   strd r5, r7, [sp, #16]
   bne 1b
-  add sp, sp, #40
+  add sp, sp, #48
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}

@@ -29,7 +29,8 @@ struct MveDot2x4 {
   const MveTileRescale* rescale;  // [tiles]
   int8_t *y0, *y1;  // 4 bytes a tile for each window; y0 == y1 where there is only one
   int32_t tiles, y_zero, y_min, y_max;
-  int32_t is_shifted;  // 0: every shift is 0
+  int32_t is_shifted;            // 0: every shift is 0
+  int32_t more0 = 0, more1 = 0;  // added to the sums of each window
 };
 extern "C" void deuteron_dot_2x4_mve(const MveDot2x4* a);
 
