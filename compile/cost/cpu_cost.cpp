@@ -40,8 +40,11 @@ static i64 stride_along_a_row(const Graph& g, const Node& node, const KernelCall
 static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
   const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
   const std::vector<i64> window = integers_of(call);
-  if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1)
-    return 0;
+  if (call.overload == "mve_4x16" && window.size() == 2 && window[0] == 1 && window[1] > 1) {
+    const std::vector<i64> dilation = integers_of(call, 3);
+    const bool apart = dilation.size() == 2 && dilation[1] > 1;  // each pixel is copied once
+    return apart && !y.empty() && y.back() > 0 ? macs / y.back() / window[1] : 0;
+  }
   if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
   if (!has("pool2d") || window.empty()) return 0;
   i64 elements = results;

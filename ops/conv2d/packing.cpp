@@ -43,12 +43,13 @@ i64 sum_of_filter(const Dense& d, i64 filter, bool magnitudes) {
   return sum;
 }
 
-// An image of one column and one of one row are the same bytes. Windows of taps side by side lie in
-// a row as they are wanted; those of taps that are apart only follow one another in a column.
+// An image of one column and one of one row are the same bytes, and loops run along rows: but for
+// taps that are apart in windows that are not side by side, for which a column has a loop.
 PackedConv2dArgs along_an_axis(PackedConv2dArgs a) {
   const bool is_column = a.in_w == 1 && a.out_w == 1 && a.kernel_w == 1 && a.pad_w == 0;
   const bool is_row = a.in_h == 1 && a.out_h == 1 && a.kernel_h == 1 && a.pad_h == 0;
-  const bool turns = is_row ? a.dilation_w > 1 : is_column && a.dilation_h == 1;
+  const bool turns = is_row ? a.dilation_w > 1 && (a.stride_w > 1 || a.n > 1)
+                            : is_column && (a.dilation_h == 1 || (a.stride_h == 1 && a.n == 1));
   if (!turns || packed_conv2d_is_rows(a)) return a;
   std::swap(a.in_h, a.in_w), std::swap(a.out_h, a.out_w), std::swap(a.kernel_h, a.kernel_w);
   std::swap(a.stride_h, a.stride_w), std::swap(a.pad_h, a.pad_w);

@@ -363,20 +363,26 @@ Conv2dArgs some_packed(Random& r) {
     some_axis(r, pointwise || one_row, &a.in_h, &a.out_h, &a.kernel_h, &a.stride_h, &a.pad_h,
               &a.dilation_h);
     some_axis(r, pointwise, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
-    if (!rows && r.one_in(8)) {  // a column, dilated in half of the cases
-      a.in_w = a.out_w = a.kernel_w = a.stride_w = a.dilation_w = 1, a.pad_w = 0;
-      if (r.one_in(2)) a.dilation_h = r.between(2, 9), a.in_h += r.between(0, 40);
-    }
     if (r.one_in(2)) a.dilation_w = 1;
+    const bool apart = !rows && r.one_in(8);
+    if (apart) {  // one row, whose taps are apart, or such a column
+      const bool row = r.one_in(2);
+      *(row ? &a.in_h : &a.in_w) = *(row ? &a.out_h : &a.out_w) = 1;
+      *(row ? &a.kernel_h : &a.kernel_w) = *(row ? &a.stride_h : &a.stride_w) = 1;
+      *(row ? &a.dilation_h : &a.dilation_w) = 1, *(row ? &a.pad_h : &a.pad_w) = 0;
+      if (row) a.kernel_w = r.between(2, 6), a.stride_w = 1, a.out_w = r.between(1, 40);
+      (row ? a.dilation_w : a.dilation_h) = r.between(2, 9);
+      (row ? a.in_w : a.in_h) += r.between(0, 40);
+    }
     if (rows)
       a.in_w = a.out_w = a.stride_h = a.stride_w = 1, a.pad_h = a.pad_w = 0,
       a.in_h = a.out_h = r.one_in(2) ? 1 : r.between(1, 9);
-    a.n = !rows && r.one_in(5) ? 2 : 1;
+    a.n = !rows && !apart && r.one_in(5) ? 2 : 1;
     a.in_c = a.kernel_c = rows && r.one_in(4) ? r.between(200, 2200)
                           : r.one_in(4)       ? 3
                                               : some_channels(r);
     a.out_c = some_channels(r);
-    if (!rows && r.one_in(5)) make_threes(r, a);
+    if (!rows && !apart && r.one_in(5)) make_threes(r, a);
     const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.kernel_c;
     products = window * a.n * a.out_h * a.out_w * a.out_c;
     if (window * a.out_c > kMostBytes || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes)
@@ -590,6 +596,8 @@ void run_mve_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* pack
       return packed_conv2d_s8_mve_in_place(a, x, packed, y);
     case PackedMve::columns:
       return packed_conv2d_s8_mve_columns(a, x, packed, scratch, scratch_bytes, y);
+    case PackedMve::apart:
+      return packed_conv2d_s8_mve_apart(a, x, packed, scratch, scratch_bytes, y);
     case PackedMve::rows:
       return packed_conv2d_s8_mve_rows(a, x, packed, scratch, scratch_bytes, y);
   }
@@ -599,9 +607,10 @@ void run_shifts_mve_form(const PackedConv2dArgs& a, const int8_t* x, const int8_
   const PackedMve form = packed_conv2d_mve_form(a, scratch_bytes);
   if (form == PackedMve::alone || form == PackedMve::in_place)
     return packed_conv2d_shifts_s8_mve_in_place(a, x, packed, y);
-  (form == PackedMve::any ? packed_conv2d_shifts_s8_mve
-   : form == PackedMve::columns
-       ? packed_conv2d_shifts_s8_mve_columns
+  (form == PackedMve::any       ? packed_conv2d_shifts_s8_mve
+   : form == PackedMve::columns ? packed_conv2d_shifts_s8_mve_columns
+   : form == PackedMve::apart
+       ? packed_conv2d_shifts_s8_mve_apart
        : packed_conv2d_shifts_s8_mve_rows)(a, x, packed, scratch, scratch_bytes, y);
 }
 void run_added_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x,

@@ -16,6 +16,7 @@ struct Kernels {
   [[maybe_unused]] static constexpr auto mve_alone = packed_conv2d_s8_mve_alone;
   [[maybe_unused]] static constexpr auto mve_in_place = packed_conv2d_s8_mve_in_place;
   [[maybe_unused]] static constexpr auto mve_columns = packed_conv2d_s8_mve_columns;
+  [[maybe_unused]] static constexpr auto mve_apart = packed_conv2d_s8_mve_apart;
   [[maybe_unused]] static constexpr auto mve_rows = packed_conv2d_s8_mve_rows;
   [[maybe_unused]] static constexpr auto dsp = packed_conv2d_s8_dsp;
   [[maybe_unused]] static constexpr auto dsp_alone = packed_conv2d_s8_dsp_alone;

@@ -58,9 +58,9 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
 
 // Kernels: the functions of an operator. Its kKind, the portable one of a packing, and those that
 // choose when they run, mve and dsp; what they come to, mve_alone, mve_in_place, mve_columns,
-// mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch for a core.
-// For a core names for the forms would be more flash than the choice. Of packed_conv2d scalar,
-// scalar_alone and scalar_in_scratch too.
+// mve_apart, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch
+// for a core. For a core names for the forms would be more flash than the choice. Of packed_conv2d
+// scalar, scalar_alone and scalar_in_scratch too.
 template <class Kernels>
 Status keep_mve(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
@@ -74,6 +74,8 @@ Status keep_mve(Call& call, Prepared* prepared, const PackedCall& c) {
                                                              c.y);
       case PackedMve::columns:
         return keep_in_scratch<Feature::mve, Kernels::mve_columns>(call, prepared, c);
+      case PackedMve::apart:
+        return keep_in_scratch<Feature::mve, Kernels::mve_apart>(call, prepared, c);
       case PackedMve::rows:
         return keep_in_scratch<Feature::mve, Kernels::mve_rows>(call, prepared, c);
     }

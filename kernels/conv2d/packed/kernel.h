@@ -55,6 +55,12 @@ inline bool packed_conv2d_is_one_row(const PackedConv2dArgs& a) {
   return a.y_row == a.out_w * a.y_step;
 }
 
+// An image of one row, whose taps are apart and whose windows are side by side.
+inline bool packed_conv2d_is_apart(const PackedConv2dArgs& a) {
+  return a.n == 1 && a.in_h == 1 && a.out_h == 1 && a.kernel_h == 1 && a.pad_h == 0 &&
+         a.kernel_w > 1 && a.dilation_w > 1 && a.stride_w == 1;
+}
+
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) {
   return a.n == 1 && a.out_h == 1 && a.out_w == 1;
 }
@@ -107,7 +113,9 @@ inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) 
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16))
     return "has fewer than 4 filters";
   if (p == Packing::mve_4x16)
-    return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
+    return a.dilation_w == 1 || a.kernel_w == 1 || packed_conv2d_is_apart(a)
+               ? nullptr
+               : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";
   if (a.in_c % kPackedQuad != 0 && length > kPackedRagged && !packed_conv2d_is_in_one_piece(a))
     return "has channels that are no multiple of 4";
@@ -132,17 +140,10 @@ DEUTERON_ONE_COPY inline int32_t packed_conv2d_windows_bytes(const PackedConv2dA
   return p == Packing::dsp_4x4 ? (is_alone ? bytes : 2 * bytes) : is_alone ? 0 : 4 * bytes;
 }
 
-// Windows of an image of one column, each a pixel behind the one before it: as those of a row do,
-// neighbours lie side by side for each tap, however far the taps are apart.
-inline bool packed_conv2d_is_column(const PackedConv2dArgs& a) {
-  return a.in_w == 1 && a.out_w == 1 && a.kernel_w == 1 && a.kernel_h > 1 && a.pad_w == 0 &&
-         a.stride_w == 1 && a.stride_h == 1 && a.n == 1 && packed_conv2d_is_one_row(a);
-}
-
 // mve_4x16: windows of a row that are met as columns of taps, and not where they lie. Of windows of
 // one row of taps these are the ones that reach outside at either end.
 inline int32_t packed_conv2d_row_of_columns(const PackedConv2dArgs& a) {
-  if (packed_conv2d_is_column(a)) return a.out_h;
+  if (packed_conv2d_is_apart(a)) return (a.out_w - 1) / a.dilation_w + 1;
   const int32_t inside = a.in_w - a.kernel_w;
   if (a.kernel_h > 1 || a.pad_h > 0 || inside < 0) return a.out_w;
   const int32_t left = (a.pad_w + a.stride_w - 1) / a.stride_w,
@@ -215,6 +216,7 @@ enum class PackedMve {
   alone,     // one window, which lies in x as it is wanted
   in_place,  // windows that do
   columns,   // others, in scratch
+  apart,     // those of packed_conv2d_is_apart()
   rows,      // those of packed_conv2d_meets_rows()
 };
 inline PackedMve packed_conv2d_mve_form(const PackedConv2dArgs& a, int32_t scratch_bytes) {
@@ -223,7 +225,9 @@ inline PackedMve packed_conv2d_mve_form(const PackedConv2dArgs& a, int32_t scrat
   const int32_t most = packed_conv2d_columns_bytes(a),
                 bytes = scratch_bytes < most ? scratch_bytes : most;
   if (bytes < most && bytes <= kPackedStackColumns) return PackedMve::any;
-  return packed_conv2d_meets_rows(a, bytes - kPackedBlock) ? PackedMve::rows : PackedMve::columns;
+  return packed_conv2d_is_apart(a)                           ? PackedMve::apart
+         : packed_conv2d_meets_rows(a, bytes - kPackedBlock) ? PackedMve::rows
+                                                             : PackedMve::columns;
 }
 void packed_conv2d_s8_mve_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                                 int8_t* y);
@@ -231,6 +235,8 @@ void packed_conv2d_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, c
                                    int8_t* y);
 void packed_conv2d_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                                   void* scratch, int32_t scratch_bytes, int8_t* y);
+void packed_conv2d_s8_mve_apart(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                                void* scratch, int32_t scratch_bytes, int8_t* y);
 void packed_conv2d_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                                void* scratch, int32_t scratch_bytes, int8_t* y);
 

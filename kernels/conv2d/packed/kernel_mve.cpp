@@ -19,6 +19,11 @@ void packed_conv2d_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, co
   run_packed_columns<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);
 }
 
+void packed_conv2d_s8_mve_apart(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                                void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_packed_apart<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);
+}
+
 void packed_conv2d_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                                void* scratch, int32_t scratch_bytes, int8_t* y) {
   run_packed_rows<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);

@@ -49,20 +49,33 @@ template <class Results>
 void run_packed_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                         void* scratch, int32_t scratch_bytes, int8_t* y) {
   run_columns(a, Results{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock,
-              y);
+              a.in_c, y);
+}
+template <class Results>
+void run_packed_apart(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                      void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_apart(a, Results{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock,
+            y);
 }
 template <class Results>
 void run_packed_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                      void* scratch, int32_t scratch_bytes, int8_t* y) {
   run_rows<Results>(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
 }
+// In scratch of at least packed_conv2d_least_scratch_bytes() or on the stack.
+template <class Results>
+void run_packed_copied(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                       void* scratch, int32_t bytes, int8_t* y) {
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock))
+    run_packed_rows<Results>(a, x, packed, scratch, bytes, y);
+  else if (packed_conv2d_is_apart(a)) run_packed_apart<Results>(a, x, packed, scratch, bytes, y);
+  else run_packed_columns<Results>(a, x, packed, scratch, bytes, y);
+}
 template <class Results>
 [[gnu::noinline]] void run_packed_on_stack(const PackedConv2dArgs& a, const int8_t* x,
                                            const int8_t* packed, int32_t bytes, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock))
-    run_packed_rows<Results>(a, x, packed, columns, bytes, y);
-  else run_packed_columns<Results>(a, x, packed, columns, bytes, y);
+  run_packed_copied<Results>(a, x, packed, columns, bytes, y);
 }
 
 // All of a call, whatever its windows are.
@@ -76,9 +89,7 @@ void run_packed(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed
   if (bytes < most && bytes <= kPackedStackColumns)
     return run_packed_on_stack<Results>(a, x, packed,
                                         most < kPackedStackColumns ? most : kPackedStackColumns, y);
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock))
-    run_packed_rows<Results>(a, x, packed, scratch, bytes, y);
-  else run_packed_columns<Results>(a, x, packed, scratch, bytes, y);
+  run_packed_copied<Results>(a, x, packed, scratch, bytes, y);
 }
 
 }  // namespace deuteron

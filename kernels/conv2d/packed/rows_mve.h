@@ -37,9 +37,14 @@ template <class Results>
                 block = (most + 2) * kPackedBlock;
   const int8x16_t outside = vdupq_n_s8(
       static_cast<int8_t>(a.x_zero));  // `places` is not read: of zeros gcc would make a memset
-  const Columns k{
-      a,       kPackedBlock, a.in_c / kPackedBlock * block, block, 1, vreinterpretq_u8_s8(outside),
-      outside, a.in_w};
+  const Columns k{a,
+                  kPackedBlock,
+                  a.in_c / kPackedBlock * block,
+                  block,
+                  a.in_c,
+                  1,
+                  vreinterpretq_u8_s8(outside),
+                  outside};
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * image_row)
     for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row) {
       const int32_t ih = oh * a.stride_h - a.pad_h;

@@ -92,31 +92,30 @@ struct Columns {
   const PackedConv2dArgs& a;
   int32_t column;      // bytes from a column to the next
   int32_t row, block;  // from a row of taps to the next, and from a block of 16 channels
+  int32_t next;        // bytes of x from a pixel to the next
   int32_t together;    // pixels of fewer than 16 channels that one vector holds
   uint8x16_t places;   // where its bytes go
-  int8x16_t outside;
-  int32_t
-      width;  // pixels of a row; of an image of one column as many as there are windows at a time
+  int8x16_t outside;   // no gap before the vectors: gcc would clear it with memset
 };
 
-inline Columns columns_of(const PackedConv2dArgs& a) {
+inline Columns columns_of(const PackedConv2dArgs& a, int32_t next) {
   const int32_t c = a.in_c;
   Columns k{a,
             a.kernel_h * c,
             c,
             kPackedBlock,
+            next,
             1,
             vidupq_n_u8(0, 1),
-            vdupq_n_s8(static_cast<int8_t>(a.x_zero)),
-            a.in_w};
-  if (c >= kPackedBlock) return k;
+            vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
+  if (c >= kPackedBlock || next != c) return k;
   const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
   k.together = fit < reach ? fit : reach;
   const uint8x16_t lanes = k.places;
-  for (int32_t next = c; next < kPackedBlock;
-       next += c)  // each pixel goes further than the one before it
+  // each pixel goes further than the one before it
+  for (int32_t pixel = c; pixel < kPackedBlock; pixel += c)
     k.places = vaddq_m_n_u8(k.places, k.places, static_cast<uint8_t>(k.column - c),
-                            vcmpcsq_n_u8(lanes, static_cast<uint8_t>(next)));
+                            vcmpcsq_n_u8(lanes, static_cast<uint8_t>(pixel)));
   return k;
 }
 
@@ -124,7 +123,7 @@ inline Columns columns_of(const PackedConv2dArgs& a) {
 DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int32_t rows,
                                           int32_t pixels, int8_t* to) {
   const int32_t c = k.a.in_c, column = k.column;
-  const int32_t next = x ? c : 0,
+  const int32_t next = x ? k.next : 0,
                 row = x ? k.a.dilation_h * k.a.in_w * c
                         : 0;  // from an element to that of the next pixel, the next row
   if (!x) x = reinterpret_cast<const int8_t*>(&k.outside);
@@ -166,17 +165,16 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
 DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih,
                                            int32_t iw, int32_t columns, int8_t* to) {
   const PackedConv2dArgs& a = k.a;
-  const int32_t c = a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
-             w = taps_inside(iw, columns, 1, k.width);
+             w = taps_inside(iw, columns, 1, a.in_w);
   if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
   if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
   const int32_t rows = h.end - h.first;
   to += h.first * k.row;
   if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
   if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
-  copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows,
-              w.end - w.first, to + w.first * k.column);
+  copy_pixels(k, image + (ih + h.first * a.dilation_h) * a.in_w * a.in_c + (iw + w.first) * k.next,
+              rows, w.end - w.first, to + w.first * k.column);
 }
 
 // Windows of one row of taps side by side lie in x as they are wanted, but for those that reach
@@ -192,43 +190,36 @@ inline WindowRun run_of_windows(const PackedConv2dArgs& a, int32_t iw) {
 }
 
 // `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one
-// window, beside the block behind them.
+// window, beside the block behind them. `next`: bytes of x from a pixel to the next; all windows
+// are copied where that is more than a pixel has.
 template <class Results>
 [[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const Results& results,
                                    const int8_t* x, const int8_t* packed, int8_t* scratch,
-                                   int32_t room, typename Results::Y* y) {
+                                   int32_t room, int32_t next, typename Results::Y* y) {
   const PackedFilters<Results> f = filters_of(a, packed, results);
-  Columns k = columns_of(a);
+  const Columns k = columns_of(a, next);
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
-  const bool is_column = packed_conv2d_is_column(a);
-  int32_t rows = a.out_h, in_row = a.out_w;
-  if (is_column) in_row = rows, rows = 1, k.width = kMaxReach;
   // windows at a time: an odd number wastes one
-  const int32_t most = fit >= in_row || fit == 1 ? fit : fit / 2 * 2;
+  const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;
   const int32_t image = a.in_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   for (int32_t n = 0; n < a.n; ++n, x += image)
-    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row) {
+    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row) {
       const int32_t ih = oh * a.stride_h - a.pad_h;
-      const bool may_lie = a.kernel_h == 1 && ih >= 0 && ih < a.in_h;
-      for (int32_t ow = 0, windows; ow < in_row; ow += windows) {
-        int32_t top = ih, iw = ow * a.stride_w - a.pad_w;
-        const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{in_row, false};
-        windows = run.count < in_row - ow ? run.count : in_row - ow;
+      const bool may_lie = a.kernel_h == 1 && ih >= 0 && ih < a.in_h && next == a.in_c;
+      for (int32_t ow = 0, windows; ow < a.out_w; ow += windows) {
+        const int32_t iw = ow * a.stride_w - a.pad_w;
+        const WindowRun run = may_lie ? run_of_windows(a, iw) : WindowRun{a.out_w, false};
+        windows = run.count < a.out_w - ow ? run.count : a.out_w - ow;
         if (run.in_place) {
           run_in_one_piece(f, x + (ih * a.in_w + iw) * a.in_c, a.stride_w * a.in_c, windows, end,
                            y + ow * a.y_step);
           continue;
         }
         windows = windows < most ? windows : most;
-        if (is_column) {  // windows that reach outside are met one by one
-          top = ow - a.pad_h, iw = 0;
-          const int32_t inside = a.in_h - (a.kernel_h - 1) * a.dilation_h - top;
-          if (top < 0 || inside < windows) windows = top < 0 || inside < 1 ? 1 : inside;
-        }
         const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
-        fill_columns(k, x, top, iw, columns, scratch);
+        fill_columns(k, x, ih, iw, columns, scratch);
         // Read to the end of the block, against weights of 0; of a file that has others, the result
         // may not depend on what the memory held.
         vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
@@ -236,6 +227,43 @@ template <class Results>
         else run_windows(f, scratch, step, windows, y + ow * a.y_step);
       }
     }
+}
+
+// Windows of a row whose taps are apart: those whose taps are `apart` pixels from one another are
+// the row of a convolution without dilation.
+template <class Results>
+[[gnu::noinline]] void run_apart(const PackedConv2dArgs& a, const Results& results, const int8_t* x,
+                                 const int8_t* packed, int8_t* scratch, int32_t room,
+                                 typename Results::Y* y) {
+  const int32_t apart = a.dilation_w, phases = apart < a.out_w ? apart : a.out_w;
+  PackedConv2dArgs part{1,
+                        1,
+                        0,
+                        a.in_c,
+                        1,
+                        0,
+                        a.out_c,
+                        1,
+                        a.kernel_w,
+                        1,
+                        1,
+                        0,
+                        0,
+                        1,
+                        1,
+                        a.x_zero,
+                        a.y_zero,
+                        a.has_shifts,
+                        phases * a.y_step,
+                        0};
+  for (int32_t p = 0; p < phases; ++p, y += a.y_step) {
+    const int32_t begin = p - a.pad_w;  // of the first window
+    part.pad_w = begin < 0 ? (apart - 1 - begin) / apart : 0;
+    const int32_t meets = begin + part.pad_w * apart, first = meets < a.in_w ? meets : a.in_w;
+    part.in_w = (a.in_w - first + apart - 1) / apart;
+    part.out_w = (a.out_w - p + phases - 1) / phases;
+    run_columns(part, results, x + first * a.in_c, packed, scratch, room, apart * a.in_c, y);
+  }
 }
 
 // Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.

@@ -22,6 +22,9 @@ void packed_conv2d_shifts_s8_mve(const PackedConv2dArgs& a, const int8_t* x, con
                                  void* scratch, int32_t scratch_bytes, int8_t* y);
 void packed_conv2d_shifts_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x,
                                           const int8_t* packed, int8_t* y);
+void packed_conv2d_shifts_s8_mve_apart(const PackedConv2dArgs& a, const int8_t* x,
+                                       const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                       int8_t* y);
 void packed_conv2d_shifts_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x,
                                          const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                          int8_t* y);

@@ -35,8 +35,11 @@ void conv2d_s8_s16_mve(const Conv2dS8S16Args& a, const int8_t* x, const int8_t* 
   const PackedToS16 results{a.shift, a.y_min, a.y_max};
   if (packed_conv2d_is_in_one_piece<int32_t>(a.layer))
     return run_in_place(a.layer, results, x, packed, y);
-  run_columns(a.layer, results, x, packed, static_cast<int8_t*>(scratch),
-              packed_conv2d_columns_bytes(a.layer) - kPackedBlock, y);
+  auto* const columns = static_cast<int8_t*>(scratch);
+  const int32_t room = packed_conv2d_columns_bytes(a.layer) - kPackedBlock;
+  if (packed_conv2d_is_apart(a.layer))
+    return run_apart(a.layer, results, x, packed, columns, room, y);
+  run_columns(a.layer, results, x, packed, columns, room, a.layer.in_c, y);
 }
 
 }  // namespace deuteron

@@ -27,6 +27,7 @@ struct Kernels {
   [[maybe_unused]] static constexpr auto mve_alone = packed_linear_s8_mve_in_place;
   [[maybe_unused]] static constexpr auto mve_in_place = packed_linear_s8_mve_in_place;
   [[maybe_unused]] static constexpr auto mve_columns = packed_linear_s8_mve;
+  [[maybe_unused]] static constexpr auto mve_apart = packed_linear_s8_mve;
   [[maybe_unused]] static constexpr auto mve_rows = packed_linear_s8_mve;
   [[maybe_unused]] static constexpr auto dsp = packed_linear_s8_dsp;
   [[maybe_unused]] static constexpr auto dsp_alone = packed_linear_s8_dsp;
