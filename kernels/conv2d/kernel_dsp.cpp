@@ -18,7 +18,7 @@ void run_image(const DspWindows<int32_t>& c, DspDot& dot, int32_t first, int32_t
   if (windows == 1 && c.in_one_piece && filters > 1 && c.length % 8 == 0 &&
       reinterpret_cast<uintptr_t>(weight) % 4 == 0) {
     deuteron_widen_dsp(c.image + c.channel, c.quads, c.windows, c.offset, 1);
-    return run_tiles(dot, a, first, filters, 2, weight, bias, {y, y, y, y}, deuteron_dot_1x2_dsp);
+    return run_tiles<deuteron_dot_1x2_dsp>(dot, a, first, filters, 2, weight, bias, {y, y, y, y});
   }
   DspPlace at{-a.pad_h, -a.pad_w};
   const int32_t behind = a.out_w * a.stride_w - a.pad_w;
@@ -35,8 +35,8 @@ void run_image(const DspWindows<int32_t>& c, DspDot& dot, int32_t first, int32_t
     }
     widen_all(c, places);
     if (c.at_once == 4)
-      run_tiles(dot, a, first, filters, 1, weight, bias, out, deuteron_dot_4x1_dsp);
-    else run_tiles(dot, a, first, filters, 2, weight, bias, out, deuteron_dot_2x2_dsp);
+      run_tiles<deuteron_dot_4x1_dsp>(dot, a, first, filters, 1, weight, bias, out);
+    else run_tiles<deuteron_dot_2x2_dsp>(dot, a, first, filters, 2, weight, bias, out);
   }
 }
 

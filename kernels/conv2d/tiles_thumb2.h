@@ -54,11 +54,11 @@ class Filters {
                                                   a.y_max,  a.y_min != -128 || a.y_max != 127} {}
   void choose(int32_t first, int32_t count, bool /*alone*/) { first_ = first, count_ = count; }
   void meet_one(int8_t* y) {
-    run_tiles(dot_, a_, first_, count_, kTileAlone, weight_, bias_, {y, y, y, y},
-              deuteron_dot_1x4_scalar);
+    run_tiles<deuteron_dot_1x4_scalar>(dot_, a_, first_, count_, kTileAlone, weight_, bias_,
+                                       {y, y, y, y});
   }
   void meet_four(int8_t* const (&y)[kWindowsAtOnce]) {
-    run_tiles(dot_, a_, first_, count_, 2, weight_, bias_, y, deuteron_dot_4x2_scalar);
+    run_tiles<deuteron_dot_4x2_scalar>(dot_, a_, first_, count_, 2, weight_, bias_, y);
   }
 
  private:

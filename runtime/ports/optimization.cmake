@@ -8,7 +8,7 @@ function(optimization_of name result)
   # Loops are written for the instruction set; with -O3 gcc 12 makes vectors of what is left for the ends as well, and a third more code.
   # But for those that pass functions on: with -O2 these are called through pointers.
   elseif(name MATCHES "^kernels/.+/kernel_(dsp|mve)[.]cpp$|^kernels/(((avg|max)_pool2d|minimum|reduce)/kernel_scalar|permute/kernel)[.]cpp$" AND
-         NOT name MATCHES "^kernels/(depthwise_conv2d/kernel|conv2d/packed_add(_shifts)?/|conv2d/kernel_dsp)")
+         NOT name MATCHES "^kernels/(depthwise_conv2d/kernel|conv2d/packed_add(_shifts)?/)")
     set(${result} -O2 PARENT_SCOPE)
   elseif(name MATCHES "^kernels/.+/(kernel[^/]*|[^/]+_scalar)[.](cpp|S)$|^kernels/.+[.]S$|^npu/neutron/delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+@ Four rows against two, both widened, for the DSP extension: contract in kernels/matmul/tile_dsp.h.
+@ Assembly, because the loop takes all fourteen registers. Six words are loaded for eight SMLAD,
+@ where one filter of plain weights that is widened on the way wants nine and four SXTAB16.
+  .syntax unified
+  .thumb
+
+@ A pair of elements: 11 instructions, 16 products.
+@   r0 rows   r1 pair   r4-r7 sums of its first row, r8-r11 of the second   r2 r3 r12 lr elements
+.macro TWO
+  ldrd r2, r3, [r1], #8
+  ldrd r12, lr, [r0], #8
+  smlad r4, r12, r2, r4
+  smlad r8, r12, r3, r8
+  ldr r12, [r0], #4
+  smlad r5, lr, r2, r5
+  smlad r9, lr, r3, r9
+  ldr lr, [r0], #4
+  smlad r6, r12, r2, r6
+  smlad r10, r12, r3, r10
+  smlad r7, lr, r2, r7
+  smlad r11, lr, r3, r11
+.endm
+.equ QUAD_BYTES, 2 * 48
+
+@ void deuteron_tiles_dsp(const DspTiles*)
+@ stack: 0 where the first turn enters, 4 pair, 8 pair_end, 12 groups left, 16 y, 20 y_step, 24
+@   last_y, 28 multiplier, 32 right, 36 added
+  .section .text.deuteron_tiles_dsp,"ax"
+  .global deuteron_tiles_dsp
+  .type deuteron_tiles_dsp, %function
+  .balign 4
+deuteron_tiles_dsp:
+  push {r4-r11, lr}
+  sub sp, sp, #44
+  ldr r1, [r0], #4
+  ldm r0, {r4-r12}
+  add r0, sp, #4
+  stm r0, {r4-r12}
+  mov r0, r1
+  sub r5, r5, r4
+  lsr r5, r5, #4
+  rsb r5, r5, #0                    @ quads that the first turn leaves out
+  and r5, r5, #3
+  mov r6, #QUAD_BYTES
+  mul r5, r5, r6
+  adr r6, 2f
+  add r5, r5, r6
+  orr r5, r5, #1
+  str r5, [sp]
+1:                                  @ four rows
+  movs r4, #0
+  movs r5, #0
+  movs r6, #0
+  movs r7, #0
+  mov r8, r4
+  mov r9, r4
+  mov r10, r4
+  mov r11, r4
+  ldr r1, [sp, #4]
+  ldr pc, [sp]
+  .balign 4
+2:
+  .rept 8
+  TWO
+  .endr
+  ldr r12, [sp, #8]
+  cmp r1, r12
+  bne 2b
+  ldrd r1, r2, [sp, #28]
+  ldr r3, [sp, #36]
+  cmp r2, #0
+  beq 3f
+                                    @ one less from what is negative sends halves away from zero
+  .irp sum, r4, r8, r5, r9, r6, r10, r7, r11
+  lsl \sum, \sum, #1
+  add r12, r3, \sum, asr #31
+  smmlar \sum, \sum, r1, r12
+  asr \sum, \sum, r2
+  ssat \sum, #8, \sum
+  .endr
+4:
+  ldrd r1, r2, [sp, #12]
+  ldrd r3, r12, [sp, #20]
+  strb r4, [r2]
+  strb r8, [r2, #1]
+  add r2, r2, r3
+  strb r5, [r2]
+  strb r9, [r2, #1]
+  add r2, r2, r3
+  strb r6, [r2]
+  strb r10, [r2, #1]
+  add r2, r2, r3
+  strb r7, [r2]
+  strb r11, [r2, #1]
+  add r2, r2, r3
+  cmp r2, r12
+  it hi
+  movhi r2, r12
+  subs r1, r1, #1
+  strd r1, r2, [sp, #12]
+  bne 1b
+  add sp, sp, #44
+  pop {r4-r11, pc}
+3:
+  .irp sum, r4, r8, r5, r9, r6, r10, r7, r11
+  smmlar \sum, \sum, r1, r3
+  ssat \sum, #8, \sum
+  .endr
+  b 4b
+  .size deuteron_tiles_dsp, . - deuteron_tiles_dsp
