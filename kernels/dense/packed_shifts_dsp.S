@@ -43,8 +43,8 @@
   SCALE \a0, \a1, r2, \sign
   ldr r0, [sp, #28]
   lsl \b0, \b0, #1
-  lsl \b1, \b1, #1
   ldr r12, [r0, #\at]
+  lsl \b1, \b1, #1
   .if \next
   adds r0, #\next
   str r0, [sp, #28]
