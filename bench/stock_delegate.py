@@ -96,8 +96,9 @@ class Image:
              f"-Wl,-Map={image}.map", f"-L{ROOT}/tests/stock", f"-T{self.folder}/memory.ld", "-o", image, *objects)  # fmt: skip
         return image
 
-    def with_backend(self, name, table, ours):
-        parts = [self.compiled(p) for p in sorted((ROOT / "runtime" / "executorch").glob("*.cpp"))]
+    def with_backend(self, name, table, ours, *defined):
+        sources = sorted((ROOT / "runtime" / "executorch").glob("*.cpp"))
+        parts = [self.compiled(p, *defined) for p in sources]
         glue = self.compiled(ROOT / "tests/stock/upstream_kernels.cpp", f"-DDEUTERON_TABLE={table}")
         return self.linked(name, [*self.stock, glue, *parts, *ours])
 
@@ -110,7 +111,7 @@ class Image:
         call("cmake", "--build", project / "build", "-j1")
         made = (project / "build/CMakeFiles/firmware.dir").rglob("*")
         ours = [o for o in made if o.suffix in (".o", ".obj") and not re.search(r"/(main|models)\.|/boards/|/start", str(o))]
-        return bytes_of(self.with_backend("one", "kFirmwareKernels", ours)) - bytes_of(alone)
+        return bytes_of(self.with_backend("one", "kFirmwareKernels", ours, "-DDEUTERON_ONE_MEMORY")) - bytes_of(alone)
 
     def run(self, image, file, sample, where):
         np.asarray(sample).tofile(where / "x.bin")
@@ -158,7 +159,7 @@ def ours_alone(program, core, board, sample, where):
 def check_core(core, where):
     board = BOARDS[core]
     image = Image(board, where)
-    both = image.with_backend("both", "kAllKernels", image.ours)
+    both = image.with_backend("both", "deuteron::kAllKernels", image.ours)
     for name in MODELS:
         program, sample = quantized(name)
         theirs = SHARED / "fixtures" / "stock" / f"{name}.{STOCK.get(core, core)}.pte"

@@ -155,9 +155,13 @@ void log_result(et::BackendExecutionContext& context, const Program& program, in
 // delegate of ours might keep something for its library; constants are copied where there are
 // several memories.
 bool keeps_nothing(File file, const Needs& needs, const Program& program) {
+  bool nothing = program.state_count() == 0;
+#ifndef DEUTERON_ONE_MEMORY
   MemoryNeeds memories;
-  bool nothing = program.state_count() == 0 && measure_memories(file, needs, &memories).ok() &&
-                 memories.count <= 1;
+  nothing = nothing && measure_memories(file, needs, &memories).ok() && memories.count <= 1;
+#else
+  (void)file, (void)needs;
+#endif
   for (int32_t k = 0; nothing && k < program.instruction_count(); ++k)
     nothing = program.delegate(k) == nullptr;
   return nothing;

@@ -8,12 +8,9 @@
 
 #include "runtime/executorch/backend.h"
 
-namespace deuteron {
-extern const KernelTable DEUTERON_TABLE;
-}
+extern const deuteron::KernelTable kFirmwareKernels;  // of a firmware project
 void register_our_kernels(const void*, size_t, bool) {
-  using deuteron::register_executorch_backend;
-  if (register_executorch_backend(deuteron::DEUTERON_TABLE) != executorch::runtime::Error::Ok)
+  if (deuteron::register_executorch_backend(DEUTERON_TABLE) != executorch::runtime::Error::Ok)
     std::abort();
 }
 #else
