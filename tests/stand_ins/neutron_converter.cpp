@@ -6,7 +6,8 @@
 // bytes without a meaning.
 //
 // NEUTRON_STAND_IN=NAME makes it fail: crash, hang, old-version, partial-graph, port-order,
-// other-result, other-model, truncated, no-dump. NEUTRON_STAND_IN_OTHER=FILE is the Neutron IR that
+// other-result, other-model, truncated, no-dump. With open-machine the microcode is of the machine
+// that we know, so that it runs. NEUTRON_STAND_IN_OTHER=FILE is the Neutron IR that
 // other-result and other-model convert instead.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -540,7 +541,7 @@ int convert_file(const Options& options) {
   if (value("dump-after-generate") == "console" && wrong != "no-dump") print_generated(list, g);
   print_statistics(g, list);
   if (options.contains("dump-kernel-selection-code")) write_selection(converted);
-  converted.model = with_foreign_sections(converted.model);
+  if (wrong != "open-machine") converted.model = with_foreign_sections(converted.model);
 
   const std::string least = value("min-num-ops-per-graph");
   if (!least.empty() && std::strtoul(least.c_str(), nullptr, 10) > g.ops.size())

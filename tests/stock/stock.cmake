@@ -63,6 +63,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     add_test(NAME rt700_board COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/rt700_board.py $<TARGET_FILE:deuteron>
              $<TARGET_FILE:neutron_converter> ${FIXTURES} --package ${PROJECT_BINARY_DIR}/python)
     set_tests_properties(vendor_converter rt700_board PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+    add_test(NAME stock.delegate_recipes COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate_recipes.py
+             $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> $<TARGET_FILE:neutron_converter> ${FIXTURES} ${PROJECT_BINARY_DIR}/python)
+    set_tests_properties(stock.delegate_recipes PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
     add_executable(console_map tests/stand_ins/console_map.cpp)
     target_link_libraries(console_map PRIVATE deuteron_core)
     add_test(NAME stock.console_texts COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/console_texts.py
