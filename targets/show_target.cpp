@@ -59,6 +59,20 @@ nlohmann::ordered_json json_of(const Keys& keys, const Numbers& numbers) {
   return j;
 }
 
+void add_memory(std::string& out, const MemoryRegion& m) {
+  out += fmt::format("\n[[memory]]\nname = {}\n", in_quotes(m.name));
+  if (m.bytes > 0) out += fmt::format("bytes = {}\n", m.bytes);
+  if (!m.is_flash && m.holds == std::vector<std::string>{"constants"}) out += "kind = \"ram\"\n";
+  out += fmt::format("holds = {}\nreach = {}\n", list_of(m.holds), list_of(m.reach));
+  if (m.line_bytes > 0)
+    out += fmt::format("wait_states = {}\nline_bytes = {}\n", m.wait_states, m.line_bytes);
+  else if (m.bytes_per_cycle_q8 > 0)
+    out += fmt::format("bytes_per_cycle_q8 = {}\n", m.bytes_per_cycle_q8);
+  if (m.cache_bytes >= 0) out += fmt::format("cache_bytes = {}\n", m.cache_bytes);
+  if (m.write_bytes_per_cycle_q8 != m.bytes_per_cycle_q8)
+    out += fmt::format("write_bytes_per_cycle_q8 = {}\n", m.write_bytes_per_cycle_q8);
+}
+
 }  // namespace
 
 std::string target_as_toml(const Target& t, const std::vector<std::string>& stages) {
@@ -109,19 +123,7 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
     out += "\n[npu.crossing]\n";
     numbers_of(out, kCrossingKeys, t.npu->crossing);
   }
-  for (const MemoryRegion& m : t.memories) {
-    out += fmt::format("\n[[memory]]\nname = {}\n", in_quotes(m.name));
-    if (m.bytes > 0) out += fmt::format("bytes = {}\n", m.bytes);
-    if (!m.is_flash && m.holds == std::vector<std::string>{"constants"}) out += "kind = \"ram\"\n";
-    out += fmt::format("holds = {}\nreach = {}\n", list_of(m.holds), list_of(m.reach));
-    if (m.line_bytes > 0)
-      out += fmt::format("wait_states = {}\nline_bytes = {}\n", m.wait_states, m.line_bytes);
-    else if (m.bytes_per_cycle_q8 > 0)
-      out += fmt::format("bytes_per_cycle_q8 = {}\n", m.bytes_per_cycle_q8);
-    if (m.cache_bytes >= 0) out += fmt::format("cache_bytes = {}\n", m.cache_bytes);
-    if (m.write_bytes_per_cycle_q8 != m.bytes_per_cycle_q8)
-      out += fmt::format("write_bytes_per_cycle_q8 = {}\n", m.write_bytes_per_cycle_q8);
-  }
+  for (const MemoryRegion& m : t.memories) add_memory(out, m);
   return out;
 }
 

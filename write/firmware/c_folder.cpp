@@ -18,21 +18,8 @@ using Files = std::map<std::string, std::string>;
 constexpr std::string_view kCNpu = "write/firmware/c_npu/",
                            kOptimization = "runtime/ports/optimization.cmake";
 
-std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) {
-  std::string kernels, models;
-  for (const std::string& path : sources)
-    if (path.ends_with(".cpp") || path.ends_with(".S"))
-      kernels += fmt::format("\n  {}/{}", kCSources, path);
-  const std::string npu = fmt::format("{}{}{}", o.npu ? " deuteron_npu.cpp" : "",
-                                      o.npu_model ? " neutron_kernels.c" : "",
-                                      kept_operators_of(o).empty() ? "" : " deuteron_call.cpp");
-  std::string definitions;
-  if (o.npu)
-    definitions = fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n",
-                              kCKernels, o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "");
-  if (!kept_operators_of(o).empty())
-    definitions +=
-        fmt::format("target_compile_definitions({} PRIVATE {}=1)\n", kCKernels, kCDevice);
+std::string libraries_of_models(const COutput& o) {
+  std::string models;
   const bool blob = o.weights == CWeights::blob;
   for (const CProgram& p : o.programs) {
     const bool has_weights = !p.constants.empty();
@@ -53,6 +40,25 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
           "OBJECT_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}_weights.bin)\n",
           p.name);
   }
+  return models;
+}
+
+std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) {
+  std::string kernels;
+  for (const std::string& path : sources)
+    if (path.ends_with(".cpp") || path.ends_with(".S"))
+      kernels += fmt::format("\n  {}/{}", kCSources, path);
+  const std::string npu = fmt::format("{}{}{}", o.npu ? " deuteron_npu.cpp" : "",
+                                      o.npu_model ? " neutron_kernels.c" : "",
+                                      kept_operators_of(o).empty() ? "" : " deuteron_call.cpp");
+  std::string definitions;
+  if (o.npu)
+    definitions = fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n",
+                              kCKernels, o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "");
+  if (!kept_operators_of(o).empty())
+    definitions +=
+        fmt::format("target_compile_definitions({} PRIVATE {}=1)\n", kCKernels, kCDevice);
+  const std::string models = libraries_of_models(o);
   return fmt::format(
       "# Libraries of models and of the kernels that they call. Made by deuteron {0}.\n"
       "#   add_subdirectory(FOLDER)   target_link_libraries(YOURS {1})\n"
