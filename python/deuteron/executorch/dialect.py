@@ -191,7 +191,7 @@ class _Inlined:
             (node.args, node.kwargs), lambda n: n.meta.get("val")
         )
         with self.mode:
-            made = node.target(*arguments, **named)  # type: ignore[operator]
+            made = node.target(*arguments, **named)
         if list(made.shape) != sizes:
             raise self.refused(f"{name} gives {sizes}, and {list(made.shape)} by ExecuTorch's rule")
 
