@@ -79,7 +79,15 @@ class Machine:
         self.process.wait()
 
     def runs_firmware(self):
-        """Whether it runs, and where: by another client."""
+        """Whether it does within some seconds: beside other work the emulator may take a while to go on."""
+        for _ in range(20):
+            if self.is_in_firmware():
+                return True
+            time.sleep(0.2)
+        return False
+
+    def is_in_firmware(self):
+        """By another client: where it is."""
         def ask(s, packet):
             s.sendall(b"$" + packet + b"#%02x" % (sum(packet) % 256))
             text = b""

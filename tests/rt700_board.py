@@ -150,7 +150,7 @@ def check_package(where, sample):
                 call(one)
                 check(False, f"Python: {what} gives a result")
             except deuteron.Error as e:
-                check(SENTENCE in str(e) and "without --neutron-converter" in str(e), f"Python: {what}: {e}")
+                check(SENTENCE in str(e) and "without neutron_converter" in str(e), f"Python: {what}: {e}")
 
 
 def of_zoo(folder):
