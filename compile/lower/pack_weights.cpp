@@ -11,6 +11,7 @@
 
 #include "compile/compilation.h"
 #include "compile/cost/cpu_cost.h"
+#include "compile/cost/worth.h"
 #include "compile/lower/call_node.h"
 #include "compile/lower/pack_call.h"
 #include "compile/options.h"
@@ -121,17 +122,11 @@ std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates,
   return groups;
 }
 
-// What all calls and their constants are before anything is packed.
-struct Whole {
-  i64 bytes = 0, cycles = 0;
-};
-
 // Whether the constants may grow by a group's bytes: all together by a few percent for what fills
 // up blocks and tiles, or by as many percent as the group saves of the time.
 bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent) {
   if (growth <= all.bytes * free_percent / 100) return true;
-  return all.cycles > 0 && static_cast<double>(group.cycles) / static_cast<double>(all.cycles) >=
-                               static_cast<double>(group.growth()) / static_cast<double>(all.bytes);
+  return saves_its_share(group.growth(), group.cycles, all);
 }
 
 // Splits off those that stay plain.
@@ -185,7 +180,7 @@ void pack_weights(PassContext& pass) {
   std::vector<Candidate> candidates;
   Readers readers;
   LinearForms additions;
-  Whole all;
+  Whole all;  // before anything is packed
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     add_constants(g, g.nodes[n], readers);
     all.cycles += cpu_cycles(g, g.nodes[n], pass.target).value_or(0);

@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "compile/compilation.h"
+#include "compile/cost/worth.h"
 #include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/place/choose_forms.h"
@@ -256,6 +257,7 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n)
       if (on_npu_[n]) parts[part[n]].push_back(static_cast<NodeId>(n));
     for (const auto& [root, nodes] : parts) ++on_level[level_[root]];
+    const Whole all = whole();
     bool undone = false;
     for (const auto& [root, nodes] : parts) {
       i64 alone = 0;
@@ -267,7 +269,7 @@ class Partitioner {
       const i64 npu = cost.sides.npu + cost.crossing + call / on_level[level_[root]];
       if (cost.sides.npu < 0 || cpu < 0 || cpu > most) continue;
       const i64 growth = cost.npu_bytes - cost.cpu_bytes;
-      if (cpu > npu && is_worth(growth, cpu - npu)) continue;
+      if (cpu > npu && is_worth(growth, cpu - npu, all)) continue;
       undone = true;
       const NpuCheck slow{
           "neutron.partition.small",
@@ -283,16 +285,17 @@ class Partitioner {
   }
 
   // Whether a part may take so many bytes more than its constants do on the CPU, where calls and
-  // kernels take bytes too: as many percent of all constants as it saves of the time, like packed
-  // weights (lower/pack_weights.cpp).
-  bool is_worth(i64 growth, i64 cycles_saved) const {
+  // kernels take bytes too: as packed weights may (lower/pack_weights.cpp).
+  static bool is_worth(i64 growth, i64 cycles_saved, const Whole& all) {
     constexpr i64 kCallsAndKernels = 2048;
-    if (growth <= kCallsAndKernels) return true;
-    i64 cycles = 0;
+    return growth <= kCallsAndKernels || saves_its_share(growth, cycles_saved, all);
+  }
+
+  Whole whole() const {
+    Whole all{bytes_of_constants(g_), 0};
     for (size_t n = 0; n < g_.nodes.size(); ++n)
-      cycles += std::max<i64>(on_npu_[n] ? costs_[n].npu : costs_[n].cpu, 0);
-    return static_cast<double>(cycles_saved) * static_cast<double>(bytes_of_constants(g_)) >=
-           static_cast<double>(growth) * static_cast<double>(cycles);
+      all.cycles += std::max<i64>(on_npu_[n] ? costs_[n].npu : costs_[n].cpu, 0);
+    return all;
   }
 
   struct Ports {
