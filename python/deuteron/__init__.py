@@ -20,7 +20,8 @@ from ._sweep.data import Data
 from ._sweep.figures import Figures
 from ._sweep.search import Candidate, Search, search
 from ._sweep.sweep import evaluate, sweep
-from ._sweep.table import Row, Table
+from ._sweep.row import Row
+from ._sweep.table import Table
 
 if TYPE_CHECKING:
     from .executorch.quantizer import DeuteronQuantizer as Quantizer

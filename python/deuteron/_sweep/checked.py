@@ -9,7 +9,7 @@ import typing
 from typing import Any
 
 from .figures import Figures, summary_of
-from .table import Row
+from .row import Row
 
 _MOST = 1 << 63
 _MOST_DIGITS, _MOST_EXPONENT = 1200, 2400  # of an exact sum of squares of doubles

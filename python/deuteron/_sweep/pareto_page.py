@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
-    from .table import Row
+    from .row import Row
 
 #: number, parameters, row, values, whether it is on the front
 Entry = tuple[int, dict[str, Any], "Row", Optional[list[float]], bool]

@@ -17,8 +17,9 @@ from .engine import Engine
 from .figures import Figures, summary_of
 from .job import Job, Outcome, key_of
 from .plan import Compilation, Plan, evaluation_jobs
+from .row import COLUMNS, Row
 from .store import Store
-from .table import COLUMNS, Row, Table
+from .table import Table
 
 
 @dataclass

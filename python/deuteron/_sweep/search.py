@@ -13,10 +13,11 @@ from .._verbs import Progress
 from .need import need
 from .pareto_page import page_of
 from .plan import Plan, plan_of
+from .row import COLUMNS, Row
 from .run import Run
 from .store import Store
 from .sweep import SECONDS, SHARD_SAMPLES, engine_of
-from .table import COLUMNS, Row, Table
+from .table import Table
 
 OBJECTIVES = {"cycles": "minimize", "ram_bytes": "minimize", "held_out_sqnr_db": "maximize"}
 _DIRECTIONS = ("minimize", "maximize")
