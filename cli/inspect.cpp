@@ -276,6 +276,13 @@ void tell_calls(const PteSummary& s, const std::optional<std::vector<CalledKerne
   }
 }
 
+bool write_stock_view(const InspectOptions& o, const ProgramFile& file, Diagnostics& diagnostics) {
+  PteSummary with_tensors = file.summary;
+  if (const Status s = read_call_tensors(file.file(), with_tensors); !s.ok())
+    return diagnostics.add(describe_status(o.file, s)), false;
+  return write_file(o.stock_view, stock_view(with_tensors, file.file()), diagnostics);
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics, {}, o.method);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -325,7 +332,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const bool written =
       (o.html.empty() ||
        write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics)) &&
-      (o.stock_view.empty() || write_file(o.stock_view, stock_view(s, file->file()), diagnostics));
+      (o.stock_view.empty() || write_stock_view(o, *file, diagnostics));
   if (!written) return finish(o.json, diagnostics, {}, "");
   tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);

@@ -117,9 +117,10 @@ const char* schema_of(const std::string& op) {
   return nullptr;
 }
 
-// A tensor, or those of a list; an item may be none.
-void add_tensors(const Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
-  const FlatReader& r = plan.reader;
+// A tensor, or those of a list; an item may be none. A list that many calls share costs each of them
+// all of it.
+void add_tensors(Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
+  FlatReader& r = plan.reader;
   const auto add = [&](uint32_t index) {
     if (index >= plan.values.count) return;
     const ValueView v = known_value(plan, index);
@@ -129,11 +130,12 @@ void add_tensors(const Plan& plan, uint32_t value, std::vector<PteTensor>& list)
   const ValueView v = known_value(plan, value);
   if (v.tag != ValueTag::tensor_list && v.tag != ValueTag::optional_tensor_list) return add(value);
   const FlatVector items = r.known_vector(v.payload, 0);
+  if (!r.charge(items.count)) return;
   for (uint32_t i = 0; i < items.count; ++i) add(r.item<uint32_t>(items, i));
 }
 
 // What a call reads and what it writes, but for scratch. `count`: of its arguments.
-void add_tensors(const Plan& plan, const CallView& call, uint32_t count, PteCall& c,
+void add_tensors(Plan& plan, const CallView& call, uint32_t count, PteCall& c,
                  const std::optional<NeutronPayload>& neutron) {
   const char* schema = call.delegate ? nullptr : schema_of(c.op);
   if (schema && std::strlen(schema) != count) schema = nullptr;
@@ -239,12 +241,20 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index, bool is_part) {
   return d;
 }
 
+bool open_checked(File file, FilePlan& plan) {
+  return open_plan(file, &plan) && check_values(plan) && check_inputs_and_outputs(plan) &&
+         check_delegates(plan) && check_operators(plan);
+}
+
+// Of a call's arguments: without a kernel's return value.
+uint32_t shown_arguments(const CallView& call) {
+  return call.args.count - (call.delegate ? 0 : call.args.count > 0);
+}
+
 std::optional<PteSummary> summarize(File file, bool is_part, Status* status) {
   FilePlan plan;
   FlatReader& r = plan.reader;
-  if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) ||
-      !check_delegates(plan) || !check_operators(plan))
-    return *status = fault_of(r), std::nullopt;
+  if (!open_checked(file, plan)) return *status = fault_of(r), std::nullopt;
   PteSummary s;
   s.methods = methods_of(file);
   s.file_bytes = static_cast<i64>(file.bytes);
@@ -278,14 +288,8 @@ std::optional<PteSummary> summarize(File file, bool is_part, Status* status) {
     PteCall c;
     c.op = fmt::format("{}{}{}", call.op, call.overload && *call.overload ? "." : "",
                        call.overload ? call.overload : "");
-    const uint32_t shown =
-        call.args.count -
-        (call.delegate ? 0 : call.args.count > 0);  // without a kernel's return value
-    for (uint32_t i = 0; i < shown; ++i)
+    for (uint32_t i = 0; i < shown_arguments(call); ++i)
       c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
-    if (!r.fault)
-      add_tensors(plan, call, shown, c,
-                  call.delegate ? s.delegates[call.op_index].neutron : std::nullopt);
     s.calls.push_back(std::move(c));
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;
@@ -308,6 +312,20 @@ std::vector<std::string> methods_of(File file) {
 
 std::optional<PteSummary> summarize_pte(File file, Status* status) {
   return summarize(file, false, status);
+}
+
+Status read_call_tensors(File file, PteSummary& s) {
+  FilePlan plan;
+  FlatReader& r = plan.reader;
+  if (!open_checked(file, plan)) return fault_of(r);
+  for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
+    CallView call;
+    Status where;
+    if (!read_call(plan, k, &call, &where)) break;
+    add_tensors(plan, call, shown_arguments(call), s.calls[k],
+                call.delegate ? s.delegates[call.op_index].neutron : std::nullopt);
+  }
+  return r.fault ? fault_of(r) : Status{};
 }
 
 const char* name_of(ScalarType t) {

@@ -27,7 +27,8 @@ struct PteCall {
   std::string op;  // "cortex_m::quantized_add.out"
   std::vector<std::string>
       args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
-  std::vector<PteTensor> reads, writes;  // of a kernel that is not ours: the last one is written
+  // By read_call_tensors(); of a kernel that is not ours the last one is written.
+  std::vector<PteTensor> reads, writes;
 };
 // A part of the program that a backend runs.
 struct PteDelegate {
@@ -66,6 +67,9 @@ struct PteSummary {
 std::vector<std::string> methods_of(File file);
 // The file must be 16-aligned and outlive what is given. nullopt: `status` says why.
 std::optional<PteSummary> summarize_pte(File file, Status* status);
+// Fills what each call reads and writes. Lists that many calls share may make that more than two
+// steps for each byte of the file: refused, as loading is.
+Status read_call_tensors(File file, PteSummary& of_file);
 
 const char* name_of(ScalarType);            // "f32"
 std::optional<DType> dtype_of(ScalarType);  // every type of the runtime has one

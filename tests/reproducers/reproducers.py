@@ -202,10 +202,10 @@ case("npz_bomb wrong shape", npz_bomb((805306368,)), "input.shape", "[805306368]
 case("npz_bomb right shape", npz_bomb((262144, 3, 32, 32)), "npz.size")
 
 
-def load_hang(name):
+def load_hang(name, *options):
     def make(where):
         (where / "f.pte").write_bytes(gzip.decompress((HERE / "load_hang" / f"{name}.pte.gz").read_bytes()))
-        return ["inspect", "f.pte"]
+        return ["inspect", "f.pte", *options]
     return make
 
 
@@ -213,6 +213,8 @@ def load_hang(name):
 # programs, whose values are right, and warns that they do not load: they take more than two steps for each byte of the file.
 case("load_hang h1", load_hang("h1_144KB"), None, "too large to be checked")
 case("load_hang h3", load_hang("h3"), None, "too large to be checked")
+# A list that every call shares costs each of them all of it, in a view.
+case("load_hang h1 view", load_hang("h1_144KB", "--stock-view", "v.tflite"), "pte.unsupported", "too large to be checked")
 
 
 def pt2(text, *options):
