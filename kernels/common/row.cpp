@@ -112,6 +112,13 @@ Status read_arguments(const Call& call, const Argument* row, int count, int firs
   return Status{};
 }
 
+Status read_width(const Call& call, int argument, bool* is_wide) {
+  const ScalarType type = call.tensor(argument).type;
+  *is_wide = type == ScalarType::s16;
+  return *is_wide || type == ScalarType::s8 ? Status{}
+                                            : bad_argument(argument, "must be int8 or int16");
+}
+
 bool refuse(Status* why, int argument, const char* words) {
   *why = bad_argument(argument, words);
   return false;

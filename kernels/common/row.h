@@ -112,7 +112,12 @@ constexpr Argument optional_tensor() { return {'t', Is::any, kNoField}; }
 constexpr Argument scratch(Is is = Is::any) { return {'X', is, kNoField}; }
 constexpr Argument flag(uint8_t field = kNoField) { return {'B', Is::any, field}; }
 // In a file that has `using Args = ...`.
-#define DEUTERON_FIELD(name) static_cast<uint8_t>(offsetof(Args, name) / 4)
+#define DEUTERON_FIELD(name) field_at<offsetof(Args, name)>()
+template <size_t byte>
+constexpr uint8_t field_at() {
+  static_assert(byte % 4 == 0 && byte / 4 < kNoField, "a field is a word");
+  return static_cast<uint8_t>(byte / 4);
+}
 
 // Null where the tensor is what the rule says, `first` being argument 0 of its call.
 const char* why_not(Is is, const Tensor& t, const Tensor& first);
@@ -123,6 +128,10 @@ template <size_t n>
 Status read_row(const Call& call, const Argument (&row)[n], void* args) {
   return read_arguments(call, row, static_cast<int>(n), 0, args);
 }
+
+// Of a kernel that has a row for int8 and one for int16: whether `argument`, which decides, is
+// int16; refused where it is neither.
+Status read_width(const Call& call, int argument, bool* is_wide);
 
 // For what a row cannot say: tells why a call is refused, and is false.
 bool refuse(Status* why, int argument, const char* words);

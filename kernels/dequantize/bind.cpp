@@ -31,7 +31,8 @@ constexpr Argument kWideRow[] = {input(Is::s16, DEUTERON_FIELD(count)),
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  const bool wide = x.type == ScalarType::s16;
+  bool wide = false;
+  if (Status s = read_width(call, kX, &wide); !s.ok()) return s;
   Args a{};
   if (Status s = read_row(call, wide ? kWideRow : kRow, &a); !s.ok()) return s;
   if (call.integer(kDtype) != static_cast<int64_t>(x.type))

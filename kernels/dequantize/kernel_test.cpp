@@ -47,7 +47,7 @@ TEST(DequantizeKernel, EqualsTheReferenceOnEveryValue) {
 TEST(DequantizeKernel, Refuses) {
   const auto make = [] { return call_of(ScalarType::s8, 5, 0.1, 3, -128, 127); };
   expect_refusals(make, {
-                            {0, "must be int8", type(0, ScalarType::u8)},
+                            {0, "must be int8 or int16", type(0, ScalarType::u8)},
                             {1, "must be finite", real(1, std::nan(""))},
                             {1, "must be finite", real(1, 1e40)},
                             {2, "must be quant_min..quant_max", number(2, 128)},

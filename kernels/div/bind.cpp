@@ -30,7 +30,8 @@ constexpr Argument kWideRow[] = {input(Is::s16, DEUTERON_FIELD(count)),
 
 Status prepare(Call& call, Prepared* prepared) {
   constexpr int kScale = 5;
-  const bool wide = call.tensor(last_of(kRow)).type == ScalarType::s16;
+  bool wide = false;
+  if (Status s = read_width(call, last_of(kRow), &wide); !s.ok()) return s;
   Args a{};
   if (Status s = read_row(call, wide ? kWideRow : kRow, &a); !s.ok()) return s;
   a.scale = float_argument(call, kScale);

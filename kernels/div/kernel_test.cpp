@@ -76,7 +76,7 @@ TEST(DivKernel, Refuses) {
                       {6, "must have the sizes and the order of the input", order(6, {0, 1, 2, 3})},
                       {2, "must have the sizes and the order of the input", size(2, 1, 1)},
                       {6, "must have the sizes and the order of the input", size(6, 1, 4)},
-                      {6, "must be int8", type(6, ScalarType::f32)},
+                      {6, "must be int8 or int16", type(6, ScalarType::f32)},
                       {0, "must be int16", type(6, ScalarType::s16)},
                       {2, "must be int8", type(2, ScalarType::u8)},
                       {1, "must be -128..127", number(1, -129)},

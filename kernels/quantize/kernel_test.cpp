@@ -147,7 +147,7 @@ TEST(QuantizeKernel, Refuses) {
                             {4, "must be activation_min..127", number(4, 128)},
                             {4, "must be activation_min..127", numbers(3, 5, 4, 4)},
                             {5, "must be the dtype of the output", number(5, 2)},
-                            {6, "must be int8", type(6, ScalarType::u8)},
+                            {6, "must be int8 or int16", type(6, ScalarType::u8)},
                             {6, "must have the sizes and the order of the input", size(6, 0, 5)},
                         });
   for (const double scale :

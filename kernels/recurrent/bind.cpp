@@ -110,9 +110,9 @@ Status check_results(const Call& call, int y_at, int h_n_at, const RecurrentArgs
 template <class Step>
 constexpr Argument kResultNumbers[] = {
     number(sizeof(Step) == 1 ? Is::step : Is::wide_step,
-           static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_zero) / 4)),
-    number(Is::multiplier, static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_multiplier) / 4)),
-    number(Is::shift_right, static_cast<uint8_t>(offsetof(RecurrentArgsOf<Step>, y_shift) / 4))};
+           field_at<offsetof(RecurrentArgsOf<Step>, y_zero)>()),
+    number(Is::multiplier, field_at<offsetof(RecurrentArgsOf<Step>, y_multiplier)>()),
+    number(Is::shift_right, field_at<offsetof(RecurrentArgsOf<Step>, y_shift)>())};
 
 }  // namespace
 

@@ -29,7 +29,7 @@ enum {
       list(Is::padding, DEUTERON_PACKED_FIELD(pad_h)),                                        \
       list(Is::reach, DEUTERON_PACKED_FIELD(dilation_h)),                                     \
       number(Is::step, DEUTERON_PACKED_FIELD(x_zero))
-#define DEUTERON_PACKED_FIELD(name) static_cast<uint8_t>(offsetof(PackedConv2dArgs, name) / 4)
+#define DEUTERON_PACKED_FIELD(name) field_at<offsetof(PackedConv2dArgs, name)>()
 
 // Of packed_conv2d, and what has its arguments.
 inline constexpr Argument kPackedRow[] = {DEUTERON_PACKED_WINDOW,

@@ -20,7 +20,7 @@ enum { kDepthX, kDepthWeight, kDepthFirst, kDepthMultiplier, kDepthStride };
       list(Is::reach, DEUTERON_DEPTHWISE_FIELD(dilation_h)),      \
       number(Is::wide_step, DEUTERON_DEPTHWISE_FIELD(y_min)),     \
       number(Is::wide_step_max, DEUTERON_DEPTHWISE_FIELD(y_max))
-#define DEUTERON_DEPTHWISE_FIELD(name) static_cast<uint8_t>(offsetof(DepthwiseS16Args, name) / 4)
+#define DEUTERON_DEPTHWISE_FIELD(name) field_at<offsetof(DepthwiseS16Args, name)>()
 
 // `out`: where the result stands. Of what the row has filled the shapes are checked.
 inline bool depthwise_s16_fits(const Call& call, int out, DepthwiseS16Args& a, Status* why) {

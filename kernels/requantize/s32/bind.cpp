@@ -31,13 +31,15 @@ Status prepare_as(Call& call, Prepared* prepared) {
   return keep_row<row, kernel>(call, prepared, a);
 }
 Status prepare(Call& call, Prepared* prepared) {
-  if (call.tensor(last_of(kFromS8)).type == ScalarType::s8)
-    return prepare_as<kToS8, rescale_s32_to_s8>(call, prepared);
-  if (call.tensor(last_of(kFromS8)).type == ScalarType::s16)
-    return prepare_as<kToS16, rescale_s32_to_s16>(call, prepared);
-  if (call.tensor(0).type == ScalarType::s16)
-    return prepare_as<kFromS16, rescale_s16_to_s32>(call, prepared);
-  return prepare_as<kFromS8, rescale_s8_to_s32>(call, prepared);
+  constexpr int kX = 0, kOut = last_of(kFromS8);
+  const bool narrows = call.tensor(kX).type == ScalarType::s32;
+  bool wide = false;
+  if (Status s = read_width(call, narrows ? kOut : kX, &wide); !s.ok()) return s;
+  if (narrows)
+    return wide ? prepare_as<kToS16, rescale_s32_to_s16>(call, prepared)
+                : prepare_as<kToS8, rescale_s32_to_s8>(call, prepared);
+  return wide ? prepare_as<kFromS16, rescale_s16_to_s32>(call, prepared)
+              : prepare_as<kFromS8, rescale_s8_to_s32>(call, prepared);
 }
 
 }  // namespace
