@@ -9,6 +9,7 @@
 #include "compile/quantize/held_out.h"
 #include "compile/quantize/insert_quantization.h"
 #include "compile/quantize/precision_search.h"
+#include "compile/quantize/quantization_search.h"
 #include "compile/quantize/weight_search.h"
 #include "ir/graph.h"
 #include "npu/neutron/machine/cycles.h"
@@ -73,8 +74,7 @@ struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
   std::string policy;  // "histogram, channels equalized (0.5)"
-  std::vector<Origin>
-      in_float;  // on purpose: --layer, compile/quantize/open_ended.h, border_scales.h
+  std::vector<InFloat> in_float;
   std::vector<size_t> left_out;     // samples with a spike: compile/calibrate/spikes.h
   std::optional<HeldOut> held_out;  // simulated, on samples that the ranges were not chosen on
   double gain_db = 0;               // of that over plain histogram ranges

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compile/quantize/quantization_search.h"
 #include "ir/source_names.h"
 #include "ir/states.h"
 #include "ops/families.h"
@@ -23,14 +24,15 @@ i64 portable_float_bytes(const Graph& g, const Node& node) {
   return bytes;
 }
 
-bool is_meant(std::span<const Origin> meant, const Origin& origin) {
-  return std::ranges::any_of(meant, [&](const Origin& o) {
-    return std::find_first_of(o.begin(), o.end(), origin.begin(), origin.end()) != o.end();
-  });
+const char* why_in_float(std::span<const InFloat> meant, const Origin& origin) {
+  for (const InFloat& in_float : meant)
+    if (std::ranges::find_first_of(in_float.origin, origin) != in_float.origin.end())
+      return in_float.why;
+  return nullptr;
 }
 
 void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target,
-                            std::span<const Origin> meant, Diagnostics& diagnostics) {
+                            std::span<const InFloat> meant, Diagnostics& diagnostics) {
   struct Leftover {
     std::string name, operators;
     std::vector<std::string> kernels;
@@ -40,7 +42,7 @@ void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target,
   for (const Node& node : g.nodes) {
     const KernelCall* call = call_of(node.op);
     const i64 bytes = call ? portable_float_bytes(g, node) : 0;
-    if (bytes == 0 || is_meant(meant, node.origin)) continue;
+    if (bytes == 0 || why_in_float(meant, node.origin)) continue;
     const std::string name = user_names(g, node.origin),
                       operators = user_operators_text(g, node.origin);
     auto at = std::find_if(leftovers.begin(), leftovers.end(), [&](const Leftover& l) {

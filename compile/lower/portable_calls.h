@@ -9,6 +9,7 @@
 
 namespace deuteron {
 
+struct InFloat;
 struct Target;
 
 // Of the float tensors that a call on portable kernels reads and writes; 0 for a call of the
@@ -18,8 +19,9 @@ i64 portable_float_bytes(const Graph& lowered, const Node& call);
 // What runs in float, and what that costs: one warning for each of the user's operators, however
 // many kernels it became. `macs`: of the whole program. `meant`: what is in float on purpose.
 void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target,
-                            std::span<const Origin> meant, Diagnostics& diagnostics);
-bool is_meant(std::span<const Origin> meant, const Origin& origin);
+                            std::span<const InFloat> meant, Diagnostics& diagnostics);
+// Null: it is not.
+const char* why_in_float(std::span<const InFloat> meant, const Origin& origin);
 
 // Of the dialect that only our runtime has: docs/kernels.md.
 inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }

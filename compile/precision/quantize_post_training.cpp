@@ -14,6 +14,7 @@
 #include "compile/place/npu_support.h"
 #include "compile/plan/plan_memory.h"
 #include "compile/precision/precision.h"
+#include "compile/quantize/front_ends.h"
 #include "compile/quantize/open_ended.h"
 #include "compile/quantize/quantization_clusters.h"
 #include "compile/quantize/quantization_search.h"
@@ -125,9 +126,7 @@ static void note_scores(PassContext& pass) {
   const std::vector<bool> scores = open_ended_scores(g);
   std::string names;
   for (size_t n = 0; n < scores.size(); ++n)
-    if (scores[n])
-      pass.result.quantization.in_float.push_back(g.nodes[n].origin),
-          names += (names.empty() ? "" : ", ") + describe(g, g.nodes[n]);
+    if (scores[n]) names += (names.empty() ? "" : ", ") + describe(g, g.nodes[n]);
   if (!names.empty())
     pass.diagnostics.add({Severity::note, g.name,
                           fmt::format("a score without an upper end is computed in float, so that "
@@ -135,6 +134,21 @@ static void note_scores(PassContext& pass) {
                                       names),
                           "", "", "quantize.score",
                           "--strict, or --io int8, gives it a range from the samples instead"});
+}
+
+static void note_front_ends(PassContext& pass, const QuantizationChoice& choice) {
+  if (!choice.front_ends) return;
+  const Graph& g = choice.equalized;
+  const std::vector<bool> leads = front_ends(g);
+  const auto last = std::find(leads.rbegin(), leads.rend(), true);
+  const Node& logarithm = g.nodes[static_cast<size_t>(leads.rend() - last) - 1];
+  pass.diagnostics.add(
+      {Severity::note, g.name,
+       fmt::format("what leads to a logarithm is computed in float, up to {}: steps of one size "
+                   "lose what is small there, {:.1f} dB held out against {:.1f} dB",
+                   describe(g, logarithm), choice.front_ends->before, choice.front_ends->after),
+       "", "", "quantize.front_end",
+       "--strict, or --io int8, keeps it in int8; or compute the features in front of the model"});
 }
 
 void quantize_post_training(PassContext& pass) {
@@ -172,13 +186,10 @@ void quantize_post_training(PassContext& pass) {
       calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
                              pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
   if (!choice) return;
-  const std::vector<bool> at_borders = border_nodes(choice->equalized);
-  for (size_t n = 0; n < at_borders.size(); ++n)
-    if (at_borders[n] || precision_of(pass, choice->equalized, choice->equalized.nodes[n]) ==
-                             LayerPrecision::in_float)
-      decisions.in_float.push_back(choice->equalized.nodes[n].origin);
+  note_front_ends(pass, *choice);
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);
+  decisions.in_float = std::move(choice->in_float);
   decisions.values = std::move(choice->values);
   decisions.policy = std::move(choice->policy);
   decisions.left_out = std::move(choice->left_out);

@@ -22,24 +22,6 @@ ValueId computed_operand(const Graph& g, const Node& node) {
   return found;
 }
 
-// What becomes of the number x, with the first one of each constant; NaN: it is no function of one
-// number.
-float value_at(const Graph& g, const Node& node, float x) {
-  const Type number{DType::f32, {1}, {}};
-  std::vector<float> numbers;
-  for (const ValueId v : node.inputs) {
-    if (g.type(v).dtype != DType::f32 || g.type(v).elements() == 0) return std::nanf("");
-    numbers.push_back(g.is_constant(v) ? g.values[v].constant->as<float>()[0] : x);
-  }
-  if (!is_binary(node.op) && !is_elementwise(node.op)) return std::nanf("");
-  std::vector<HostTensor> in;
-  for (float& n : numbers) in.push_back({&number, &n});
-  float y = 0;
-  const HostTensor out{&number, &y};
-  execute(node.op, in, std::span(&out, 1));
-  return y;
-}
-
 // Even, and larger the further from 0: a square, a magnitude, a product with itself.
 bool measures_size(const Graph& g, const Node& node) {
   if (computed_operand(g, node) < 0) return false;
@@ -126,6 +108,22 @@ class Scores {
 };
 
 }  // namespace
+
+float value_at(const Graph& g, const Node& node, float x) {
+  const Type number{DType::f32, {1}, {}};
+  std::vector<float> numbers;
+  for (const ValueId v : node.inputs) {
+    if (g.type(v).dtype != DType::f32 || g.type(v).elements() == 0) return std::nanf("");
+    numbers.push_back(g.is_constant(v) ? g.values[v].constant->as<float>()[0] : x);
+  }
+  if (!is_binary(node.op) && !is_elementwise(node.op)) return std::nanf("");
+  std::vector<HostTensor> in;
+  for (float& n : numbers) in.push_back({&number, &n});
+  float y = 0;
+  const HostTensor out{&number, &y};
+  execute(node.op, in, std::span(&out, 1));
+  return y;
+}
 
 std::vector<bool> open_ended_scores(const Graph& graph) { return Scores(graph).find(); }
 

@@ -13,4 +13,8 @@ namespace deuteron {
 // in float where it may.
 std::vector<bool> open_ended_scores(const Graph& graph);
 
+// What becomes of the number x, with the first one of each constant; NaN: it is no function of one
+// number.
+float value_at(const Graph& graph, const Node& node, float x);
+
 }  // namespace deuteron

@@ -11,6 +11,8 @@
 
 #include "compile/calibrate/shared_out.h"
 #include "compile/quantize/border_scales.h"
+#include "compile/quantize/channel_lines.h"
+#include "compile/quantize/front_ends.h"
 #include "compile/quantize/open_ended.h"
 #include "compile/quantize/recurrent.h"
 #include "ops/families.h"
@@ -266,6 +268,60 @@ static void mark_operator(const Graph& g, NodeId n, std::span<const QuantSpec> s
   }
 }
 
+// What works on steps: a call that does no arithmetic, or an operator with `specs`.
+static bool can_be_quantized(const Graph& g, const Node& node, std::span<const QuantSpec> specs,
+                             const QuantizeOptions& options) {
+  const auto* kernel = call_of(node.op);
+  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  if (call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) return true;
+  return !specs.empty() && !moves_no_float(g, node) && !obstacle(g, node, specs);
+}
+
+// By node: it only moves numbers from operators in float to operators in float, and steps between
+// those would lose what they keep.
+static std::vector<bool> moves_in_float(const Graph& g, const std::vector<bool>& in_float) {
+  const Uses uses(g);
+  std::vector<bool> moves(g.nodes.size());
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    moves[n] = !in_float[n] && only_moves(g.nodes[n]) &&
+               uses.output_uses[g.nodes[n].outputs[0]] == 0 &&
+               !uses.readers[g.nodes[n].outputs[0]].empty();
+  const auto is_float = [&](NodeId n) {
+    return n >= 0 && (in_float[static_cast<size_t>(n)] || moves[static_cast<size_t>(n)]);
+  };
+  const auto is_between = [&](const Node& node) {
+    return std::ranges::all_of(
+               node.inputs,
+               [&](ValueId v) { return g.is_constant(v) || is_float(uses.producer[v]); }) &&
+           std::ranges::all_of(uses.readers[node.outputs[0]], is_float);
+  };
+  for (bool changed = true; std::exchange(changed, false);)
+    for (size_t n = 0; n < g.nodes.size(); ++n)
+      if (moves[n] && !is_between(g.nodes[n])) moves[n] = false, changed = true;
+  return moves;
+}
+
+// By node; null: nothing keeps it in float on purpose.
+static std::vector<const char*> reasons_for_float(const Graph& g, const QuantizeOptions& options,
+                                                  const std::vector<LayerPrecision>& precision) {
+  std::vector<const char*> why(g.nodes.size());
+  const auto say = [&](const std::vector<bool>& nodes, const char* reason) {
+    for (size_t n = 0; n < nodes.size(); ++n)
+      if (nodes[n] && !why[n]) why[n] = reason;
+  };
+  say(border_nodes(g), "parts of an input or output have scales of their own");
+  if (options.may_use_float) say(open_ended_scores(g), "a score without an upper end");
+  if (options.front_ends_in_float) say(front_ends(g), "it leads to a logarithm");
+  std::vector<bool> in_float(g.nodes.size());
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    in_float[n] =
+        why[n] || !can_be_quantized(g, g.nodes[n],
+                                    quant_specs(g, g.nodes[n], options, precision[n]), options);
+  if (options.may_use_float)
+    say(moves_in_float(g, in_float), "it moves numbers between operators in float");
+  return why;
+}
+
 QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options,
                                    Diagnostics& diagnostics,
                                    std::span<const Observation> observations) {
@@ -277,13 +333,10 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   UnionFind same(g.values.size());
   Marks marks(g.values.size());
   std::vector<Join> joined;
-  const std::vector<bool> is_border = border_nodes(g);
-  const std::vector<bool> in_float =
-      options.may_use_float ? open_ended_scores(g) : std::vector<bool>(g.nodes.size());
+  plan.why_float = reasons_for_float(g, options, plan.precision);
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (in_float[n]) continue;
+    if (plan.why_float[n]) continue;
     const Node& node = g.nodes[n];
-    if (is_border[n]) continue;
     const auto* kernel = call_of(node.op);
     if (const auto call = kernel ? number_call(*kernel) : std::nullopt;
         call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {
@@ -292,7 +345,10 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       continue;
     }
     const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.precision[n]);
-    if (specs.empty()) continue;
+    if (specs.empty()) {
+      if (plan.precision[n] == LayerPrecision::in_float) plan.why_float[n] = "--layer says so";
+      continue;
+    }
     if (moves_no_float(g, node)) continue;
     if (const char* why = obstacle(g, node, specs)) {
       diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)),

@@ -21,6 +21,7 @@ struct Cluster {
 };
 
 struct QuantizationPlan {
+  std::vector<const char*> why_float;  // by node: it stays in float on purpose; null: it does not
   std::vector<bool> quantized;  // by node: has quant_specs() and operands that can follow them, or
                                 // is a number_call()
   std::vector<LayerPrecision>

@@ -14,6 +14,7 @@
 #include "compile/quantize/equalize.h"
 #include "compile/quantize/means_to_convolutions.h"
 #include "compile/quantize/precision_search.h"
+#include "compile/quantize/quantization_clusters.h"
 #include "ops/families.h"
 
 namespace deuteron {
@@ -75,10 +76,13 @@ struct ScaledBorders {
 };
 
 // Sizes of channels are taken from samples, as ranges are: a part of them is answered by a version
-// whose sizes say nothing of it. Nothing, when observing fails.
+// whose sizes say nothing of it. Nothing, when a sample makes something that is not finite of
+// numbers that only other roundings tell from the graph's own: a logarithm of what was just above
+// 0.
 std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen,
                                             Yardstick& yardstick, const QuantizeOptions& options,
-                                            Borders which, Diagnostics& diagnostics) {
+                                            Borders which) {
+  Diagnostics silent;
   ScaledBorders scaled;
   scaled.plain.options = options;
   Graph all = graph;
@@ -92,7 +96,7 @@ std::optional<ScaledBorders> scaled_borders(const Graph& graph, const Seen& seen
     c.versions = std::make_shared<const std::vector<Graph>>(std::move(versions));
   }
   c.graph = std::make_shared<const Graph>(std::move(all));
-  auto own = yardstick.observe(*c.graph, diagnostics, c.versions);
+  auto own = yardstick.observe(*c.graph, silent, c.versions);
   if (!own) return std::nullopt;
   yardstick.note_observing(c.versions);
   c.seen = std::make_shared<const Seen>(*std::move(own));
@@ -131,8 +135,8 @@ std::optional<ScaledBorders> observe_scaled(const Graph& graph, Yardstick& yards
   int places_of_all = 0;
   double wanted = none.plain.score.value + kWorthIt;
   for (const Borders which : {Borders::all, Borders::inputs, Borders::outputs}) {
-    auto some = scaled_borders(graph, *none.plain.seen, yardstick, options, which, diagnostics);
-    if (!some) return std::nullopt;
+    auto some = scaled_borders(graph, *none.plain.seen, yardstick, options, which);
+    if (!some) continue;
     if (which == Borders::all) places_of_all = some->places;
     else if (some->places == 0 || some->places >= places_of_all) continue;
     const Score& score = some->plain.score;
@@ -334,6 +338,15 @@ struct Limits {
   const WeightLimits* int4;
 };
 
+std::vector<InFloat> in_float(const Graph& graph, const QuantizeOptions& options) {
+  Diagnostics silent;
+  const QuantizationPlan plan = plan_quantization(graph, options, silent);
+  std::vector<InFloat> found;
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (plan.why_float[n]) found.push_back({graph.nodes[n].origin, plan.why_float[n]});
+  return found;
+}
+
 // With the observer that the user asks for, and nothing else.
 std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& samples,
                                                  const QuantizeOptions& options, int threads,
@@ -343,6 +356,7 @@ std::optional<QuantizationChoice> without_search(Graph& graph, const Samples& sa
   QuantizationChoice choice;
   choice.policy = *options.observer == Observer::min_max ? "min/max" : "histogram";
   choice.equalized = graph;
+  choice.in_float = in_float(graph, options);
   choice.values = insert_quantization(graph, *seen, options, diagnostics);
   return choice;
 }
@@ -392,15 +406,17 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
   plain.options.observer = is_int8 ? Observer::histogram : Observer::min_max;
   measure(plain, yardstick);
   const double plain_db = plain.score.sqnr_db;
+  QuantizationChoice choice;
   plain.options.margin = kMargin;
+  choice.front_ends = keep_front_ends(plain, yardstick);
   Measured all;
   std::optional<std::vector<QuantizationCandidate>> tried =
       candidates(std::move(plain), yardstick, all, diagnostics);
   if (!tried) return std::nullopt;
   QuantizationCandidate best =
       std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
-  QuantizationChoice choice;
   choice.policy = best.name + of_borders(scaled->places);
+  if (choice.front_ends) choice.policy += ", what leads to a logarithm in float";
   if (is_int8 && !keep_what_helps(best, options, yardstick, all, choice.policy, diagnostics))
     return std::nullopt;
   if (mixed) {
@@ -419,6 +435,7 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
                                FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
   choice.equalized = *best.graph;
+  choice.in_float = in_float(*best.graph, best.options);
   choice.values = quantize_on_all(best, graph, diagnostics);
   choice.sqnr_db = yardstick.in_sample(graph);
   choice.simulations = yardstick.simulations();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compile/calibrate/samples.h"
+#include "compile/quantize/front_ends.h"
 #include "compile/quantize/held_out.h"
 #include "compile/quantize/insert_quantization.h"
 #include "compile/quantize/precision_search.h"
@@ -14,6 +15,12 @@
 #include "compile/quantize/yardstick.h"
 
 namespace deuteron {
+
+// An operator that is computed in float on purpose.
+struct InFloat {
+  Origin origin;
+  const char* why;
+};
 
 struct QuantizationChoice {
   std::string policy;  // "histogram, channels equalized (0.5), biases corrected (+0.31 dB)"
@@ -24,6 +31,8 @@ struct QuantizationChoice {
   double gain_db = 0;            // over plain histogram ranges, held out
   i64 simulations = 0;           // passes over all samples, and work that takes as long
   std::vector<size_t> left_out;  // samples with a spike, which no range is chosen on
+  std::optional<FrontEndsInFloat> front_ends;
+  std::vector<InFloat> in_float;
   std::vector<QuantizedValue> values;
   std::optional<PrecisionDecision> precision;  // of a search with `mixed`
   std::optional<WeightDecision> weights;       // of a search with `int4`

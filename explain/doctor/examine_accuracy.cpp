@@ -91,7 +91,7 @@ void operators(const Patient& p, std::vector<Finding>& findings) {
   const std::vector<Loss> losses = losses_of(c, layers);
   for (size_t k = 0; k < std::min(kMostTold, losses.size()); ++k) {
     const Loss& l = losses[k];
-    if (is_meant(c.quantization.in_float, l.layer->origin))
+    if (why_in_float(c.quantization.in_float, l.layer->origin))
       continue;  // two numbers that are nearly equal: no steps help
     const std::string clipped =
         l.layer->clipped >= 0.001

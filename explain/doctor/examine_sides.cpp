@@ -75,7 +75,7 @@ void examine_sides(const Patient& p, std::vector<Finding>& findings) {
     if (o.placement == Placement::npu ||
         is_at_port(c.graph, c.graph.nodes[nodes[static_cast<size_t>(o.instruction)]]))
       continue;
-    if (is_meant(c.quantization.in_float, o.origin)) continue;
+    if (why_in_float(c.quantization.in_float, o.origin)) continue;
     if (o.placement == Placement::portable)
       group_of(in_float, bare_name(o.op), std::equal_to<>()).add(o);
     else if (const KeptOnCpu* why =

@@ -106,13 +106,12 @@ class Reporter {
     const std::string why_not_npu =
         target_.npu ? reason_of_cpu(c_.partition.kept_on_cpu, node.origin) : "";
     if (placement == Placement::portable) {
-      const char* in_float =
+      const char* meant = why_in_float(c_.quantization.in_float, node.origin);
+      const std::string in_float =
           c_.quantization.model_was_quantized
               ? "in float: no int8 kernel, or the quantized model gives its values no range"
-          : is_meant(c_.quantization.in_float, node.origin)
-              ? "in float on purpose: --layer says so, a score without an upper end, or parts of "
-                "an input or output with scales of their own"
-              : "no int8 kernel";
+          : meant ? fmt::format("in float on purpose: {}", meant)
+                  : "no int8 kernel";
       return why_not_npu.empty() ? in_float
                                  : fmt::format("{}; not on the NPU: {}", in_float, why_not_npu);
     }

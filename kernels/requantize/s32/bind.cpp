@@ -32,12 +32,11 @@ Status prepare_as(Call& call, Prepared* prepared) {
 }
 Status prepare(Call& call, Prepared* prepared) {
   constexpr int kX = 0, kOut = last_of(kFromS8);
-  const bool narrows = call.tensor(kX).type == ScalarType::s32;
   bool wide = false;
-  if (Status s = read_width(call, narrows ? kOut : kX, &wide); !s.ok()) return s;
-  if (narrows)
+  if (read_width(call, kOut, &wide).ok())
     return wide ? prepare_as<kToS16, rescale_s32_to_s16>(call, prepared)
                 : prepare_as<kToS8, rescale_s32_to_s8>(call, prepared);
+  if (Status s = read_width(call, kX, &wide); !s.ok()) return s;
   return wide ? prepare_as<kFromS16, rescale_s16_to_s32>(call, prepared)
               : prepare_as<kFromS8, rescale_s8_to_s32>(call, prepared);
 }

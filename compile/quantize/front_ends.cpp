@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/quantize/front_ends.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compile/quantize/open_ended.h"
+#include "compile/quantize/recurrent.h"
+#include "ops/families.h"
+
+namespace deuteron {
+
+namespace {
+
+// Tells small numbers apart as well as large ones.
+bool is_logarithm(const Graph& g, const Node& node) {
+  if (!is_elementwise(node.op)) return false;
+  const float small = value_at(g, node, 0x1p-10f) - value_at(g, node, 0x1p-14f);
+  const float large = value_at(g, node, 1) - value_at(g, node, 0x1p-4f);
+  return large > 0 && std::abs(small - large) < large / 2;
+}
+
+// By value: something that sums products with weights reads it, or what is made of it.
+std::vector<bool> read_by_layers(const Graph& g) {
+  std::vector<bool> is_read(g.values.size());
+  for (size_t n = g.nodes.size(); n-- > 0;) {
+    const Node& node = g.nodes[n];
+    const bool reads = is_layer(node.op) || recurrent_form(node.op) ||
+                       std::ranges::any_of(node.outputs, [&](ValueId v) { return is_read[v]; });
+    for (const ValueId v : node.inputs) is_read[v] = is_read[v] || reads;
+  }
+  return is_read;
+}
+
+// What has no kernel in float.
+bool needs_steps(const Op& op) {
+  return state_results(op) > 0 || std::holds_alternative<ConvTranspose2d>(op);
+}
+
+}  // namespace
+
+std::vector<bool> front_ends(const Graph& g) {
+  const std::vector<bool> is_read = read_by_layers(g);
+  std::vector<bool> leads(g.nodes.size()), is_wanted(g.values.size());
+  for (size_t n = g.nodes.size(); n-- > 0;) {
+    const Node& node = g.nodes[n];
+    leads[n] = std::ranges::any_of(node.outputs, [&](ValueId v) { return is_wanted[v]; }) ||
+               (is_logarithm(g, node) && is_read[node.outputs[0]]);
+    if (leads[n] && needs_steps(node.op)) return std::vector<bool>(g.nodes.size());
+    for (const ValueId v : node.inputs) is_wanted[v] = is_wanted[v] || leads[n];
+  }
+  return leads;
+}
+
+std::optional<FrontEndsInFloat> keep_front_ends(QuantizationCandidate& plain,
+                                                Yardstick& yardstick) {
+  constexpr double kLost = 10, kWorthIt = 10;  // dB
+  if (!plain.options.may_use_float ||
+      std::ranges::none_of(front_ends(*plain.graph), [](bool leads) { return leads; }))
+    return std::nullopt;
+  QuantizationCandidate in_steps = plain;
+  measure(in_steps, yardstick);
+  const double before = in_steps.score.sqnr_db;
+  if (before >= kLost) return std::nullopt;
+  QuantizationCandidate in_float = plain;
+  in_float.options.front_ends_in_float = true;
+  measure(in_float, yardstick);
+  if (in_float.score.sqnr_db < before + kWorthIt) return std::nullopt;
+  plain = std::move(in_float);
+  return FrontEndsInFloat{before, plain.score.sqnr_db};
+}
+
+}  // namespace deuteron

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Front ends of sound: a spectrum, its energy, the logarithm of that. A logarithm tells 1e-6 from
+// 1e-5 as well as 0.1 from 1, and no steps of one size do.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compile/quantize/candidate.h"
+
+namespace deuteron {
+
+// By node: it leads from an input to a logarithm that a layer reads.
+std::vector<bool> front_ends(const Graph& graph);
+
+// Held out, dB.
+struct FrontEndsInFloat {
+  double before, after;
+};
+// Sets options.front_ends_in_float where steps have lost the network and float brings it back.
+std::optional<FrontEndsInFloat> keep_front_ends(QuantizationCandidate& plain, Yardstick& yardstick);
+
+}  // namespace deuteron
