@@ -2,9 +2,10 @@
 """`deuteron firmware --as mlperf-tiny` on an emulated board, by its UART: a client of the benchmark runner's protocol gets from each model what
 `deuteron run` gives on this machine.
 
-    mlperf_tiny.py DEUTERON FIXTURES
+    mlperf_tiny.py DEUTERON FIXTURES [MODEL.tflite SOUND.wav]
 
-Protocol: mlcommons/tiny 1afd2c9, benchmark/runner/device_under_test.py. Standard library only."""
+With a model of the streaming wake word and a sound of 16 kHz: when the board hears the word, and nothing else. Protocol: mlcommons/tiny 1afd2c9,
+benchmark/runner/device_under_test.py, stream_wav_uart.py and script.py. Standard library only."""
 import os
 import pathlib
 import re
@@ -14,8 +15,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
+import wave
 
 import checks
+import wake_word
 from checks import check
 
 TOOL, MODELS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "models"
@@ -29,11 +33,11 @@ SAMPLES, CHUNK = 2, 31  # bytes of a command, as the runner has them
 # 25 MHz. It sleeps until a byte is there: a loop that asks the UART takes QEMU's one lock again and again, and beside other work the thread that
 # brings the bytes hardly gets it. And it reads the UART once after switching its receiver on: QEMU 7.2 looks at the line again after a read, not
 # after that switch (hw/char/cmsdk-apb-uart.c).
-BOARD = """#include "mlperf_tiny.h"
+BOARD = """
 #define UART ((volatile uint32_t *)0x40004000)
 #define COUNTER (*(volatile uint32_t *)0x40028018)
 int mlperf_tiny_get(void) {
-  if (!(UART[1] & 2)) {
+  if (!(UART[1] & 2) && !HEARS) {
     __asm volatile("wfi");
     UART[3] = 2;
     *(volatile uint32_t *)0xe000e280 = 1; /* the interrupt waits no more */
@@ -54,6 +58,18 @@ int main(void) {
   mlperf_tiny_serve();
 }
 __attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)0x20400000, main};
+"""
+# What the board of the streaming wake word has besides: the sound comes from memory, and at its end a star for each time that the word was heard.
+HEARS = """#define SAMPLES (sizeof(sound) / sizeof(*sound))
+#define HEARS (at + 512 <= SAMPLES)
+static const int16_t sound[] = {%s};
+static uint32_t at = SAMPLES, lows;
+void mlperf_tiny_set_pin(enum mlperf_tiny_pin pin, int level) { lows += pin == mlperf_tiny_detected && !level; }
+void mlperf_tiny_listen(int on) {
+  if (on) at = lows = 0;
+  else for (at = SAMPLES; lows > 0; lows--) mlperf_tiny_put('*');
+}
+const int16_t *mlperf_tiny_heard(void) { return HEARS ? sound + (at += 512) - 512 : 0; }
 """
 LAYOUT = """ENTRY(main)
 SECTIONS {
@@ -138,9 +154,9 @@ class Device:
         return self.until_ready()
 
 
-def build(name, program):
+def build(name, program, has="#define HEARS 0\n"):
     run(TOOL, "firmware", program, "--as", "mlperf-tiny", "--board", "mps2-an386", "--force", "-o", where / name / "model")
-    for file, text in (("board.c", BOARD), ("layout.ld", LAYOUT), ("CMakeLists.txt", LISTS)):
+    for file, text in (("board.c", '#include "mlperf_tiny.h"\n' + has + BOARD), ("layout.ld", LAYOUT), ("CMakeLists.txt", LISTS)):
         (where / name / file).write_text(text)
     run("cmake", "-S", where / name, "-B", where / name / "build", "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
         "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
@@ -199,8 +215,85 @@ def runs(name, version, channels, to_bytes):
             check(device.ask("results") == answer[6:7], "results are not the same when they are asked for again")
 
 
+def array_after(name, lines):
+    """As stream_wav_uart.py and the runner find it."""
+    return [int(v) for v in re.search(re.escape(name) + r"\s*\[([^\]]+)\]", "".join(lines))[1].split(",")]
+
+
+def features_by_line(device, sound):
+    """The board's features of each 32 ms, the model's answers, and how many of the features could be one number alone."""
+    features, answers, sharp, before = [], [], 0, 0
+    window = [0] * 1024
+    for at in range(0, len(sound), 512):
+        before, window = window[511], window[512:] + sound[at:at + 512]
+        data = struct.pack("<512h", *window[512:])
+        device.ask("db load 1024")
+        said = [device.ask("db " + data[k:k + 512].hex()) for k in (0, 512)]
+        check(said[0][1:] == ["512 bytes received"] and said[1][1:] == ["m-load-done"], f"db says {said}")
+        lines = device.ask("extract_uart_stream")
+        check(lines[0] == "Received command: extract_uart_stream", f"the echo is {lines[0]}")
+        features.append(array_after("m-features-", lines))
+        answers.append(array_after("m-activations-", lines))
+        allowed = wake_word.allowed_steps(window, before)
+        sharp += sum(low == high for low, high in allowed)
+        check(len(features[-1]) == 40 and all(low <= v <= high for v, (low, high) in zip(features[-1], allowed)),
+              f"features of chunk {at // 512}: {list(zip(features[-1], allowed))}")
+    return features, answers, sharp
+
+
+def hears():
+    model, program, in_floats = where / "sww.tflite", where / "sww.pte", where / "sww.float.pte"
+    (where / "sww").mkdir()
+    wake_word.made_model(model)
+    run(TOOL, "compile", model, "--target", "cortex-m4", "-o", program)
+    run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", "-o", in_floats)
+    sound = wake_word.sound(36)
+    with Device(build("sww", program, HEARS % ",".join(map(str, sound)))) as device:
+        device.until_ready()
+        check(device.ask("profile")[2] == "m-model-[sww01]", "another benchmark")
+        check(device.ask("extract_uart_stream")[1].startswith("e-["), "features without audio")
+        features, answers, sharp = features_by_line(device, sound)
+        held = [0] * 1200  # steps
+        for row, answer in zip(features, answers):
+            held = held[40:] + row
+            wanted = expected("sww", in_floats, [(v - wake_word.ZERO) * wake_word.STEP for v in held])
+            check(answer == [round(256 * v) - 128 for v in wanted], f"the model says {answer}, on the host {wanted}")
+        device.ask("start")
+        check(device.ask("start")[1].startswith("It listens already"), "begun twice")
+        time.sleep(0.5)
+        lines = device.ask("stop")
+        found = array_after("target activations:", lines)
+        count, pulses = len(found), lines[1].count("*")
+        check(pulses == 1 + sum(v > 115 for v in found[1:]), f"{pulses} pulses for {found}")
+        check(sharp > len(features) * 20, f"{sharp} features alone can be one number only")
+        check(0 < count <= len(answers) and found == [a[0] for a in answers[:count]], f"heard {found}, by the line {answers}")
+    print(f"streaming wake word: {40 * len(features)} features, {sharp} of which can be one number alone; {count} steps of audio, {pulses} detections")
+
+
+def listen(model, file):
+    """A model and a sound of the user's own: the second of each detection."""
+    with wave.open(str(file)) as w:
+        check((w.getframerate(), w.getsampwidth()) == (16000, 2), f"{file} has {w.getparams()}")
+        sound = struct.unpack(f"<{w.getnframes() * w.getnchannels()}h", w.readframes(w.getnframes()))[::w.getnchannels()]
+    (where / "listen").mkdir()
+    run(TOOL, "compile", model, "--target", "cortex-m4", "-o", where / "listen.pte")
+    with Device(build("listen", where / "listen.pte", HEARS % ",".join(map(str, sound)))) as device:
+        device.until_ready()
+        device.ask("start")
+        time.sleep(10)
+        found = array_after("target activations:", device.ask("stop"))
+    check(len(found) == len(sound) // 512, f"{len(found)} steps of {len(sound) // 512}")
+    heard = [k for k, v in enumerate(found) if v > 115]
+    print("heard at " + ", ".join(f"{0.032 * (k + 1):.2f} s" for k in heard if k - 1 not in heard))
+
+
+if len(sys.argv) == 5:
+    listen(*sys.argv[3:])
+    print(checks.verdict())
+    checks.leave(1 if checks.failed else 0, where)
+hears()
 for benchmark in BENCHMARKS:
     runs(*benchmark)
-print(f"{len(BENCHMARKS)} benchmarks, {SAMPLES} samples each, by the runner's protocol")
+print(f"{len(BENCHMARKS)} more benchmarks, {SAMPLES} samples each, by the runner's protocol")
 print(checks.verdict())
 checks.leave(1 if checks.failed else 0, where)

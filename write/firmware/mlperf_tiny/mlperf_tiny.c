@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The serial protocol of MLPerf Tiny's runner, performance and accuracy. Source: mlcommons/tiny
    1afd2c9, benchmark/api/internally_implemented.cpp: commands end with %, answers with m-ready. */
-#include "mlperf_tiny.h"
-
 #include <string.h>
 
-#include "mlperf_tiny_model.h"
-
-enum { kCommand = 80 }; /* longer ones are cut, as there */
+#include "commands.h"
 
 static uint8_t arena[MODEL_ARENA_BYTES] __attribute__((aligned(16)));
 static union {
@@ -18,17 +14,6 @@ static uint32_t db_bytes, db_at;
 static model_input input[MODEL_INPUT_ELEMENTS];
 static model_output output[MODEL_OUTPUT_ELEMENTS];
 
-static void say(const char* text) {
-  while (*text) mlperf_tiny_put(*text++);
-}
-static void say_number(uint32_t v) {
-  char digits[11];
-  int k = 10;
-  digits[k] = 0;
-  do digits[--k] = (char)('0' + v % 10);
-  while (v /= 10);
-  say(digits + k);
-}
 /* Three decimals, of what is not negative. */
 static void say_real(float v) {
   const uint32_t thousandths = (uint32_t)(v * 1000 + 0.5f), rest = thousandths % 1000;
@@ -38,13 +23,6 @@ static void say_real(float v) {
   mlperf_tiny_put((char)('0' + rest / 10 % 10));
   mlperf_tiny_put((char)('0' + rest % 10));
 }
-static void say_line(const char* begin, uint32_t number, const char* end) {
-  say(begin);
-  say_number(number);
-  say(end);
-  say("\r\n");
-}
-
 static void timestamp(void) {
 #ifdef MLPERF_TINY_ENERGY
   mlperf_tiny_pulse();
@@ -106,37 +84,14 @@ static void infer(uint32_t times, uint32_t warm) {
   results();
 }
 
-/* The next word of a command, and its end; empty: there is none. */
-static char* next_word(char** rest) {
-  char* word = *rest;
-  while (*word == ' ') word++;
-  *rest = word;
-  while (**rest && **rest != ' ') (*rest)++;
-  if (**rest) *(*rest)++ = 0;
-  return word;
-}
-/* As atoi: what is no number is 0. -1: negative. */
-static int32_t number_of(const char* text) {
-  int32_t v = 0;
-  if (*text == '-') return -1;
-  for (; *text >= '0' && *text <= '9' && v < 100000000; text++) v = 10 * v + (*text - '0');
-  return v;
-}
-static int digit_of(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
 static void store_hex(const char* hex) {
   if (strlen(hex) % 2) {
     say("e-[Insufficent number of hex digits]\r\n"); /* the runner's spelling */
     return;
   }
   for (; *hex; hex += 2) {
-    const int high = digit_of(hex[0]), low = digit_of(hex[1]);
-    if (high < 0 || low < 0) {
+    const int byte = byte_of(hex);
+    if (byte < 0) {
       say("e-[Invalid hex digit '");
       mlperf_tiny_put(hex[0]);
       mlperf_tiny_put(hex[1]);
@@ -144,7 +99,7 @@ static void store_hex(const char* hex) {
       return;
     }
     if (db_at >= db_bytes) return;
-    db.bytes[db_at++] = (uint8_t)(high << 4 | low);
+    db.bytes[db_at++] = (uint8_t)byte;
     if (db_at == db_bytes) say("m-load-done\r\n");
   }
 }
@@ -208,24 +163,6 @@ static void obey(char* command) {
     say(name);
     say("]\r\n");
   }
-  say("m-ready\r\n");
 }
 
-void mlperf_tiny_serve(void) {
-  char command[kCommand + 1];
-  int length = 0;
-#ifdef MLPERF_TINY_ENERGY
-  say("m-timestamp-mode-energy\r\nm-init-done\r\nm-ready\r\n");
-#else
-  say("m-timestamp-mode-performance\r\nm-init-done\r\nm-ready\r\n");
-#endif
-  for (;;) {
-    const int c = mlperf_tiny_get();
-    if (c < 0) continue;
-    if (c == '%') {
-      command[length] = 0;
-      length = 0;
-      obey(command);
-    } else if (c != '\r' && c != '\n' && length < kCommand) command[length++] = (char)c;
-  }
-}
+static void listen(void) {}
