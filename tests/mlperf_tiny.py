@@ -241,23 +241,34 @@ def features_by_line(device, sound):
     return features, answers, sharp
 
 
-def hears():
-    model, program, in_floats = where / "sww.tflite", where / "sww.pte", where / "sww.float.pte"
-    (where / "sww").mkdir()
+def answers_here(program, rows):
+    """What this machine answers to each row of numbers, in the output's steps."""
+    folder = where / "rows"
+    folder.mkdir(exist_ok=True)
+    for k, row in enumerate(rows):
+        (folder / f"{k:03d}.bin").write_bytes(struct.pack(f"<{len(row)}f", *row))
+    run(TOOL, "run", program, "--input", folder, "--output-dir", where / "out")
+    values = [round(256 * v) - 128 for v in array(where / "out" / "output0.npy")]
+    return [values[k:k + 3] for k in range(0, len(values), 3)]
+
+
+def hears(name, *options):
+    """The window as a whole, or 32 ms a step."""
+    model, program, in_floats = where / "sww.tflite", where / f"{name}.pte", where / f"{name}.float.pte"
+    (where / name).mkdir()
     wake_word.made_model(model)
-    run(TOOL, "compile", model, "--target", "cortex-m4", "-o", program)
-    run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", "-o", in_floats)
+    run(TOOL, "compile", model, "--target", "cortex-m4", *options, "-o", program)
+    run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", *options, "-o", in_floats)
     sound = wake_word.sound(36)
-    with Device(build("sww", program, HEARS % ",".join(map(str, sound)))) as device:
+    with Device(build(name, program, HEARS % ",".join(map(str, sound)))) as device:
         device.until_ready()
         check(device.ask("profile")[2] == "m-model-[sww01]", "another benchmark")
         check(device.ask("extract_uart_stream")[1].startswith("e-["), "features without audio")
         features, answers, sharp = features_by_line(device, sound)
-        held = [0] * 1200  # steps
-        for row, answer in zip(features, answers):
-            held = held[40:] + row
-            wanted = expected("sww", in_floats, [(v - wake_word.ZERO) * wake_word.STEP for v in held])
-            check(answer == [round(256 * v) - 128 for v in wanted], f"the model says {answer}, on the host {wanted}")
+        numbers = [[(v - wake_word.ZERO) * wake_word.STEP for v in row] for row in features]
+        held = [-wake_word.ZERO * wake_word.STEP] * 1200
+        wanted = answers_here(in_floats, numbers if options else [held := held[40:] + row for row in numbers])
+        check(answers == wanted, f"{name} answers {answers}, on the host {wanted}")
         device.ask("start")
         check(device.ask("start")[1].startswith("It listens already"), "begun twice")
         time.sleep(0.5)
@@ -267,7 +278,7 @@ def hears():
         check(pulses == 1 + sum(v > 115 for v in found[1:]), f"{pulses} pulses for {found}")
         check(sharp > len(features) * 20, f"{sharp} features alone can be one number only")
         check(0 < count <= len(answers) and found == [a[0] for a in answers[:count]], f"heard {found}, by the line {answers}")
-    print(f"streaming wake word: {40 * len(features)} features, {sharp} of which can be one number alone; {count} steps of audio, {pulses} detections")
+    print(f"{name}: {40 * len(features)} features, {sharp} of which can be one number alone; {count} steps of audio, {pulses} detections")
 
 
 def listen(model, file):
@@ -291,7 +302,8 @@ if len(sys.argv) == 5:
     listen(*sys.argv[3:])
     print(checks.verdict())
     checks.leave(1 if checks.failed else 0, where)
-hears()
+hears("wake_word")
+hears("wake_word_by_frame", "--stream", "1")
 for benchmark in BENCHMARKS:
     runs(*benchmark)
 print(f"{len(BENCHMARKS)} more benchmarks, {SAMPLES} samples each, by the runner's protocol")

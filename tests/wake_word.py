@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the front end of the streaming wake word may answer (write/firmware/mlperf_tiny/front_end.c), by its definition in floats and a bound of
+"""What the front end of the streaming wake word may answer (write/firmware/mlperf_tiny/mlperf_tiny_front_end.c), by its definition in floats and a bound of
 what integers lose; a model of the benchmark's sizes, and a sound. Standard library only."""
 import cmath
 import math

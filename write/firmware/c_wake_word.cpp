@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of the streaming wake word's front end (write/firmware/mlperf_tiny/front_end.c), for
-// the steps of a model's input.
+// The numbers of the streaming wake word's front end
+// (write/firmware/mlperf_tiny/mlperf_tiny_front_end.c), for the steps of a model's input.
 #include "write/firmware/c_wake_word.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
    1afd2c9, benchmark/api/internally_implemented.cpp: commands end with %, answers with m-ready. */
 #include <string.h>
 
-#include "commands.h"
+#include "mlperf_tiny_commands.h"
 
 static uint8_t arena[MODEL_ARENA_BYTES] __attribute__((aligned(16)));
 static union {

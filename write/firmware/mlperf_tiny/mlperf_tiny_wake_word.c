@@ -4,8 +4,8 @@
    what its clients read, benchmark/runner/script.py and stream_wav_uart.py. */
 #include <string.h>
 
-#include "commands.h"
-#include "front_end.h"
+#include "mlperf_tiny_commands.h"
+#include "mlperf_tiny_front_end.h"
 
 /* As on the reference board: of an int8 output whose steps are 1/256. */
 enum { kDetects = 115, kPulseMicroseconds = 2 };
@@ -21,7 +21,7 @@ static union {
 static uint32_t db_bytes, db_at;
 static int8_t activations[MLPERF_TINY_STEPS + 1];
 static uint32_t steps;
-static int is_listening;
+static int is_listening, has_begun;
 
 static void pulse(enum mlperf_tiny_pin pin, int level) {
   const uint32_t begin = mlperf_tiny_microseconds();
@@ -47,6 +47,10 @@ static void run_step(const int16_t* heard) {
   const struct MODEL_STRUCT(inputs) in = {.input0 = input};
   const struct MODEL_STRUCT(outputs) out = {.output0 = output};
   const int16_t before = samples[kStride - 1];
+  if (!has_begun) {
+    MODEL_RESET(arena);
+    has_begun = 1;
+  }
   memmove(samples, samples + kStride, sizeof(samples) / 2);
   memcpy(samples + kStride, heard, sizeof(samples) / 2);
   memmove(input, input + kFeatures, MODEL_INPUT_ELEMENTS - kFeatures);
@@ -74,6 +78,7 @@ static void start(void) {
   memset(samples, 0, sizeof(samples));
   memset(input, 0, sizeof(input));
   steps = 0;
+  has_begun = 0;
   pulse(mlperf_tiny_timestamp, 0);
   pulse(mlperf_tiny_processing, 1);
   is_listening = 1;

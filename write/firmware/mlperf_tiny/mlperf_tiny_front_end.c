@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "front_end.h"
+#include "mlperf_tiny_front_end.h"
 
 #include "mlperf_tiny_tables.h"
 
@@ -12,12 +12,21 @@ static int32_t work[kWindow];
 /* cos(2 pi t / 1024) by 2^30, t in 0 to 512. */
 static int32_t cosine(int t) { return t <= 256 ? quarter_wave[t] : -quarter_wave[512 - t]; }
 
-/* x[0] + i x[1], times e^(-2 pi i t / 1024), t in 0 to 511. */
-static void turn(int32_t x[2], int t) {
-  const int64_t c = cosine(t), s = cosine(t <= 256 ? 256 - t : t - 256), half = 1 << 29;
-  const int32_t real = (int32_t)((x[0] * c + x[1] * s + half) >> 30);
-  x[1] = (int32_t)((x[1] * c - x[0] * s + half) >> 30);
-  x[0] = real;
+struct turn {
+  int32_t cosine, sine;
+};
+/* e^(-2 pi i t / 1024), t in 0 to 511. */
+static struct turn turn_of(int t) {
+  struct turn result;
+  result.cosine = cosine(t);
+  result.sine = cosine(t <= 256 ? 256 - t : t - 256);
+  return result;
+}
+static int32_t real_turned(const int32_t x[2], struct turn by) {
+  return (int32_t)(((int64_t)x[0] * by.cosine + (int64_t)x[1] * by.sine + (1 << 29)) >> 30);
+}
+static int32_t imaginary_turned(const int32_t x[2], struct turn by) {
+  return (int32_t)(((int64_t)x[1] * by.cosine - (int64_t)x[0] * by.sine + (1 << 29)) >> 30);
 }
 
 /* Emphasized and in a Hamming window, 0.54 - 0.46 cos: the pairs lie by the reversed bits of their
@@ -26,10 +35,10 @@ static void load_window(const int16_t* samples, int32_t before) {
   int n, at = 0;
   for (n = 0; n < kWindow; n++) {
     const int32_t emphasized = 32 * samples[n] - 31 * before; /* in 1/32 */
-    const int64_t c = cosine(n < kPoints ? n : kWindow - n),
-                  weight = 579820585 - (493921239 * c >> 30);
+    const int32_t c = cosine(n < kPoints ? n : kWindow - n),
+                  weight = 579820585 - (int32_t)((int64_t)493921239 * c >> 30);
     before = samples[n];
-    work[2 * at + n % 2] = (int32_t)((emphasized * weight + (1 << 30)) >> 31);
+    work[2 * at + n % 2] = (int32_t)(((int64_t)emphasized * weight + (1 << 30)) >> 31);
     if (n % 2) {
       int bit = kPoints / 2;
       for (; at & bit; bit /= 2) at ^= bit;
@@ -41,31 +50,28 @@ static void load_window(const int16_t* samples, int32_t before) {
 static void transform(void) {
   int half, j, k;
   for (half = 1; half < kPoints; half *= 2)
-    for (j = 0; j < half; j++)
+    for (j = 0; j < half; j++) {
+      const struct turn by = turn_of(j * (kPoints / half));
       for (k = j; k < kPoints; k += 2 * half) {
         int32_t *a = work + 2 * k, *b = a + 2 * half;
-        int32_t turned[2];
-        turned[0] = b[0];
-        turned[1] = b[1];
-        if (j) turn(turned, j * (kPoints / half));
-        b[0] = a[0] - turned[0];
-        b[1] = a[1] - turned[1];
-        a[0] += turned[0];
-        a[1] += turned[1];
+        const int32_t real = j ? real_turned(b, by) : b[0];
+        const int32_t imaginary = j ? imaginary_turned(b, by) : b[1];
+        b[0] = a[0] - real;
+        b[1] = a[1] - imaginary;
+        a[0] += real;
+        a[1] += imaginary;
       }
+    }
 }
 
 /* The square of twice the spectrum of the real samples at k, 1 to 511. */
 static uint64_t power(int k) {
   const int32_t *a = work + 2 * k, *b = work + 2 * (kPoints - k);
-  int32_t odd[2];
-  int64_t real, imaginary;
-  odd[0] = a[1] + b[1];
-  odd[1] = b[0] - a[0];
-  turn(odd, k);
-  real = a[0] + b[0] + odd[0];
-  imaginary = a[1] - b[1] + odd[1];
-  return (uint64_t)(real * real) + (uint64_t)(imaginary * imaginary);
+  const struct turn by = turn_of(k);
+  const int32_t odd[2] = {a[1] + b[1], b[0] - a[0]};
+  const int32_t real = a[0] + b[0] + real_turned(odd, by);
+  const int32_t imaginary = a[1] - b[1] + imaginary_turned(odd, by);
+  return (uint64_t)((int64_t)real * real) + (uint64_t)((int64_t)imaginary * imaginary);
 }
 
 /* In 1/2^15; of 0: less than anything. */
