@@ -261,7 +261,6 @@ def hears(name, *options):
     run(TOOL, "compile", model, "--target", "cortex-m4", "--io", "float", *options, "-o", in_floats)
     sound = wake_word.sound(36)
     with Device(build(name, program, HEARS % ",".join(map(str, sound)))) as device:
-        device.until_ready()
         check(device.ask("profile")[2] == "m-model-[sww01]", "another benchmark")
         check(device.ask("extract_uart_stream")[1].startswith("e-["), "features without audio")
         features, answers, sharp = features_by_line(device, sound)
@@ -289,7 +288,6 @@ def listen(model, file):
     (where / "listen").mkdir()
     run(TOOL, "compile", model, "--target", "cortex-m4", "-o", where / "listen.pte")
     with Device(build("listen", where / "listen.pte", HEARS % ",".join(map(str, sound)))) as device:
-        device.until_ready()
         device.ask("start")
         time.sleep(10)
         found = array_after("target activations:", device.ask("stop"))

@@ -165,4 +165,12 @@ static void obey(char* command) {
   }
 }
 
+static void greet(void) {
+#ifdef MLPERF_TINY_ENERGY
+  say("m-timestamp-mode-energy\r\nm-init-done\r\nm-ready\r\n");
+#else
+  say("m-timestamp-mode-performance\r\nm-init-done\r\nm-ready\r\n");
+#endif
+}
+
 static void listen(void) {}

@@ -8,6 +8,7 @@
 #include "mlperf_tiny.h"
 #include "mlperf_tiny_model.h"
 
+static void greet(void);
 static void obey(char* command);
 static void listen(void); /* between the bytes of commands */
 
@@ -60,11 +61,7 @@ static inline int byte_of(const char* hex) {
 void mlperf_tiny_serve(void) {
   char command[MODEL_COMMAND_BYTES + 1]; /* longer ones are cut, as there */
   int length = 0;
-#ifdef MLPERF_TINY_ENERGY
-  say("m-timestamp-mode-energy\r\nm-init-done\r\nm-ready\r\n");
-#else
-  say("m-timestamp-mode-performance\r\nm-init-done\r\nm-ready\r\n");
-#endif
+  greet();
   for (;;) {
     const int c = mlperf_tiny_get();
     listen();
