@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--on gdb: and --on serial: on QEMU's models of real chips, by its GDB server, and by firmware with deuteron_agent.h: the host's bits, the same counts as on an emulated board, and one diagnostic for
-whatever goes wrong on the way.
+"""--on gdb: and --on serial: on QEMU's models of real chips, by its GDB server, and by firmware with deuteron_agent.h: the host's bits, the same counts
+as on an emulated board, and one diagnostic for whatever goes wrong on the way. bench/own_board.py does so with every fixture.
 
     gdb_boards.py DEUTERON SOURCE_DIR FIXTURES [--pulls N] [--faults N]
 
@@ -12,21 +12,20 @@ import os
 import pathlib
 import pty
 import random
-import select
 import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
-import tty
 
 import checks
 from checks import check
+from machines import (CachedCore, Line, Machine, Model, SOURCE, Serial, SerialLine, TOOL, build_agent, first_samples, free_port, noisy, outputs, pulled,
+                      run, where)
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("tool")
@@ -35,119 +34,10 @@ arguments.add_argument("fixtures", nargs="?", default="")
 arguments.add_argument("--pulls", type=int, default=1)
 arguments.add_argument("--faults", type=int, default=2)
 given = arguments.parse_args()
-TOOL, SOURCE, FIXTURES = pathlib.Path(given.tool).resolve(), pathlib.Path(given.source).resolve(), pathlib.Path(given.fixtures)
-where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_gdb_"))
+FIXTURES = pathlib.Path(given.fixtures)
 if not shutil.which("qemu-system-arm"):
     print("left out: boards behind a GDB server (`qemu-system-arm` is not installed)")
     sys.exit(77)
-
-# Firmware of the chip's own, which a run must leave running: a loop. Vectors, then `b .`.
-def firmware(at):
-    file = where / f"firmware_{at:x}.bin"
-    file.write_bytes(struct.pack("<II", 0x20000400, at + 0x41) + bytes(56) + struct.pack("<H", 0xE7FE) * 8)
-    return file
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Machine:
-    """QEMU with its GDB server; `at`: where its firmware begins; an instruction takes 2^shift nanoseconds."""
-
-    def __init__(self, name, at=0, shift=0):
-        self.port, self.at = free_port(), at
-        load = ["-kernel", firmware(at)] if at == 0 else ["-device", f"loader,file={firmware(at)},addr={at:#x}"]
-        self.process = subprocess.Popen(["qemu-system-arm", "-M", name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-                                         "-serial", "null", "-parallel", "null", "-icount", f"shift={shift},sleep=off",
-                                         "-gdb", f"tcp:127.0.0.1:{self.port}", *map(str, load)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", self.port)) == 0:
-                    s.sendall(b"$D#44")
-                    time.sleep(0.05)
-                    return
-            time.sleep(0.05)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def runs_firmware(self):
-        """Whether it does within some seconds: beside other work the emulator may take a while to go on."""
-        for _ in range(20):
-            if self.is_in_firmware():
-                return True
-            time.sleep(0.2)
-        return False
-
-    def is_in_firmware(self):
-        """By another client: where it is."""
-        def ask(s, packet):
-            s.sendall(b"$" + packet + b"#%02x" % (sum(packet) % 256))
-            text = b""
-            while b"+$" not in text or b"#" not in text[text.index(b"+$"):-2]:  # what comes before was not asked for
-                text += s.recv(4096)
-            s.sendall(b"+")
-            return text[text.index(b"+$") + 2:text.index(b"#", text.index(b"+$"))]
-
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as s:
-            pcs = []
-            ask(s, b"?")
-            registers = ask(s, b"g")
-            pcs.append(struct.unpack("<I", bytes.fromhex(registers[120:128].decode()))[0])
-            ask(s, b"D")
-        return all(self.at + 0x40 <= pc < self.at + 0x50 for pc in pcs)
-
-
-def run(*command, code=0, seconds=60):
-    """What it prints; one diagnostic where it must fail."""
-    begin = time.monotonic()
-    done = subprocess.run([str(c) for c in (TOOL, *command)], capture_output=True, text=True, timeout=seconds)
-    text = done.stdout + done.stderr
-    check(done.returncode == code, f"{' '.join(map(str, command))}: exit {done.returncode}, must be {code}\n{text[-2000:]}")
-    if code == 1:
-        check(text.count(": error: ") == 1, f"{' '.join(map(str, command))}: not one diagnostic\n{text[-2000:]}")
-    return text, time.monotonic() - begin
-
-
-class Model:
-    def __init__(self, name, path, samples, *options):
-        self.name, self.path, self.samples, self.options = name, path, samples, options
-        self.programs = {}
-
-    def program(self, target):
-        """Compiled once, with the outputs of the host."""
-        if target not in self.programs:
-            file, folder = where / f"{self.name}.{target}.pte", where / f"{self.name}.{target}.host"
-            run("compile", self.path, "--target", target, *self.options, "-o", file)
-            run("run", file, "--input", self.samples, "-o", folder)
-            self.programs[target] = (file, outputs(folder))
-        return self.programs[target]
-
-
-def outputs(folder):
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
-
-
-def first_samples(path, count, to):
-    data = path.read_bytes()
-    length = int.from_bytes(data[8:10], "little") + 10
-    header = data[10:length].decode()
-    shape = tuple(int(n) for n in header[header.index("(") + 1:header.index(")")].split(",") if n.strip())
-    each = 4
-    for extent in shape[1:]:
-        each *= extent
-    own = header.replace(header[header.index("("):header.index(")") + 1], str((count, *shape[1:]))).rstrip("\n ")
-    own += " " * (len(header) - 1 - len(own)) + "\n"
-    to.write_bytes(data[:8] + len(own).to_bytes(2, "little") + own.encode() + data[length:length + count * each])
-    return to
-
 
 CALIBRATE = SOURCE / "models" / "digits_cnn" / "calibrate.npy"
 DIGITS = Model("digits", SOURCE / "models" / "digits_cnn" / "float.pt2", first_samples(CALIBRATE, 2, where / "digits.npy"), "--calibrate", CALIBRATE)
@@ -201,64 +91,6 @@ def on_every_machine():
                 if "--flash" not in options:
                     check(machine.runs_firmware(), f"{name}, {model.name}: its own firmware does not run afterwards")
     print(f"{sum(len(m[5] & {model.name for model in MODELS}) for m in MACHINES)} runs on {len(MACHINES)} machines")
-
-
-class Line:
-    """Between the tool and the server. `change(byte, number)` gives what becomes of a byte of either way, None: from here on silence;
-    or raises ConnectionError."""
-
-    def __init__(self, port, change):
-        self.change, self.count, self.lock = change, 0, threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.to = port
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        client, _ = self.listener.accept()
-        server = socket.create_connection(("127.0.0.1", self.to))
-        for s in (client, server):
-            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        pipes = [threading.Thread(target=self.pipe, args=a, daemon=True) for a in ((client, server), (server, client))]
-        for p in pipes:
-            p.start()
-        pipes[0].join()
-        for s in (client, server):
-            s.close()
-
-    def pipe(self, source, to):
-        try:
-            while data := source.recv(65536):
-                out = bytearray()
-                for byte in data:
-                    with self.lock:
-                        self.count += 1
-                        changed = self.change(byte, self.count)
-                    if changed is None:
-                        break
-                    out += changed
-                to.sendall(out)
-        except OSError:
-            pass
-        for s in (source, to):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-
-def noisy(seed, one_in):
-    rng = random.Random(seed)
-
-    def change(byte, _):
-        if rng.random() * one_in >= 1:
-            return bytes([byte])
-        return rng.choice([b"", bytes([byte, byte]), bytes([byte ^ 1 << rng.randrange(8)])])
-    return change
-
-
-def pulled(at):
-    return lambda byte, number: bytes([byte]) if number < at else None
 
 
 def through_a_bad_line():
@@ -363,6 +195,26 @@ def every_verb():
             check(run(*verb, *there)[0] == here, f"{verb[0]}: says another thing than on the host\n{here}")
 
 
+def with_caches():
+    """What a cache holds is invalidated, each line once, before it is switched on; one that is on already is left alone."""
+    program, expected = DIGITS.program("cortex-m7")
+    core, before = CachedCore, 0x40200
+    lines = sorted((core.DCISW, way << 30 | line << 5) for way in range(core.WAYS) for line in range(core.SETS))
+    on = (core.CCR, before | core.DATA_ON | core.CODE_ON)
+    with Machine("mps2-an500") as machine:
+        for ccr, wanted in ((before, [(core.CSSELR, 0), *lines, (core.ICIALLU, 0), on]),
+                            (before | core.DATA_ON, [(core.ICIALLU, 0), on]),
+                            (before | core.DATA_ON | core.CODE_ON, [])):
+            line, folder = core(machine.port, ccr), where / "cached"
+            shutil.rmtree(folder, ignore_errors=True)
+            text, _ = run("run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"gdb:127.0.0.1:{line.port}", "--memory",
+                          "ram=0x20000000+1M", "--caches", "on")
+            check("Cortex-M7 r" in text and ", caches on" in text and outputs(folder) == expected, text)
+            rest = len(wanted) - 2  # lines in any order
+            found = line.written[:1] + sorted(line.written[1:rest]) + line.written[rest:] if rest > 1 else line.written
+            check(found == wanted, f"from {ccr:#x}: {[(hex(r), hex(v)) for r, v in line.written[:4] + line.written[-3:]]}, {len(line.written)} writes")
+
+
 def doctored():
     """Each option that it tries is measured too."""
     with Machine("mps2-an386") as machine:
@@ -438,107 +290,6 @@ def calibrated():
     print(f"cycles by a calibrated target: {', '.join(f'{100 * e:+.1f} %' for e in errors)} of those measured")
 
 
-AGENT = """#include "deuteron_agent.h"
-#define UART ((volatile uint32_t *)%(uart)s)
-#define NVIC ((volatile uint32_t *)0xe000e100 + %(interrupt)d / 32) /* enables; 32 words on: disables, 96 on: pends no more */
-#define BIT (1u << %(interrupt)d %% 32)
-int deuteron_agent_get(void) {
-  if (!(UART[%(state)d] & %(full)d)) {
-    __asm volatile("cpsid i");
-    NVIC[0] = BIT;
-    __asm volatile("wfi");
-    %(woken)s
-    NVIC[32] = BIT;
-    NVIC[96] = BIT;
-    __asm volatile("cpsie i");
-  }
-  return UART[%(state)d] & %(full)d ? (int)(UART[%(data)d] & 255) : -1;
-}
-void deuteron_agent_put(unsigned char c) { while (%(busy)s) {} UART[%(data)d] = c; }
-extern uint32_t bss_begin, bss_end;
-int main(void) {
-  for (uint32_t *p = &bss_begin; p < &bss_end; p++) *p = 0;
-  %(begin)s
-  deuteron_agent_serve();
-  return 0;
-}
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)0x20020000, main};
-"""
-LAYOUT = """ENTRY(main)
-SECTIONS {
-  .text 0 : { KEEP(*(.vectors)) . = 0x200; *(.text*) *(.rodata*) }
-  .bss 0x2001f000 : { bss_begin = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }
-  /DISCARD/ : { *(.ARM.exidx*) *(.comment*) }
-}
-"""
-# The chip's own UART: STM32's USART1 (RM0090, 30.6) and the one of Arm's CMSDK (DDI 0479, 4.3), which is read once
-# after it is switched on. They sleep until a byte is there (tests/mlperf_tiny.py says why).
-UARTS = {
-    "netduinoplus2": dict(uart="0x40011000", state=0, full=32, data=1, busy="!(UART[0] & 128)", begin="UART[3] = 0x202c;", woken="", interrupt=37),
-    "mps2-an386": dict(uart="0x40004000", state=1, full=2, data=0, busy="UART[1] & 1", begin="UART[4] = 16; UART[2] = 11; (void)UART[0];",
-                       woken="UART[3] = 2;", interrupt=0),
-}
-
-
-class Serial:
-    """QEMU with a UART, and what is at its other end."""
-
-    def __init__(self, name, image):
-        self.process = subprocess.Popen(["qemu-system-arm", "-M", name, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
-                                         "-serial", "pty", "-kernel", str(image)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        while line := self.process.stdout.readline():
-            if "redirected to" in line:
-                self.device = line.split("redirected to ")[1].split()[0]
-                return
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-
-class SerialLine:
-    """The same between the tool and a serial port."""
-
-    def __init__(self, device, change):
-        self.change, self.count, self.lock, self.ends = change, 0, threading.Lock(), False
-        self.board = os.open(device, os.O_RDWR | os.O_NOCTTY)
-        self.master, self.slave = pty.openpty()
-        for terminal in (self.board, self.slave):
-            tty.setraw(terminal)
-        self.device = os.ttyname(self.slave)
-        self.pipes = [threading.Thread(target=self.pipe, args=a, daemon=True) for a in ((self.board, self.master), (self.master, self.board))]
-        for p in self.pipes:
-            p.start()
-
-    def pipe(self, source, to):
-        while not self.ends:
-            if not select.select([source], [], [], 0.1)[0]:
-                continue
-            out = bytearray()
-            for byte in os.read(source, 4096):
-                with self.lock:
-                    self.count += 1
-                    changed = self.change(byte, self.count)
-                if changed is None:
-                    return
-                out += changed
-            while out:
-                del out[:os.write(to, out)]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.ends = True
-        for p in self.pipes:
-            p.join()
-        for file in (self.board, self.master, self.slave):
-            os.close(file)
-
-
 def through_a_bad_serial_line(board, program, expected):
     """A zero that is lost leaves the sum of a packet as it is. After a pulled cable the next command works."""
     zeros = [0]
@@ -560,19 +311,12 @@ def through_a_bad_serial_line(board, program, expected):
 
 
 def by_agent():
-    compiler = shutil.which("arm-none-eabi-gcc")
-    if not compiler:
+    if not shutil.which("arm-none-eabi-gcc"):
         print("left out: firmware with deuteron_agent.h (`arm-none-eabi-gcc` is not installed)")
         return
-    (where / "layout.ld").write_text(LAYOUT)
     program, expected = DIGITS.program("cortex-m4")
-    for name, uart in UARTS.items():
-        source, image, part = where / f"{name}.c", where / f"{name}.elf", where / f"{name}.o"
-        source.write_text(AGENT % uart)
-        flags = ["-mcpu=cortex-m4", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE / 'boards' / 'agent'}"]
-        subprocess.run([compiler, *flags, "-c", source, "-o", part], check=True)
-        subprocess.run([compiler, *flags, part, "-nostdlib", "-nostartfiles", "-lgcc", "-T", where / "layout.ld", "-o", image], check=True)
-        sizes = subprocess.run(["arm-none-eabi-size", part], capture_output=True, text=True, check=True).stdout.split("\n")[1].split()
+    for name in ("netduinoplus2", "mps2-an386"):
+        image, sizes = build_agent(name, "cortex-m4")
         check(int(sizes[0]) + int(sizes[1]) <= 3 * 1024 and int(sizes[1]) + int(sizes[2]) <= 512, f"the agent has {sizes[:3]} bytes of text, data, bss")
         with Serial(name, image) as board:
             for turn in range(2 if name == "netduinoplus2" else 1):  # the second finds the firmware begun anew
@@ -582,7 +326,7 @@ def by_agent():
                 check(outputs(folder) == expected, f"{name} by its UART, run {turn}: other outputs than the host's")
             if name == "netduinoplus2":
                 through_a_bad_serial_line(board, program, expected)
-    print(f"the agent: {sizes[0]} bytes of flash, {sizes[2]} of RAM, with a UART of two registers; runs on {len(UARTS)} machines by their UART")
+    print(f"the agent: {sizes[0]} bytes of flash, {sizes[2]} of RAM, with a UART of two registers; runs on two machines by their UART")
 
 
 def checked(part):
@@ -601,6 +345,7 @@ for part in waits:
     part.start()
 on_every_machine()
 every_verb()
+with_caches()
 doctored()
 monitored()
 calibrated()
