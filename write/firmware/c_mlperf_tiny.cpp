@@ -134,14 +134,18 @@ std::string benchmark_lists(const COutput& o, const PackageFiles& files) {
 
 std::string benchmark_readme(const COutput& o) {
   const CProgram& p = o.programs.front();
+  const bool hears = benchmark_of(p)->data == Data::audio;
   return fmt::format(
       "# {0}\n\nMLPerf Tiny, {1} (`{2}`): the model and the protocol of the benchmark's runner, "
-      "made by `deuteron` {3}{4}. Your board adds the functions of `src/mlperf_tiny.h` and "
-      "calls `mlperf_tiny_serve()`; with `-DMLPERF_TINY_ENERGY` one more.\n\n{5}\nThe runner is "
+      "made by `deuteron` {3}{4}. Your board adds the {6} of `src/mlperf_tiny.h` and calls "
+      "`mlperf_tiny_serve()`{7}.\n\n{5}\nThe runner is "
       "`benchmark/runner` of [mlcommons/tiny](https://github.com/mlcommons/tiny).\n",
       p.name, benchmark_of(p)->what, benchmark_of(p)->version, o.version,
       o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags),
-      package_models(o));
+      package_models(o), hears ? "six functions" : "three functions",
+      hears ? ". `stop` prints the result of each step: a byte of RAM for each of "
+              "`MLPERF_TINY_STEPS`, 40 000 by default"
+            : "; with `-DMLPERF_TINY_ENERGY` one more");
 }
 
 }  // namespace
