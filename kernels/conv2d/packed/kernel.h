@@ -209,6 +209,14 @@ inline bool packed_conv2d_meets_rows(const PackedConv2dArgs& a, int32_t room) {
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                           void* scratch, int32_t scratch_bytes, int8_t* y);
 
+// Windows whose columns lie in `room` bytes at a time, which hold at least those of one: two by
+// two, since one alone takes longer than half of two.
+inline int32_t packed_conv2d_windows_in(const PackedConv2dArgs& a, int32_t room) {
+  const int32_t column = a.kernel_h * a.in_c, step = a.stride_w * column;
+  const int32_t fit = (room - a.kernel_w * column) / step + 1;
+  return fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;
+}
+
 // What that comes to for a call whose scratch is known. A C program calls it by this name, and has
 // none of the other loops.
 enum class PackedMve {

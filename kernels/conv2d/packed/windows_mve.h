@@ -73,18 +73,19 @@ DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t
   f.results.run(w);
 }
 
-// Windows in one piece. `end`: of x.
+// Windows in one piece, two by two, and what is left over one by one. `end`: of what may be read.
 template <class Results>
 void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t step,
                       int32_t windows, const int8_t* end, typename Results::Y* y) {
   // where a window may begin
   const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;
-  const int32_t whole = last < 0 ? 0 : last / step + 1, count = !Results::meets_windows(f.a) ? 0
-                                                                : whole < windows            ? whole
-                                                                                  : windows;
-  if (count > 1) run_windows(f, x, step, count, y);
-  for (int32_t i = count > 1 ? count : 0; i < windows; ++i)
-    run_window(f, x + i * step, y + i * f.a.y_step);
+  const int32_t whole = last < 0 ? 0 : last / step + 1,
+                some = !Results::meets_windows(f.a) ? 0
+                       : whole < windows            ? whole
+                                                    : windows,
+                even = some & -2;
+  if (even > 0) run_windows(f, x, step, even, y);
+  for (int32_t i = even; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
 }
 
 // How pixels go to the columns of taps.
@@ -198,10 +199,7 @@ template <class Results>
                                    int32_t room, int32_t next, typename Results::Y* y) {
   const PackedFilters<Results> f = filters_of(a, packed, results);
   const Columns k = columns_of(a, next);
-  const int32_t step = a.stride_w * k.column;
-  const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
-  // windows at a time: an odd number wastes one
-  const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;
+  const int32_t step = a.stride_w * k.column, most = packed_conv2d_windows_in(a, room);
   const int32_t image = a.in_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   for (int32_t n = 0; n < a.n; ++n, x += image)
@@ -222,9 +220,9 @@ template <class Results>
         fill_columns(k, x, ih, iw, columns, scratch);
         // Read to the end of the block, against weights of 0; of a file that has others, the result
         // may not depend on what the memory held.
-        vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
-        if (a.out_c < kPackedTile) run_window(f, scratch, y);
-        else run_windows(f, scratch, step, windows, y + ow * a.y_step);
+        int8_t* const behind = scratch + columns * k.column;
+        vst1q_s8(behind, vdupq_n_s8(0));
+        run_in_one_piece(f, scratch, step, windows, behind + kPackedBlock, y + ow * a.y_step);
       }
     }
 }
