@@ -4,8 +4,10 @@
 // estimated to take on the target's core (0: no model of it), and what the target's cost model
 // predicts of both. docs/cpu-cost.md
 //
-//   cpu_cost [--packed] TARGET BOARD MODEL.pt2... > calls.csv        --packed: with packed weights
+//   cpu_cost [--packed|--least] TARGET BOARD MODEL.pt2... > calls.csv
 //
+// --packed: with packed weights, and all scratch that calls use. --least: as they are at the peak,
+// for models of one layer.
 // Float models get seeded random data for their ranges and for the run; what cannot be compiled or
 // run is told on standard error and left out.
 #include <fmt/format.h>
@@ -39,8 +41,19 @@ static void complain(const std::string& model, const Diagnostics& diagnostics) {
       return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
 }
 
+enum class Calls { plain, packed, least };
+
+static CompileOptions options_of(Calls calls) {
+  CompileOptions options;
+  options.packed_weights = calls != Calls::plain;
+  options.packed_growth_percent = 1000;  // the shape is what counts, not the room for it
+  if (calls == Calls::packed) options.skip_passes = {"fit-scratch"};
+  if (calls == Calls::least) options.scratch_growth_percent = 0, options.ports = PortTypes::steps;
+  return options;
+}
+
 static void measure(const std::string& model, const Target& target, const char* board,
-                    bool packed) {
+                    Calls calls) {
   Diagnostics diagnostics;
   std::optional<Graph> graph = read_graph(model, diagnostics);
   if (!graph) return complain(model, diagnostics);
@@ -48,10 +61,8 @@ static void measure(const std::string& model, const Target& target, const char* 
   Samples samples(4);
   for (auto& sample : samples)
     for (const Port& port : graph->inputs) sample.push_back(made_up(graph->type(port.value), bits));
-  CompileOptions options;
-  options.packed_weights = packed;
-  options.packed_growth_percent = 1000;  // the shape is what counts, not the room for it
-  std::optional<Compilation> c = compile(std::move(*graph), target, samples, options, diagnostics);
+  std::optional<Compilation> c =
+      compile(std::move(*graph), target, samples, options_of(calls), diagnostics);
   if (!c) return complain(model, diagnostics);
   Sample stored;
   for (const Port& port : c->graph.inputs) {
@@ -84,14 +95,17 @@ static void measure(const std::string& model, const Target& target, const char* 
 }
 
 int main(int argc, char** argv) {
-  const bool packed = argc > 1 && std::string_view(argv[1]) == "--packed";
-  if (packed) ++argv, --argc;
-  if (argc < 4) return fmt::print(stderr, "cpu_cost [--packed] TARGET BOARD MODEL...\n"), 2;
+  const std::string_view option = argc > 1 ? argv[1] : "";
+  const Calls calls = option == "--packed"  ? Calls::packed
+                      : option == "--least" ? Calls::least
+                                            : Calls::plain;
+  if (calls != Calls::plain) ++argv, --argc;
+  if (argc < 4) return fmt::print(stderr, "cpu_cost [--packed|--least] TARGET BOARD MODEL...\n"), 2;
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;
   fmt::print(
       "model,line,macs,results,operands,taps,constants,instructions,predicted,cycles,predicted_"
       "cycles\n");
-  for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], packed);
+  for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], calls);
 }

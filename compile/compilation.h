@@ -34,6 +34,7 @@ struct Compilation {
   CallOrder call_order;
   RowBands row_bands;
   std::vector<PlainDecision> plain;
+  std::vector<ShortScratch> short_scratch;
   StreamDecision stream;
   ByteInputs byte_inputs;
 };

@@ -24,6 +24,14 @@ struct PlainDecision {
   Refusal why;
 };
 
+// A call at the peak that works in smaller pieces: compile/lower/fit_scratch.cpp.
+struct ShortScratch {
+  ValueId result = -1;
+  Origin origin;
+  i64 bytes = 0;   // that the plan would grow by
+  i64 cycles = 0;  // that this would save
+};
+
 // Units between fully connected layers that stand in another order:
 // compile/simplify/order_units.cpp.
 struct UnitOrder {

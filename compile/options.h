@@ -62,11 +62,12 @@ struct CompileOptions {
       byte_inputs;  // --io u8: those that the program takes as bytes, and what they stand for
   // --io contiguous: keep the user's memory format even if that costs a transpose
   bool contiguous_io = false;
-  bool packed_weights = false;    // for kernels that only our runtime has
-  i64 packed_growth_percent = 3;  // by which packing may let the constants grow whatever it saves
-  int threads = 0;                // 0: as many as the machine has
-  std::string intermediates;      // folder for the graph after every pass
-  std::string stop_after;         // pass name: the result then has only `graph`
+  bool packed_weights = false;     // for kernels that only our runtime has
+  i64 packed_growth_percent = 3;   // by which packing may let the constants grow whatever it saves
+  i64 scratch_growth_percent = 2;  // by which the plan may grow for scratch that saves time
+  int threads = 0;                 // 0: as many as the machine has
+  std::string intermediates;       // folder for the graph after every pass
+  std::string stop_after;          // pass name: the result then has only `graph`
   std::vector<std::string> skip_passes;
   bool one_memory = false;  // where the target has several for tensors, all lie in one: for a form
                             // of output that knows no others

@@ -83,7 +83,7 @@ static constexpr Pass kPipeline[] = {
     // program no larger.
     {"fuse-additions", fuse_additions},
     // In a program for our runtime alone calls have the scratch that its kernels use, as far as
-    // that does not raise the peak.
+    // that does not raise the peak by more than it is worth.
     {"fit-scratch", fit_scratch},
 };
 

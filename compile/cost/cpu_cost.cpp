@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/kernel_call/numbers.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -88,6 +89,14 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
   return work;
 }
 
+// How many windows of a packed convolution meet its filters together, with the scratch that it has;
+// 0: not known.
+static i32 windows_together(const Graph& g, const Node& node, const KernelCall& call) {
+  const auto* packed = numbers_of<PackedDense>(&call);
+  const Type& last = g.type(node.outputs.back());
+  return packed && is_scratch(last) ? windows_together(*packed, last.bytes()) : 0;
+}
+
 // Loops of its own that a kernel has for such a call, behind its name; "": none.
 static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w) {
   const KernelCall& call = std::get<KernelCall>(node.op);
@@ -97,6 +106,8 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
     return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
   if (w.windows <= kFewWindows) return "/rows";
+  if (const i32 together = windows_together(g, node, call); together == 1 || together == 4)
+    return together == 1 ? "/one" : "/four";
   const Shape& x = g.type(node.inputs[0]).shape;
   return x.empty() || x.back() % 4 == 0 ? "" : "/odd";
 }

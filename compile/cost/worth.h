@@ -5,7 +5,7 @@
 
 namespace deuteron {
 
-// What all operators and their constants take.
+// What all operators take: bytes of their constants, or of the plan, and time.
 struct Whole {
   i64 bytes = 0, cycles = 0;
 };

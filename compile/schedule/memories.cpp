@@ -2,7 +2,9 @@
 #include "compile/schedule/memories.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "compile/options.h"
 #include "ops/families.h"
 
 namespace deuteron {
@@ -38,6 +40,14 @@ Room room_for_activations(const Target& target, bool uses_npu, i64 bytes, i64 re
     if (!best.memory || left > best.bytes) best = {&m, left};
   }
   return best;
+}
+
+i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
+  const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
+  const Room room =
+      room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(),
+                           resident_npu_bytes(g, target, options.npu.fetch_constants));
+  return room.memory ? std::min(limit, room.bytes) : limit;
 }
 
 }  // namespace deuteron

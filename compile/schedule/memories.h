@@ -7,6 +7,8 @@
 
 namespace deuteron {
 
+struct CompileOptions;  // compile/options.h
+
 // Bytes of NPU payloads that must lie beside the plan: the NPU reaches no memory that is for
 // constants alone, and does not fetch them.
 i64 resident_npu_bytes(const Graph& lowered, const Target& target, bool fetch_constants);
@@ -19,5 +21,9 @@ struct Room {
 // The first memory for activations that the CPU, and if `uses_npu` the NPU, reach, and that has
 // `bytes` beside `resident`; the largest if none has.
 Room room_for_activations(const Target& target, bool uses_npu, i64 bytes, i64 resident);
+
+// Bytes that a plan may have, by --max-ram and the target; the largest number where nothing limits
+// it.
+i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target);
 
 }  // namespace deuteron

@@ -36,14 +36,6 @@ constexpr i64 kNearTheLeast = 128;
 // with 17 to 154 calls more, 76 to 116.
 constexpr i64 kTableBytesOfACall = 100;
 
-i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
-  const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
-  const Room room =
-      room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(),
-                           resident_npu_bytes(g, target, options.npu.fetch_constants));
-  return room.memory ? std::min(limit, room.bytes) : limit;
-}
-
 class Search {
  public:
   // The limit is one of bytes of the plan, and of `bytes_of_a_call` for each call.

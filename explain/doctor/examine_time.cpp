@@ -157,6 +157,24 @@ void dominant(const Patient& p, std::vector<Finding>& findings) {
   }
 }
 
+void short_scratch(const Patient& p, std::vector<Finding>& findings) {
+  const Compilation& c = p.compilation;
+  i64 bytes = 0, cycles = 0;
+  std::vector<FindingPlace> where;
+  for (const ShortScratch& s : c.short_scratch) {
+    bytes = std::max(bytes, s.bytes), cycles += s.cycles;
+    const bool is_band = &s != &c.short_scratch[0] && (&s)[-1].origin == s.origin;
+    if (!is_band) where.push_back(place_of(c.graph, s.origin));
+  }
+  const size_t before = findings.size();
+  add_if_dear(
+      p, FindingKind::short_scratch,
+      fmt::format("works in smaller pieces, for want of {} bytes of scratch", grouped(bytes)),
+      std::move(where), cycles, of_cpu(p), findings);
+  if (findings.size() > before)
+    findings.back().attempt = fmt::format("--max-ram {}", c.plan.bytes + bytes);
+}
+
 void memories(const Patient& p, std::vector<Finding>& findings) {
   add_if_dear(p, FindingKind::slow_constants, "the CPU waits for its constants", {},
               p.program.cost.wait, "assumed: docs/cpu-cost.md", findings);
@@ -182,6 +200,7 @@ void examine_time(const Patient& p, std::vector<Finding>& findings) {
   lanes(p, findings);
   batch_norms(p, nodes, findings);
   dominant(p, findings);
+  short_scratch(p, findings);
   memories(p, findings);
 }
 

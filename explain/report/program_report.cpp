@@ -89,6 +89,8 @@ class Reporter {
     r.cycles = cpu_cycles(g_, node, target_).value_or(-1);
     r.is_stock = !is_own_dialect(call);
     r.plain = reason_of_plain(node, call);
+    for (const ShortScratch& s : c_.short_scratch)
+      if (s.result == node.outputs[0]) r.short_bytes = s.bytes, r.short_cycles = s.cycles;
     return r;
   }
 
@@ -182,6 +184,19 @@ std::string_view name_of(Placement p) {
       return "portable";
   }
   return "";
+}
+
+std::string short_scratch_text(const OperatorReport& o, const ProgramReport& program,
+                               i64 plan_bytes) {
+  const i64 all = program.cost.total();
+  if (o.short_cycles == 0 || o.short_cycles * 100 < all) return "";
+  const auto percent = [](i64 part, i64 whole) {
+    return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return fmt::format(
+      "works in smaller pieces: scratch for larger ones would add {:.1f} % to the "
+      "plan and save {:.1f} % of the cycles",
+      percent(o.short_bytes, plan_bytes), percent(o.short_cycles, all));
 }
 
 ProgramReport report_program(const Compilation& c, const Target& target) {

@@ -40,6 +40,9 @@ struct OperatorReport {
   CalledKernels called = {};  // on the target's core
   std::string plain = {};  // why the call is not one on packed weights, or an exact addition, where
                            // those are asked for; else empty
+  // What more scratch would add to the plan and save, of a call at the peak; 0: it has what it
+  // uses.
+  i64 short_bytes = 0, short_cycles = 0;
 };
 // An operator of the model without a call of its own.
 struct FoldedReport {
@@ -53,6 +56,11 @@ struct ProgramReport {
   ProgramCost cost;  // by the cost models of both sides
   i64 macs = 0;
 };
+
+// Why a call works in smaller pieces, in a plan of so many bytes; "": that takes less than a
+// percent of the time.
+std::string short_scratch_text(const OperatorReport& o, const ProgramReport& program,
+                               i64 plan_bytes);
 
 ProgramReport report_program(const Compilation& compilation, const Target& target);
 

@@ -39,6 +39,11 @@ Json ports(const Graph& g, std::span<const Port> list) {
   return array;
 }
 
+Json short_scratch(const OperatorReport& o) {
+  if (o.short_bytes == 0) return nullptr;
+  return {{"bytes", o.short_bytes}, {"cycles", o.short_cycles}};
+}
+
 Json operators(const ProgramReport& r) {
   Json array = Json::array();
   for (const OperatorReport& o : r.operators)
@@ -54,6 +59,7 @@ Json operators(const ProgramReport& r) {
                      {"kernels", o.called.names},
                      {"other_kernels", o.called.why_not},
                      {"plain", o.plain},
+                     {"short_scratch", short_scratch(o)},
                      {"assumed", o.apart_cycles > 0},
                      {"bound", o.bound}});
   return array;

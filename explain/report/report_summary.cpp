@@ -121,11 +121,11 @@ class Summary {
     for (const std::string& leftover : portable_lines(r_)) line("", leftover);
   }
 
-  // What keeps calls from the core's kernels and from packed weights: each reason once, with its
-  // first call.
+  // What calls do without: each reason once, with its first call.
   void kernels() {
     std::vector<std::pair<std::string, std::vector<const OperatorReport*>>> reasons;
     const auto add = [&](const std::string& reason, const OperatorReport& o) {
+      if (reason.empty()) return;
       auto at = std::ranges::find(reasons, reason, [](const auto& r) { return r.first; });
       if (at == reasons.end()) at = reasons.insert(at, {reason, {}});
       at->second.push_back(&o);
@@ -133,6 +133,7 @@ class Summary {
     for (const OperatorReport& o : r_.operators) {
       if (!o.plain.empty()) add("weights left unpacked: " + o.plain, o);
       if (!o.called.why_not.empty()) add("runs on " + text_of(o.called), o);
+      add(short_scratch_text(o, r_, c_.plan.bytes), o);
     }
     for (const auto& [reason, calls] : reasons)
       line(&reason == &reasons[0].first ? "kernels" : "",

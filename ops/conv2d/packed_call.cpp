@@ -65,4 +65,13 @@ Lowered packed_call(PackedDense n, size_t operands, std::optional<std::vector<in
   return call.scratch(scratch.most, scratch).out(0, y).numbers(n).done();
 }
 
+i32 windows_together(const PackedDense& n, i64 scratch_bytes) {
+  if (n.packing != Packing::mve_4x16) return 0;
+  i64 bytes = scratch_bytes;
+  if (n.addition) bytes = packed_conv2d_scratch_bytes(n.a, n.packing);  // behind the rows
+  if (n.form == PackedForm::four_bits)
+    bytes = packed_conv2d_w4_room(n.a, n.packing, static_cast<i32>(scratch_bytes)).behind;
+  return packed_conv2d_mve_meets(n.a, static_cast<i32>(bytes));
+}
+
 }  // namespace deuteron

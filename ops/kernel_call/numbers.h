@@ -80,6 +80,8 @@ struct PackedDense {
   i64 weights_bytes = 0;
   std::optional<LinearForm> addition;  // of another tensor to the result
 };
+// How many windows meet the filters together in a call with so much scratch; 0: not known.
+i32 windows_together(const PackedDense& n, i64 scratch_bytes);
 
 struct CallNumbers : std::variant<DenseNumbers, AddNumbers, LinearForm, PackedDense> {
   using variant::variant;

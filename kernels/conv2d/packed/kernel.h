@@ -237,6 +237,17 @@ inline PackedMve packed_conv2d_mve_form(const PackedConv2dArgs& a, int32_t scrat
          : packed_conv2d_meets_rows(a, bytes - kPackedBlock) ? PackedMve::rows
                                                              : PackedMve::columns;
 }
+// How many windows meet the filters together in such a call: 4, 2 or 1.
+inline int32_t packed_conv2d_mve_meets(const PackedConv2dArgs& a, int32_t scratch_bytes) {
+  // but for those at the ends of a row they are met where they lie
+  if (a.kernel_h == 1 && a.pad_h == 0 && !packed_conv2d_is_apart(a)) return 2;
+  const int32_t most = packed_conv2d_columns_bytes(a),
+                on_stack = most < kPackedStackColumns ? most : kPackedStackColumns,
+                given = scratch_bytes < most ? scratch_bytes : most;
+  const int32_t room = (given > on_stack ? given : on_stack) - kPackedBlock;
+  if (packed_conv2d_meets_rows(a, room)) return 4;
+  return a.out_w > 1 && packed_conv2d_windows_in(a, room) > 1 ? 2 : 1;
+}
 void packed_conv2d_s8_mve_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
                                 int8_t* y);
 void packed_conv2d_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
