@@ -10,6 +10,7 @@
 Exit code 1 with a line for each fault.
 """
 import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -54,6 +55,27 @@ def check_ready():
     expect(not dirty, f"uncommitted: {dirty.split()[1:2]}")
 
 
+def pythons():
+    """Of each version one that runs: pyenv puts names of all that it has on the PATH, and refuses those that are not chosen."""
+    folder = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
+    for minor in range(10, 15):
+        name = f"python3.{minor}"
+        found = [*filter(None, [shutil.which(name)]), *sorted(folder.glob(f"3.{minor}.*/bin/{name}"))]
+        yield from [p for p in found if subprocess.run([p, "-c", ""], capture_output=True).returncode == 0][:1]
+
+
+def check_boards(deuteron, folder):
+    """The wheel has the runners of all emulated boards, also where a build with fewer was there before."""
+    digits = ROOT / "models/digits_cnn"
+    rows = [[column.strip() for column in row.split("|")] for row in (ROOT / "boards/boards.txt").read_text().splitlines() if row and row[0] != "#"]
+    for board, target in ((row[0], row[3]) for row in rows if row[2].startswith("qemu")):
+        program = f"{folder}/{board}.pte"
+        for command in (["compile", digits / "float.pt2", "--target", target, "--calibrate", digits / "calibrate.npy", "-o", program],
+                        ["run", program, "--input", digits / "calibrate.npy", "--output-dir", f"{folder}/{board}", "--on", f"qemu:{board}"]):
+            done = subprocess.run([deuteron, *command], capture_output=True, text=True)
+            expect(done.returncode == 0, f"deuteron {command[0]} on {board}: {done.stderr}")
+
+
 def check_wheel(wheel):
     name = re.fullmatch(rf"deuteron-({VERSION})-(\w+)-(\w+)-(\S+)\.whl", wheel.name)
     expect(name and name[1] == version(), f"{wheel.name} is not of version {version()}")
@@ -61,12 +83,14 @@ def check_wheel(wheel):
     done = subprocess.run([sys.executable, "-m", "abi3audit", "--strict", wheel], capture_output=True, text=True)
     expect(done.returncode == 0, f"abi3audit: {done.stdout}{done.stderr}")
     tried = []
-    for python in filter(None, (shutil.which(f"python3.{minor}") for minor in range(10, 15))):
+    for python in pythons():
         with tempfile.TemporaryDirectory() as folder:
             start = time.monotonic()
             pip = [f"{folder}/bin/pip", "install", "-q", "--disable-pip-version-check", wheel]
             done = next((d for d in (subprocess.run(c, capture_output=True, text=True) for c in ([python, "-m", "venv", folder], pip, [f"{folder}/bin/deuteron", "demo"])) if d.returncode), None)
             seconds = time.monotonic() - start
+            if done is None and not tried:
+                check_boards(f"{folder}/bin/deuteron", folder)
         expect(done is None, f"{python}: {done and done.args}: {done and done.stdout}{done and done.stderr}")
         expect(seconds <= DEMO_SECONDS, f"{python}: from the wheel to the demo's end in {seconds:.0f} s, limit {DEMO_SECONDS}")
         tried.append(f"{pathlib.Path(python).name} in {seconds:.0f} s")
