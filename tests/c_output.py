@@ -256,14 +256,16 @@ def on_board(board, models):
 
 
 def with_flags_of_c(board, model, c_folder):
-    """A project of C that names its core in CMAKE_C_FLAGS and nowhere else."""
-    folder = where / "c_alone"
-    folder.mkdir()
-    (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.16)\nproject(c_alone LANGUAGES C)\nadd_subdirectory({c_folder} models)\n"
-                                           f"add_library(used main.c)\ntarget_link_libraries(used {model.name})\n")
-    (folder / "main.c").write_text(f'#include "{model.name}.h"\nint used(void);\nint used(void) {{ return {model.name.upper()}_ARENA_BYTES; }}\n')
-    build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_COMPILER={board.family.prefix}gcc",
-          f"-DCMAKE_C_FLAGS={board.compiler_flags()}")
+    """A project that names its core in CMAKE_C_FLAGS and nowhere else; with C++ in it, g++ links."""
+    for languages in ("C", "C CXX"):
+        folder = where / f"c_alone_{languages[-1]}"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.16)\nproject(c_alone LANGUAGES {languages})\nadd_subdirectory({c_folder} models)\n"
+                                               f"add_executable(image main.c)\ntarget_link_libraries(image {model.name})\n"
+                                               "target_link_options(image PRIVATE -nostartfiles -Wl,--gc-sections,--entry=start)\n")
+        (folder / "main.c").write_text(f'#include "{model.name}.h"\nint start(void);\nint start(void) {{ return {model.name}_run(0, 0, 0); }}\n')
+        build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_COMPILER={board.family.prefix}gcc",
+              f"-DCMAKE_CXX_COMPILER={board.family.prefix}g++", f"-DCMAKE_C_FLAGS={board.compiler_flags()}")
 
 
 def headers_on_board(board, models):

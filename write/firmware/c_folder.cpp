@@ -78,11 +78,13 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
       "-ffp-contract=off -fno-math-errno\n"
       "  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> "
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)\n"
-      "# Flags that name the core for C alone are meant for the kernels too.\n"
+      "# Flags that name the core for C alone are meant for the kernels too, and for g++ as "
+      "linker.\n"
       "if(NOT CMAKE_CXX_FLAGS MATCHES \"-mcpu=\" OR NOT CMAKE_ASM_FLAGS MATCHES \"-mcpu=\")\n"
       "  separate_arguments(core UNIX_COMMAND \"${{CMAKE_C_FLAGS}}\")\n"
       "  list(FILTER core INCLUDE REGEX \"^-m\")\n"
-      "  target_compile_options({2} PRIVATE ${{core}})\nendif()\n{6}{5}",
+      "  target_compile_options({2} PRIVATE ${{core}})\n"
+      "  target_link_options({2} INTERFACE ${{core}})\nendif()\n{6}{5}",
       o.version, o.programs.front().name, kCKernels, kernels, kCSources, models, definitions, npu,
       kOptimization);
 }
