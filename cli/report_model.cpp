@@ -3,22 +3,72 @@
 // written.
 #include "cli/report_model.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/printable.h"
+#include "cli/compare_operators.h"
+#include "compile/schedule/memories.h"
 #include "explain/inspect/page.h"
 #include "explain/report/explain.h"
+#include "explain/report/operators_served.h"
 #include "explain/report/program_map.h"
 #include "explain/report/report.h"
 #include "ir/text.h"
 
 namespace deuteron {
+namespace {
+
+constexpr size_t kPageSamples = 32;  // of accuracy by operator
+
+// Where a pass that keeps the float model was left out there is none to compare with.
+bool can_measure(const CompiledModel& m) {
+  return !m.samples.empty() && !m.compilation.reference.outputs.empty() &&
+         !m.compilation.stream.flows_out && !program_to_run(m.compilation).empty();
+}
+
+// What each operator's value has lost, on the first samples. Values inside the NPU's calls take a
+// program that gives them out; the vendor's microcode gives none here.
+std::vector<LayerError> errors_by_operator(const ModelOptions& o, const CompiledModel& m) {
+  const Compilation& c = m.compilation;
+  if (!calls_npu(c.graph)) {
+    const size_t count = std::min(m.samples.size(), kPageSamples);
+    return compare_layers(c, {m.samples.begin(), m.samples.begin() + static_cast<i64>(count)},
+                          o.compile.threads);
+  }
+  Diagnostics silent;
+  if (!o.compile.npu.converter.path.empty()) return {};
+  const std::optional<ProgramFile> file =
+      ProgramFile::read(o.model, std::as_bytes(std::span(c.pte)), silent);
+  std::optional<std::vector<InputSeries>> inputs;
+  if (file) inputs = read_inputs(o.calibrate, file->inputs(), {"--calibrate", o.image}, silent);
+  if (!inputs) return {};
+  for (InputSeries& series : *inputs) {
+    series.count = std::min(series.count, static_cast<i64>(kPageSamples));
+    series.bytes.resize(static_cast<size_t>(series.count * series.sample_bytes()));
+  }
+  return compare_operators(*file, o, m, *inputs, silent).value_or(std::vector<LayerError>());
+}
+
+Json accuracy_by_operator(const ModelOptions& o, const CompiledModel& m) {
+  Json rows = Json::array();
+  if (m.made_up_samples || !can_measure(m)) return rows;
+  const OperatorsServed user(m.compilation);
+  for (const LayerError& e : errors_by_operator(o, m))
+    rows.push_back({{"name", e.name},
+                    {"operators", user.own(e.origin)},
+                    {"sqnr_db", std::isfinite(e.sqnr_db) ? Json(e.sqnr_db) : Json()},
+                    {"max_abs_error", e.max_abs},
+                    {"clipped", e.clipped}});
+  return rows;
+}
+
+}  // namespace
 
 ModelReport report_model(const ModelOptions& o, const CompiledModel& m,
                          const std::string& written_to, Diagnostics& diagnostics) {
   ReportFacts facts{o.model, &m.target, std::nullopt, 0, verbosity() == Verbosity::verbose};
-  // not where the pass that keeps it was left out
-  const bool has_reference = !m.compilation.reference.outputs.empty();
-  if (!m.samples.empty() && has_reference && !m.compilation.stream.flows_out &&
-      !program_to_run(m.compilation).empty())
+  if (can_measure(m))
     facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);
   if (facts.accuracy && !m.made_up_samples)
     warn_of_parts(m.compilation, facts.accuracy->outputs, m.samples, diagnostics);
@@ -50,6 +100,7 @@ bool write_report_page(const ModelOptions& o, const CompiledModel& m, const Mode
                           "npu_kernels_assumed", "npu_cycles_without_assumed", "npu_macs", "cycles",
                           "crossings", "transposes", "prefer", "choices"})
     if (report.json.contains(key) && !report.json[key].is_null()) facts[key] = report.json[key];
+  facts["accuracy"] = accuracy_by_operator(o, m);
   return write_page(o.html,
                     report_page(program_map(m.compilation, m.program, m.target, o.model), facts),
                     diagnostics);

@@ -174,7 +174,24 @@ def check_first_figures(b, wanted):
         expect(0 < number(alive[0].rsplit(": ", 1)[-1]) <= used, f"alive at the peak: {alive[0]}, of {used}")
 
 
-def check_report(b, path, data):
+def check_accuracy(b, data, has_samples):
+    """By operator, the worst first, where there are samples; also inside the NPU's calls."""
+    rows = data["report"]["accuracy"]
+    equal(bool(rows), has_samples, "accuracy by operator")
+    if not rows:
+        return
+    if more := b.run("document.querySelectorAll('#accuracy .more').length"):
+        b.run("document.querySelector('#accuracy .more').click()")
+    equal(more, int(len(rows) > 8), "a button for the rest")
+    levels = sorted(r["sqnr_db"] for r in rows if r["sqnr_db"] is not None)
+    shown = texts(b, "#accuracy .bar-value")
+    equal(len(shown), len(rows), "bars of accuracy")
+    equal([t.split(" dB")[0] for t in shown[: len(levels)]], [f"{x:.1f}" for x in levels], "the worst first")
+    named = {i for r in rows for i in r["operators"]}
+    expect(named <= set(range(len(data["operators"]))) and len(named) > len(data["operators"]) / 2, f"operators with an accuracy: {sorted(named)}")
+
+
+def check_report(b, path, data, has_samples):
     b.open(path, 390, 844)
     b.run("document.querySelector('#tables [data-key=kernels]').click()")
     equal(texts(b, ".table-box th")[:3], ["operators", "placement", "predicted cycles"], "columns on a phone")
@@ -184,6 +201,7 @@ def check_report(b, path, data):
     b.wait("document.querySelector('.graph-box.ready')", 60)
     check_first_figures(b, ["cycles", "ram", "error"])
     expect("float inputs to int8" in texts(b, ".bar-name"), "the conversion of the inputs has a bar of its own")
+    check_accuracy(b, data, has_samples)
     nodes_match(b, data, "report")
     expect(b.run("document.querySelector('#timeline')") is None, "a report has no timeline")
     check_assumed(b, data, (data["report"]["npu_kernels_assumed"], data["report"]["npu_cycles_without_assumed"]))
@@ -239,9 +257,9 @@ def main():
             for name in pages:
                 look(b, at(f"{name}.html"), name, data_of(at(f"{name}.html")))
             check_trace(b, at("trace.html"), data_of(at("trace.html")))
-            check_report(b, at("report.html"), data_of(at("report.html")))
+            check_report(b, at("report.html"), data_of(at("report.html")), True)
             if "large" in pages:
-                check_report(b, at("large.html"), data_of(at("large.html")))
+                check_report(b, at("large.html"), data_of(at("large.html")), False)
     print(f"{checks} checks of {len(pages)} pages")
 
 

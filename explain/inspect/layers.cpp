@@ -321,6 +321,7 @@ std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> 
     if (expected != given && !same_vector && !slimmed) continue;
     compared.push_back({layer_of(user_names(c.equalized, taps[t].origin), taps[t].op, taps[t].type),
                         reference->outputs[0], slimmed});
+    compared.back().layer.origin = taps[t].origin;
     which.push_back(t);
   }
   return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {

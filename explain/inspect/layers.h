@@ -23,7 +23,7 @@ struct LayerError {
                        // value lies beyond it
   double used = 0;     // share of the 256 steps between the smallest and the largest that occur
   float low = 0, high = 0;  // what the steps reach from and to; equal: the value is float
-  Origin origin = {};       // of the call; compare_layers() alone
+  Origin origin = {};       // of the call
 };
 
 // One entry for each kernel call whose result the float graph has too, in execution order. Errors

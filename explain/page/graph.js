@@ -54,6 +54,10 @@ export function graph(m) {
   const strong = (o) => mode === "placement" ? o.place !== "none" && o.place !== "unknown" : o.share / largest > 0.45;
   const time_of = (o) => Object.entries(o.times).sort((a, b) => b[1].share - a[1].share)
     .map(([clock, t]) => `${ticks(t.ticks, m.trace ? m.trace.clocks[clock] : { unit: m.unit })} on the ${clock.toUpperCase()}, ${percent(t.share)}`).join("; ");
+  const accuracy_of = (o) => {
+    const row = ((m.report && m.report.accuracy) || []).find((r) => r.operators.includes(o.id));
+    return row ? (row.sqnr_db === null ? "exact" : `${row.sqnr_db.toFixed(1)} dB`) : "";
+  };
   const drawn = [];
   let frame = null, at = { x: 0, y: 0, k: 1 };
 
@@ -122,7 +126,7 @@ export function graph(m) {
       h("dl", {}, line("operator", o.target), line("module", o.module), line("result", o.shape ? `${o.dtype || ""}[${o.shape.join(", ")}]` : ""),
         line("multiply-adds", o.macs ? grouped(o.macs) : ""),
         line(m.measured ? "time" : m.unit === "cycles" ? "predicted" : "in kernels", o.share > 0 ? `${time_of(o)}${o.shared ? " (together with others)" : ""}` : ""),
-        line("why", o.reason)),
+        line("accuracy so far", accuracy_of(o)), line("why", o.reason)),
       o.kernels.length ? h("table", { class: "small" }, h("thead", {}, h("tr", {}, ["kernel", "call", "predicted", "bytes"].map((t) => h("th", {}, t)))),
         h("tbody", {}, o.kernels.slice(0, 24).map((k) => h("tr", {}, h("td", {}, starred(`${k.kernel || "?"}${k.added ? " (added)" : ""}`, k)), h("td", {}, k.npu ? `${k.instruction}.${k.id}` : String(k.instruction)),
           h("td", {}, k.predicted_cycles === undefined ? "" : `${short(k.predicted_cycles)}`), h("td", {}, bytes(k.bytes)))))) : null);

@@ -4,6 +4,7 @@ import "./style.css";
 import { h } from "./dom.js";
 import { join } from "./model.js";
 import { overview } from "./overview.js";
+import { accuracy } from "./accuracy.js";
 import { bars } from "./bars.js";
 import { timeline } from "./timeline.js";
 import { graph } from "./graph.js";
@@ -43,8 +44,8 @@ function start() {
   };
   const side = (...list) => (list.some(Boolean) ? h("div", { class: "side" }, list.filter(Boolean)) : null);
   const pair = (a, b) => (a && b ? h("div", { class: "pair" }, a, b) : a || b);
-  const sections = [overview(m), pair(bars(m, select), drawing.element), timeline(m, select), pair(memory(m), side(flash(m), peak(m))), tables(m, select)].filter(Boolean);
-  const links = [["overview", "Overview"], ["bars", "Operators"], ["graph", "Graph"], ["timeline", "Timeline"], ["memory", "Memory"], ["flash", "Flash"], ["tables", "Tables"]];
+  const sections = [overview(m), accuracy(m, select), pair(bars(m, select), drawing.element), timeline(m, select), pair(memory(m), side(flash(m), peak(m))), tables(m, select)].filter(Boolean);
+  const links = [["overview", "Overview"], ["accuracy", "Accuracy"], ["bars", "Operators"], ["graph", "Graph"], ["timeline", "Timeline"], ["memory", "Memory"], ["flash", "Flash"], ["tables", "Tables"]];
   const facts = [data.target, data.cpu, data.program_id ? `program ${data.program_id}` : "", data.trace ? data.trace.file : data.report && data.report.program].filter(Boolean);
   const app = document.getElementById("app");
   app.append(
