@@ -10,20 +10,19 @@
 
 #include "base/files/read_file.h"
 #include "base/files/write_file.h"
+#include "cli/inspect_model.h"
 #include "cli/inspect_trace.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
 #include "cli/program_file.h"
 #include "cli/trust.h"
+#include "explain/inspect/file_map.h"
 #include "explain/inspect/page.h"
 #include "explain/inspect/stock_view.h"
 #include "explain/report/program_map.h"
 #include "explain/traces/read_etdump.h"
 #include "explain/traces/read_etrecord.h"
 #include "frontends/onnx/file/open.h"
-#include "frontends/onnx/summary.h"
-#include "frontends/pt2/summary.h"
-#include "frontends/tflite/summary.h"
 #include "ops/kernel_call/called_kernels.h"
 #include "runtime/signature.h"
 #include "targets/target.h"
@@ -276,11 +275,25 @@ void tell_calls(const PteSummary& s, const std::optional<std::vector<CalledKerne
   }
 }
 
-bool write_stock_view(const InspectOptions& o, const ProgramFile& file, Diagnostics& diagnostics) {
+// What is drawn: --html with a record shows the model's operators, without one the calls.
+bool write_views(const InspectOptions& o, const ProgramFile& file,
+                 const std::optional<SourceMap>& record, Diagnostics& diagnostics) {
+  if (!o.html.empty() && record &&
+      !write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics))
+    return false;
+  const bool draws_calls = !o.html.empty() && !record;
+  if (!draws_calls && o.stock_view.empty()) return true;
   PteSummary with_tensors = file.summary;
   if (const Status s = read_call_tensors(file.file(), with_tensors); !s.ok())
     return diagnostics.add(describe_status(o.file, s)), false;
-  return write_file(o.stock_view, stock_view(with_tensors, file.file()), diagnostics);
+  const File bytes = without_signature(file.file());
+  const std::string id = program_id_text({static_cast<const uint8_t*>(bytes.data), bytes.bytes});
+  return (!draws_calls ||
+          write_page(o.html,
+                     report_page(map_of_program(with_tensors, o.file, id), {{"of", "calls"}}),
+                     diagnostics)) &&
+         (o.stock_view.empty() ||
+          write_file(o.stock_view, stock_view(with_tensors, file.file()), diagnostics));
 }
 
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
@@ -329,92 +342,9 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   }
   text += "operators:\n" + lines_of_counts(counts);
   tell_calls(s, called, record, text, json["calls"]);
-  const bool written =
-      (o.html.empty() ||
-       write_page(o.html, report_page(record->json, {{"program", o.file}}), diagnostics)) &&
-      (o.stock_view.empty() || write_stock_view(o, *file, diagnostics));
-  if (!written) return finish(o.json, diagnostics, {}, "");
+  if (!write_views(o, *file, record, diagnostics)) return finish(o.json, diagnostics, {}, "");
   tell_whether_it_runs(*file, text, json, diagnostics);
   return finish(o.json, diagnostics, std::move(json), text);
-}
-
-Json as_json(const Pt2Summary::Weights& w) {
-  return {{"tensors", w.tensors}, {"elements", w.elements}, {"bytes", w.bytes}};
-}
-
-int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
-  const std::optional<Pt2Summary> s = summarize_pt2(o.file, diagnostics);
-  if (!s) return finish(o.json, diagnostics, {}, "");
-  Json json = {{"file", o.file},
-               {"kind", "pt2"},
-               {"torch_version", s->torch_version},
-               {"flavour", s->flavour},
-               {"quantized", s->is_quantized},
-               {"file_bytes", s->file_bytes},
-               {"nodes", s->nodes},
-               {"parameters", as_json(s->parameters)},
-               {"buffers", as_json(s->buffers)},
-               {"unused", as_json(s->unused)},
-               {"inputs", Json::array()},
-               {"outputs", Json::array()},
-               {"operators", Json::object()},
-               {"not_importable", Json::array()}};
-  for (const bool input : {true, false})
-    for (const Pt2Summary::Tensor& t : input ? s->inputs : s->outputs)
-      json[input ? "inputs" : "outputs"].push_back({{"name", t.name},
-                                                    {"dtype", t.dtype},
-                                                    {"sizes", t.shape},
-                                                    {"channels_last", t.is_channels_last},
-                                                    {"dynamic", t.is_dynamic}});
-  for (const Pt2Summary::Operator& op : s->operators) {
-    json["operators"][op.target] = op.count;
-    if (!op.is_importable) json["not_importable"].push_back(op.target);
-  }
-  return finish(o.json, diagnostics, std::move(json), to_text(*s));
-}
-
-// Of a model of TFLite or ONNX.
-template <class Summary>
-void add_ports_and_operators(Json& json, const Summary& s) {
-  for (const auto& [list, tensors] :
-       {std::pair("inputs", &s.inputs), std::pair("outputs", &s.outputs)}) {
-    json[list] = Json::array();
-    for (const auto& t : *tensors)
-      json[list].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
-  }
-  json["operators"] = Json::object();
-  json["not_importable"] = Json::array();
-  for (const auto& op : s.operators) {
-    json["operators"][op.name] = op.count;
-    if (!op.is_importable) json["not_importable"].push_back(op.name);
-  }
-}
-
-int inspect_tflite(const InspectOptions& o, Diagnostics& diagnostics) {
-  const std::optional<TfliteSummary> s = summarize_tflite(o.file, diagnostics);
-  if (!s) return finish(o.json, diagnostics, {}, "");
-  Json json = {{"file", o.file},
-               {"kind", "tflite"},
-               {"description", s->description},
-               {"file_bytes", s->file_bytes},
-               {"nodes", s->operators_total},
-               {"constants", {{"tensors", s->constants}, {"bytes", s->constant_bytes}}}};
-  add_ports_and_operators(json, *s);
-  return finish(o.json, diagnostics, std::move(json), to_text(*s));
-}
-
-int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
-  const std::optional<OnnxSummary> s = summarize_onnx(o.file, diagnostics);
-  if (!s) return finish(o.json, diagnostics, {}, "");
-  Json json = {{"file", o.file},
-               {"kind", "onnx"},
-               {"opset", s->opset},
-               {"producer", s->producer},
-               {"file_bytes", s->file_bytes},
-               {"nodes", s->nodes},
-               {"initializers", {{"tensors", s->initializers}, {"bytes", s->initializer_bytes}}}};
-  add_ports_and_operators(json, *s);
-  return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
 enum class FileKind : uint8_t {
@@ -453,20 +383,16 @@ bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnos
   if (!o.stock_view.empty() && !program)
     return refuse("is no program, which --stock-view needs",
                   "Netron opens .pt2, .tflite and .onnx as they are");
-  if (program && !o.html.empty() && o.etrecord.empty())
-    return refuse("a program's page needs the record that was written with it",
-                  "give --etrecord FILE, which deuteron compile --etrecord wrote");
+  if (!o.html.empty() && kind == FileKind::record)
+    return refuse("is a record, of which there is no page",
+                  "give it with its program or a trace: --etrecord FILE");
   for (const auto& [option, value] : {std::pair("--etrecord", &o.etrecord),
                                       {"--csv", &o.csv},
                                       {"--trace", &o.trace},
-                                      {"--html", &o.html},
-                                      {"--baseline", &o.baseline}}) {
-    const bool fits = trace || (program && (value == &o.etrecord || value == &o.html));
-    if (!value->empty() && !fits)
+                                      {"--baseline", &o.baseline}})
+    if (!value->empty() && !trace && !(program && value == &o.etrecord))
       return refuse(fmt::format("is no ETDump trace, which {} needs", option),
-                    value == &o.html ? "deuteron analyze MODEL --target T --html FILE draws a model"
-                                     : "write one: deuteron profile PROGRAM --input F -o FILE");
-  }
+                    "write one: deuteron profile PROGRAM --input F -o FILE");
   if (o.target.empty() || kind == FileKind::program) return false;
   diagnostics.error(o.file, "is no program, which --target needs", "inspect.kind",
                     "leave --target out, or inspect what deuteron compile makes of the model");
@@ -546,14 +472,15 @@ void add_inspect(CommandLine& line) {
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
   file("--html", o->html,
-       "of a trace, or of a program with --etrecord: write one page with graph, memory, tables and "
-       "timeline");
+       "write one page: a trace's timeline and tables, a program's calls or with --etrecord the "
+       "model's operators, a model's graph");
   file("--stock-view", o->stock_view,
        "of a program: write its calls as a .tflite file that Netron and Model Explorer open");
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord,
        "the record of the earlier one; default: --etrecord, where both are of one program");
   verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
+  add_input_shape(verb, o->shapes);
   add_method(verb, o->method);
   add_verify_key(verb, o->verify_key);
   add_json(verb, o->json);

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace deuteron {
 
 struct InspectOptions {
   std::string file, target, json, etrecord, csv, trace, html, baseline, baseline_etrecord,
       verify_key, stock_view, method = "forward";
+  std::vector<std::string> shapes;
   size_t rows = 30;
 };
 

@@ -221,6 +221,16 @@ def check_report(b, path, data, has_samples):
     expect(b.run("document.querySelectorAll('#flash .stack span').length") == sum(1 for v in data["flash"].values() if v > 0), "flash by part")
 
 
+def check_files(calls, model, report):
+    """Without a record a program's page has its calls, one reading what the other wrote, and a model's the operators that a compilation reports."""
+    equal([o["inputs"] for o in calls["operators"]], [[], [0], [1]], "quantize, the NPU, dequantize: edges")
+    equal([o["placement"] for o in calls["operators"]], ["cpu", "npu", "cpu"], "placements of calls")
+    equal([(t["kind"], t["first"], t["last"]) for t in calls["memory"][0]["tensors"]], [("input", 0, 0), ("activation", 0, 1), ("scratch", 1, 1), ("activation", 1, 2), ("output", 2, 2)], "lives of tensors")
+    equal(sum(calls["flash"].values()), sum(report["flash"].values()), "bytes of the file")
+    keys = ("name", "target", "inputs", "macs", "shape", "dtype")
+    equal([[o.get(k) for k in keys] for o in model["operators"]], [[o.get(k) for k in keys] for o in report["operators"]], "operators of the model")
+
+
 def data_of(path):
     text = open(path, encoding="utf-8").read()
     return json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
@@ -246,7 +256,10 @@ def main():
         deuteron("inspect", at("m.etdp"), "--html", at("names.html"))
         deuteron("inspect", at("m.pte"), "--etrecord", at("m.etrecord"), "--html", at("program.html"))
         equal(data_of(at("program.html"))["operators"], data_of(at("trace.html"))["operators"], "operators of a program's page")
-        pages = ["report", "trace", "names", "program"]
+        deuteron("inspect", at("m.pte"), "--html", at("calls.html"))
+        deuteron("inspect", os.path.join(model, "float.pt2"), "--html", at("model.html"))
+        check_files(data_of(at("calls.html")), data_of(at("model.html")), data_of(at("report.html")))
+        pages = ["report", "trace", "names", "program", "calls", "model"]
         large = os.path.join(shared, "fixtures/models/mobilenet_v3_small/float.pt2")
         if os.path.exists(large):
             deuteron("analyze", large, "--target", "imxrt700cm", "--html", at("large.html"))

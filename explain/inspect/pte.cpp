@@ -117,8 +117,8 @@ const char* schema_of(const std::string& op) {
   return nullptr;
 }
 
-// A tensor, or those of a list; an item may be none. A list that many calls share costs each of them
-// all of it.
+// A tensor, or those of a list; an item may be none. A list that many calls share costs each of
+// them all of it.
 void add_tensors(Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
   FlatReader& r = plan.reader;
   const auto add = [&](uint32_t index) {
@@ -134,20 +134,27 @@ void add_tensors(Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
   for (uint32_t i = 0; i < items.count; ++i) add(r.item<uint32_t>(items, i));
 }
 
-// What a call reads and what it writes, but for scratch. `count`: of its arguments.
+// What a call reads, writes and has as scratch. `count`: of its arguments. Of a Neutron
+// delegate an argument that no input maps to is scratch (npu/neutron/delegate/payload.h).
 void add_tensors(Plan& plan, const CallView& call, uint32_t count, PteCall& c,
                  const std::optional<NeutronPayload>& neutron) {
   const char* schema = call.delegate ? nullptr : schema_of(c.op);
   if (schema && std::strlen(schema) != count) schema = nullptr;
-  const uint32_t reads = neutron ? static_cast<uint32_t>(neutron->inputs) : count - (count > 0);
-  const uint32_t all =
-      neutron ? std::min(count, reads + static_cast<uint32_t>(neutron->outputs)) : count;
-  for (uint32_t i = 0; i < all; ++i) {
-    const uint32_t kinds = schema ? kinds_of(schema[i]) : i < reads ? 0 : kWrites;
-    if (kinds & kIsScratch) continue;
+  const auto writes = [&](uint32_t i) {
+    return schema    ? (kinds_of(schema[i]) & kWrites) != 0
+           : neutron ? i >= static_cast<uint32_t>(neutron->arguments)
+                     : i + 1 == count;
+  };
+  const auto is_scratch = [&](uint32_t i) {
+    if (schema) return (kinds_of(schema[i]) & kIsScratch) != 0;
+    return neutron && !writes(i) &&
+           std::count(neutron->input_map, neutron->input_map + neutron->inputs, i) == 0;
+  };
+  for (uint32_t i = 0; i < count; ++i)
     add_tensors(plan, plan.reader.item<uint32_t>(call.args, i),
-                kinds & kWrites ? c.writes : c.reads);
-  }
+                is_scratch(i) ? c.scratch
+                : writes(i)   ? c.writes
+                              : c.reads);
 }
 
 // What strings that no call refers to say of the program. Gives the names of its memories.

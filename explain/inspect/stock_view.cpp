@@ -4,10 +4,10 @@
 #include <flatbuffers/flexbuffers.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "base/tflite/tflite_generated.h"
+#include "explain/inspect/writes.h"
 
 namespace deuteron {
 namespace {
@@ -35,13 +35,6 @@ tflite::TensorType type_of(ScalarType type) {
   }
   return tflite::TensorType::INT8;
 }
-
-// Which bytes of planned memory hold what: they are written again and again, and an edge of the
-// view is from one write to its readers.
-struct Written {
-  i64 begin = 0, end = 0;
-  i32 tensor = 0;
-};
 
 class View {
  public:
@@ -81,13 +74,7 @@ class View {
   i32 entered(const PteTensor& t, const std::string& name) {
     const i32 tensor = add(t, name);
     values_[tensor] = t.value;
-    const Written now{t.offset, t.offset + t.bytes, tensor};
-    std::vector<Written> left{now};
-    for (const Written& w : written_) {
-      if (w.begin < now.begin) left.push_back({w.begin, std::min(w.end, now.begin), w.tensor});
-      if (w.end > now.end) left.push_back({std::max(w.begin, now.end), w.end, w.tensor});
-    }
-    written_ = std::move(left);
+    writes_.add(t, tensor);
     return tensor;
   }
 
@@ -106,11 +93,7 @@ class View {
   // writes, comes from a `view`.
   i32 read(const PteTensor& t) {
     if (t.constant) return constant(t);
-    std::vector<i32> from;
-    for (const Written& w : written_)
-      if (w.begin < t.offset + t.bytes && w.end > t.offset) from.push_back(w.tensor);
-    std::sort(from.begin(), from.end());
-    from.erase(std::unique(from.begin(), from.end()), from.end());
+    const std::vector<i32> from = writes_.behind(t);
     if (from.size() == 1 && values_[from[0]] == t.value) return from[0];
     const auto [place, is_new] = seen_.try_emplace({t.value, from}, 0);
     if (!is_new) return place->second;
@@ -158,8 +141,8 @@ class View {
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::map<std::string, uint32_t> code_index_;
   std::map<i64, i32> constants_;
-  std::vector<Written> written_;  // none lies on another
-  std::map<i32, i64> values_;     // of the tensors that calls write
+  Writes writes_;              // by tensor
+  std::map<i32, i64> values_;  // of the tensors that calls write
   std::map<std::pair<i64, std::vector<i32>>, i32> seen_;
 };
 

@@ -9,7 +9,8 @@
 
 namespace deuteron {
 
-// `file`: the bytes that `program` was read from, with read_call_tensors(); its constants are in the view.
+// `file`: the bytes that `program` was read from, with read_call_tensors(); its constants are in
+// the view.
 std::vector<u8> stock_view(const PteSummary& program, File file);
 
 }  // namespace deuteron

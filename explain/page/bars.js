@@ -37,5 +37,5 @@ export function bars(m, select) {
   };
   draw();
   const by = m.trace && !m.trace.by_operator ? "kernel" : "operator";
-  return section("bars", `${m.trace ? "Time" : m.unit === "cycles" ? "Predicted cycles" : "Multiply-adds"} by ${by}`, `Fused operators share a bar, “a + b”; each ${m.trace ? "tick" : m.unit === "cycles" ? "cycle" : "multiply-add"} is counted once.`, list);
+  return section("bars", `${m.trace ? "Time" : m.unit === "cycles" ? "Predicted cycles" : "Multiply-adds"} by ${by}`, m.report && m.report.of ? null : `Fused operators share a bar, “a + b”; each ${m.trace ? "tick" : m.unit === "cycles" ? "cycle" : "multiply-add"} is counted once.`, list);
 }

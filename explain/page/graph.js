@@ -2,7 +2,7 @@
 // The user's operators as a graph, laid out by elkjs, coloured by placement or by time.
 import ELK from "elkjs/lib/elk.bundled.js";
 import { choice, h, replace, section, svg, tip } from "./dom.js";
-import { bytes, grouped, percent, short, ticks } from "./numbers.js";
+import { bytes, grouped, percent, plural, short, ticks } from "./numbers.js";
 import { kPlaces, starred } from "./model.js";
 
 const kHeight = 40;
@@ -44,7 +44,7 @@ export function graph(m) {
   const { operators } = m;
   if (!operators.length) return { element: null, select: () => {} };
   const has_time = operators.some((o) => o.share > 0);
-  let mode = m.measured && has_time ? "time" : "placement", selected = -1;
+  let mode = (m.measured || !m.placed) && has_time ? "time" : "placement", selected = -1;
   const view = svg("svg", { class: "graph-view", role: "img", "aria-label": "graph of the model's operators" });
   const box = h("div", { class: "graph-box", tabindex: 0 }, h("p", { class: "wait" }, "laying out …"));
   const details = h("aside", { class: "details", id: "details" });
@@ -78,8 +78,8 @@ export function graph(m) {
     const places = Object.entries(kPlaces).filter(([key]) => operators.some((o) => o.place === key));
     replace(legend, mode === "placement"
       ? places.map(([, p]) => h("span", {}, h("i", { style: { background: p.color } }), p.label))
-      : [h("span", {}, h("i", { style: { background: "var(--node)" } }), "no time"), h("span", {}, h("i", { class: "ramp" }), `up to ${percent(largest)}`)],
-      crossings.size ? h("span", {}, h("i", { class: "crossing-mark" }), `${crossings.size} edges between CPU and NPU`) : null);
+      : [h("span", {}, h("i", { style: { background: "var(--node)" } }), m.measured ? "no time" : "none"), h("span", {}, h("i", { class: "ramp" }), `up to ${percent(largest)}`)],
+      crossings.size ? h("span", {}, h("i", { class: "crossing-mark" }), `${plural(crossings.size, "edge")} between CPU and NPU`) : null);
   }
   const apply = () => frame && frame.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${at.k})`);
   let size = { width: 1, height: 1 };
@@ -199,7 +199,7 @@ export function graph(m) {
     has_time && m.placed ? choice("colour", [["time", m.measured ? "by time" : `by ${m.unit === "cycles" ? "predicted cycles" : m.unit}`], ["placement", "by placement"]], mode, (key) => { mode = key; colour(); }) : null,
     h("div", { class: "choice" }, button("+", "zoom in", () => zoom_at(1.3, ...middle())), button("−", "zoom out", () => zoom_at(0.77, ...middle())), button("whole", "fit to the window", fit)),
     legend);
-  const element = section("graph", "Graph", "The model's own operators. Choose one; drag to move, Ctrl and the wheel or two fingers to zoom.", controls, pane);
+  const element = section("graph", "Graph", `The ${m.report && m.report.of === "calls" ? "program's calls" : "model's own operators"}. Choose one; drag to move, Ctrl and the wheel or two fingers to zoom.`, controls, pane);
   show_details(null);
   const start = () => lay_out(operators, { width: Math.max(box.clientWidth, 200), height: Math.max(box.clientHeight, 200) }).then(build).catch((error) => replace(box, h("p", { class: "wait" }, `the graph cannot be laid out: ${error.message}`)));
   setTimeout(start, 30);

@@ -39,7 +39,7 @@ export function join(data) {
   // Cycles of a model of the NPU beside an emulator's instructions or a host's time: no milliseconds of any chip.
   if (data.trace && !data.trace.clocks.comparable) delete data.trace.clocks.npu.ticks_per_second;
   const predicted = calls.some((c) => inside_of(c).some((k) => k.predicted_cycles !== undefined));
-  const rows = data.trace ? trace_rows(data, operators) : predicted_rows(calls, operators, predicted ? "predicted_cycles" : "macs");
+  const rows = data.trace ? trace_rows(data, operators) : calls.length ? predicted_rows(calls, operators, predicted ? "predicted_cycles" : "macs") : model_rows(operators);
   const unit = predicted ? "cycles" : "multiply-adds";
   total(operators, !data.trace || data.trace.clocks.comparable);
   const placed = operators.some((o) => o.place !== "unknown");
@@ -111,6 +111,14 @@ function predicted_rows(calls, operators, what) {
     for (const id of g.operators) add(operators[id], g);
   }
   return rows.filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
+}
+
+// Of a model that nothing was compiled of: its multiply-adds.
+function model_rows(operators) {
+  const whole = operators.reduce((a, o) => a + (o.macs || 0), 0);
+  const rows = operators.filter((o) => o.macs > 0).map((o) => ({ name: o.name, operators: [o.id], clock: "cpu", value: o.macs, macs: o.macs, share: o.macs / whole }));
+  for (const row of rows) add(operators[row.operators[0]], row);
+  return rows.sort((a, b) => b.value - a.value);
 }
 
 // By call: bytes of planned memory alive. What lies on another tensor (views, results in place) counts once.

@@ -5,7 +5,13 @@ import { bytes, grouped, percent, plural, short, ticks, time } from "./numbers.j
 import { assumed_of, kPlaces } from "./model.js";
 
 // What decides comes first, larger: time, RAM, accuracy.
-const kLead = ["cycles", "cpu", "npu", "ram", "worst", "error"];
+const kLead = ["cycles", "cpu", "npu", "ram", "worst", "error", "macs", "constants", "flash"];
+
+// What deuteron inspect knows of a file.
+const kOfFile = {
+  model: "As the model was read. What goes where and what it costs: deuteron analyze MODEL --target T --html FILE.",
+  calls: "The program's calls. With --etrecord FILE, which compile writes, the model's own operators and predicted cycles.",
+};
 
 const figure = (label, value, note, id) =>
   h("div", { class: "figure", "data-figure": id }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), note ? h("div", { class: "note" }, note) : null);
@@ -36,6 +42,7 @@ export function overview(m) {
   const macs = m.operators.reduce((a, o) => a + (o.macs || 0), 0) || (report && report.macs) || 0;
   const on_npu = m.operators.filter((o) => o.place === "npu").reduce((a, o) => a + (o.macs || 0), 0);
   if (macs) figures.push(figure("Multiply-adds", short(macs), on_npu ? `${percent(on_npu / macs)} on the NPU` : null, "macs"));
+  if (report && report.constants_bytes) figures.push(figure("Constants", bytes(report.constants_bytes), "as the model has them", "constants"));
   const used = (data.memory || []).reduce((a, x) => a + (x.used || 0), 0);
   const bound = (data.memory || []).reduce((a, x) => a + (x.lower_bound || 0), 0);
   const has = (data.memory || []).reduce((a, x) => a + (x.bytes || 0), 0);
@@ -65,10 +72,10 @@ export function overview(m) {
   const share_bar = total && m.placed
     ? h("div", { class: "placements" }, h("div", { class: "stack", role: "img", "aria-label": "operators by placement" },
         counts.map(([p, n]) => h("span", { style: { flex: String(n), background: p.color } }))),
-        h("div", { class: "legend" }, counts.map(([p, n]) => h("span", {}, h("i", { style: { background: p.color } }), `${p.label}: ${plural(n, "operator")}`))))
+        h("div", { class: "legend" }, counts.map(([p, n]) => h("span", {}, h("i", { style: { background: p.color } }), `${p.label}: ${plural(n, report && report.of === "calls" ? "call" : "operator")}`))))
     : null;
   const rank = (f) => kLead.indexOf(f.dataset.figure);
-  const leads = trace ? ["cpu", "npu", "ram", "worst", "error"] : whole ? ["cycles", "ram", "worst", "error"] : ["cpu", "npu", "ram", "worst", "error"];
+  const leads = trace ? ["cpu", "npu", "ram", "worst", "error"] : whole ? ["cycles", "ram", "worst", "error"] : ["cpu", "npu", "ram", "worst", "error", ...(report && report.of ? ["macs", "constants", "flash"] : [])];
   const first = figures.filter((f) => leads.includes(f.dataset.figure)).sort((a, b) => rank(a) - rank(b));
   return section("overview", "Overview", null, h("div", { class: "figures lead" }, first), h("div", { class: "figures" }, figures.filter((f) => !first.includes(f))),
     share_bar, notes(m, assumed));
@@ -82,6 +89,7 @@ function notes(m, assumed) {
   const { trace } = m;
   const ports = m.rows.filter((r) => r.is_port).reduce((a, r) => a + r.share, 0);
   if (ports >= 0.02) list.push(`Float inputs and outputs are converted on the device, ${percent(ports)} of the ${m.unit}: --io int8 leaves that out.`);
+  if (kOfFile[m.report && m.report.of]) return h("ul", { class: "notes" }, h("li", {}, kOfFile[m.report.of]));
   if (!trace && m.report) list.push("What to change, ranked by what it costs: deuteron doctor MODEL --target T --calibrate F --try.");
   if (trace) {
     if (trace.dropped) list.push(`${plural(trace.dropped, "event")} found the tracer's buffer full and are missing; sums are those of the rest.`);

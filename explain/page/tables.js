@@ -38,7 +38,7 @@ function tables_of(m) {
   } else if (m.calls.length) {
     const rows = m.calls.flatMap((c) => (c.npu_kernels && c.npu_kernels.length ? c.npu_kernels.map((k) => ({ ...k, at: `${c.instruction}.${k.id}`, order: c.instruction * 1e4 + k.id, placement: "npu" })) : [{ ...c, at: String(c.instruction), order: c.instruction * 1e4 }]));
     const names = (r) => (r.operators || []).map((id) => m.operators[id] && m.operators[id].name).join(" + ");
-    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => starred((r.kernel || "") + (r.added ? " (added)" : ""), r), { main: true }), text("operators", names, { main: true, narrow: -3 }), place,
+    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => starred((r.kernel || "") + (r.added ? " (added)" : ""), r), { main: true }), ...(m.report && m.report.of === "calls" ? [] : [text("operators", names, { main: true, narrow: -3 })]), place,
       { ...count("predicted cycles", (r) => r.predicted_cycles), narrow: -1 }, text("bound by", (r) => r.bound || ""), count("multiply-adds", (r) => r.macs), count("bytes", (r) => r.bytes)] });
   }
   if (m.operators.length)

@@ -273,14 +273,10 @@ class MapWriter {
     for (size_t v = 0; v < g_.values.size(); ++v) {
       if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0)
         continue;
-      tensors.push_back({{"name", g_.values[v].name},
-                         {"offset", plan.offset[v]},
-                         {"bytes", g_.type(static_cast<ValueId>(v)).bytes()},
-                         {"first", life[v].first},
-                         {"last", life[v].last},
-                         {"kind", kind[v]        ? kind[v]
-                                  : life[v].read ? "activation"
-                                                 : "scratch"}});
+      const char* otherwise = life[v].read ? "activation" : "scratch";
+      tensors.push_back(planned_tensor(g_.values[v].name, plan.offset[v],
+                                       g_.type(static_cast<ValueId>(v)).bytes(), life[v].first,
+                                       life[v].last, kind[v] ? kind[v] : otherwise));
     }
     SortedJson j = {{"name", "planned memory"},
                     {"used", plan.bytes},
@@ -314,6 +310,12 @@ class MapWriter {
 SortedJson program_map(const Compilation& c, const ProgramReport& r, const Target& target,
                        const std::string& model) {
   return MapWriter(c, r, target).write(model);
+}
+
+SortedJson planned_tensor(const std::string& name, i64 offset, i64 bytes, i32 first, i32 last,
+                          const char* kind) {
+  return {{"name", name},   {"offset", offset}, {"bytes", bytes},
+          {"first", first}, {"last", last},     {"kind", kind}};
 }
 
 uint64_t program_id(std::span<const uint8_t> pte) { return fnv1a(pte.data(), pte.size()); }

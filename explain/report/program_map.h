@@ -23,6 +23,10 @@ inline constexpr int kProgramMapFormat = 1;
 nlohmann::json program_map(const Compilation& compilation, const ProgramReport& program,
                            const Target& target, const std::string& model);
 
+// A row of memory[].tensors: from the call that writes it to the last that reads it.
+nlohmann::json planned_tensor(const std::string& name, i64 offset, i64 bytes, i32 first, i32 last,
+                              const char* kind);
+
 // FNV-1a of all bytes of a program file: what dumps, records and programs are told apart by.
 uint64_t program_id(std::span<const uint8_t> pte);
 std::string program_id_text(std::span<const uint8_t> pte);  // 16 hexadecimal digits
