@@ -32,7 +32,8 @@ def compile(
     """A model becomes a program for a target.
 
     `model` is the path of a `.pt2`, `.tflite` or `.onnx` file, a `torch.export.ExportedProgram`, or an `nn.Module` in evaluation mode with
-    `example_inputs`: a tuple of tensors, a dict by the inputs' names, or a DataLoader, whose first sample is taken. `target` is a name of `deuteron.targets()` or the path of a `.toml` file. `calibration` is sample data for a
+    `example_inputs`: a tuple of tensors, a dict by the inputs' names, or a DataLoader, whose first sample is taken; without it, that of a
+    DataLoader in `calibration`. `target` is a name of `deuteron.targets()` or the path of a `.toml` file. `calibration` is sample data for a
     float model: an array, a tensor, any iterable of arrays, tensors, tuples of them (one for each input) or dicts by the inputs' names,
     or the path of a file or folder. Batches are taken apart. `has_labels`: the last member of each tuple is a label and is left out.
 
@@ -132,7 +133,7 @@ def model_words(
 ) -> list[str]:
     """The command line of a verb that compiles a model."""
     words = words_of(verb, options, _OWN)
-    path = model_path(model, example_inputs, files, has_labels)
+    path = model_path(model, example_inputs, files, has_labels, otherwise=calibration)
     return [verb, path, f"--target={os.fspath(target)}", *words, *calibration_words(path, calibration, has_labels, files)]
 
 

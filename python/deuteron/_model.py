@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from ._data import is_path, is_tensor
+from ._data import InputSpec, is_path, is_tensor
 from ._diagnostics import error
 from ._memory_file import MemoryFiles
 
 
-def model_path(model: Any, example_inputs: Any, files: MemoryFiles, has_labels: bool = False) -> str:
-    """Where the compiler reads the model."""
+def model_path(model: Any, example_inputs: Any, files: MemoryFiles, has_labels: bool = False, otherwise: Any = None) -> str:
+    """Where the compiler reads the model. `otherwise`: the example inputs of an nn.Module that has none, a DataLoader or tensors."""
     if is_path(model):
         if example_inputs is not None:
             raise TypeError("example_inputs belong to an nn.Module; a file has its own")
@@ -25,6 +25,8 @@ def model_path(model: Any, example_inputs: Any, files: MemoryFiles, has_labels: 
     if torch is None or not isinstance(model, (torch.nn.Module, exported_program(torch))):
         raise TypeError(f"model is a path, a torch.export.ExportedProgram or an nn.Module, not {type(model).__name__}")
     if isinstance(model, torch.nn.Module):
+        if example_inputs is None and isinstance(otherwise, (torch.utils.data.DataLoader, Example)):
+            example_inputs = otherwise.tensors(torch) if isinstance(otherwise, Example) else otherwise
         model = export(torch, model, example_of(torch, example_inputs, has_labels))
     elif example_inputs is not None:
         raise TypeError("example_inputs belong to an nn.Module; an ExportedProgram has its own")
@@ -32,6 +34,16 @@ def model_path(model: Any, example_inputs: Any, files: MemoryFiles, has_labels: 
     with file.opened() as stream:
         torch.export.save(model, stream)
     return file.path
+
+
+class Example(NamedTuple):
+    """Inputs of a program's shapes; int8 and int16 stand for floats of the model."""
+
+    inputs: list[InputSpec]
+
+    def tensors(self, torch: Any) -> Any:
+        dtypes = ["float32" if s.dtype in ("int8", "uint8", "int16") else s.dtype for s in self.inputs]
+        return tuple(torch.zeros(s.shape, dtype=getattr(torch, dtype)) for s, dtype in zip(self.inputs, dtypes))
 
 
 def exported_program(torch: Any) -> Any:
@@ -59,7 +71,7 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
             name,
             "an nn.Module is exported with example inputs, and none are given",
             "model.example_inputs",
-            "give example_inputs=(x,): a tuple of tensors of the shapes that the program will take",
+            "give example_inputs=(x,): a tuple of tensors of the shapes that the program will take, or a DataLoader",
         )
     check_prepared(name, module)
     check_evaluated(torch, name, module)

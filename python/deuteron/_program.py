@@ -19,7 +19,7 @@ from . import _core
 from ._data import Array, InputSpec, Path, path_bytes, read_samples, run_inputs, specs_of, to_numpy
 from ._diagnostics import Diagnostic, InternalError, MissingError, as_keywords, error, renamed, tell
 from ._memory_file import ArrayFile, MemoryFiles
-from ._model import model_path
+from ._model import Example, model_path
 from ._options import all_options, words_of
 from ._report import Comparison, Evaluation, KernelTime, Report, Rows, from_json
 from ._verbs import Progress, run_verb
@@ -159,7 +159,7 @@ class Program:
         """
         known = {k: v for k, v in self._options.items() if k in all_options("compare") and k != "target"}
         with MemoryFiles() as files:
-            words = ["compare", model_path(model, example_inputs, files), self._path(files), *words_of("compare", {**known, **options})]
+            words = ["compare", model_path(model, example_inputs, files, otherwise=Example(self.inputs)), self._path(files), *words_of("compare", {**known, **options})]
             if "target" in self._options:
                 words.append(f"--target={self._options['target']}")
             for option, samples in (("inputs", data), ("calibrate", calibration)):
@@ -183,7 +183,7 @@ class Program:
             if labels is not None:
                 words.append(f"--labels={labels if isinstance(labels, (str, os.PathLike)) else self._labels_path(labels, files)}")
             if model is not None:
-                words.append(f"--model={model_path(model, None, files)}")
+                words.append(f"--model={model_path(model, None, files, otherwise=Example(self.inputs))}")
             return from_json(Evaluation, run_verb(words, files.names, progress))
 
     def profile(self, data: Any = None, *, on: str = "host", progress: Progress = None, **options: Any) -> Rows[KernelTime]:
@@ -293,4 +293,5 @@ def load(path: Path, *, verify_key: Optional[Path] = None) -> Program:
 
 def report_of(result: Mapping[str, Any], page: bytes, summary: str, names: dict[str, str]) -> Report:
     told = renamed(page.decode(errors="replace"), {path: name.strip("<>") for path, name in names.items()})
-    return replace(from_json(Report, dict(result)), json=dict(result), page=told, summary=summary)
+    said = "".join(line for line in summary.splitlines(keepends=True) if not line.startswith("wrote <"))  # to memory
+    return replace(from_json(Report, dict(result)), json=dict(result), page=told, summary=said)

@@ -217,8 +217,13 @@ def test_without_a_program(program, digits, images):
 
 
 def test_a_dataloader_has_an_example(exported, images, program):
-    labels = torch.zeros(len(images))
+    labels = torch.zeros(len(images), dtype=torch.long)
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.from_numpy(images), labels), batch_size=8)
-    again = deuteron.compile(exported.module(), target="cortex-m55", example_inputs=loader, calibration=loader, has_labels=True)
+    module = exported.module()
+    again = deuteron.compile(module, target="cortex-m55", example_inputs=loader, calibration=loader, has_labels=True)
+    assert again.bytes == deuteron.compile(module, target="cortex-m55", calibration=loader, has_labels=True).bytes
+    assert again.evaluate(loader, has_labels=True, model=module).samples == len(images)  # examples are of the program's shapes
+    assert again.compare(module, loader, has_labels=True).operators
+    assert "wrote" not in str(again.report)  # nothing was
     assert "/proc/self/fd" not in again.report.page and "/proc/self/fd" not in str(again.report)
     assert again.inputs[0].shape == (1, 1, 8, 8) and again.run(images).shape == (len(images), 10)
