@@ -20,7 +20,7 @@ namespace deuteron {
 namespace {
 
 // The core of a target, as compilers know it: its board's flags; without one, those of a Cortex-M
-// without a unit for floats.
+// that may have no unit for floats, with any -mfloat-abi.
 void name_core(const Target& target, COutput& output) {
   for (const Board& b : all_boards())
     if (b.target == target.name || (b.target == target.cpu && b.cores.name != "cortex_m")) {
@@ -28,7 +28,7 @@ void name_core(const Target& target, COutput& output) {
       output.core_macro = b.cores.macro;
       return;
     }
-  output.flags = fmt::format("-mcpu={} -mfloat-abi=soft", c_comment(target.cpu));
+  output.flags = fmt::format("-mcpu={}", c_comment(target.cpu));
 }
 
 bool is_compiled_for(const ProgramFile& file, const Target& target, Diagnostics& diagnostics) {
