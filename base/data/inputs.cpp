@@ -393,10 +393,12 @@ std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const
   const auto equal = [](std::span<const i64> a, std::span<const i64> b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   };
+  const bool has_batch = !input.empty() && input[0] == 1;
   if (equal(file, input)) return SampleCount{1, false};
+  if (has_batch && input.size() > 1 && equal(file, input.subspan(1))) return SampleCount{1, false};
   if (file.empty()) return std::nullopt;
   if (equal(file.subspan(1), input)) return SampleCount{file[0], true};
-  if (!input.empty() && input[0] == 1 && equal(file.subspan(1), input.subspan(1)))
+  if (has_batch && equal(file.subspan(1), input.subspan(1)))
     return SampleCount{file[0], true};
   return std::nullopt;
 }

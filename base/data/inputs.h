@@ -70,6 +70,7 @@ std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> ar
 
 // How many samples of `input` an array of `file` shape holds, and whether it is a series:
 //   file == input                                one sample
+//   input[0] == 1 and file == input[1:]          one sample
 //   file[1:] == input                            a series
 //   input[0] == 1 and file[1:] == input[1:]      a series: the batch axis counts the samples
 struct SampleCount {

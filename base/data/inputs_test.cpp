@@ -114,7 +114,7 @@ class Inputs : public testing::Test {
   std::string folder_, messages_;
 };
 
-TEST(SamplesIn, FollowsTheThreeRules) {
+TEST(SamplesIn, FollowsTheFourRules) {
   const auto check = [](Shape file, Shape input, i64 count, bool series) {
     const std::optional<SampleCount> n = samples_in(file, input);
     ASSERT_TRUE(n) << to_text(file);
@@ -125,6 +125,8 @@ TEST(SamplesIn, FollowsTheThreeRules) {
   check({719, 1, 8, 8}, {1, 1, 8, 8}, 719, true);
   check({5, 1, 1, 8, 8}, {1, 1, 8, 8}, 5, true);
   check({1, 1, 1, 8, 8}, {1, 1, 8, 8}, 1, true);
+  check({1, 8, 8}, {1, 1, 8, 8}, 1, false);
+  check({3, 8, 8}, {1, 3, 8, 8}, 1, false);
   check({3, 2, 7}, {2, 7}, 3, true);
   check({2, 7}, {2, 7}, 1, false);
   check({4}, {}, 4, true);
@@ -133,7 +135,7 @@ TEST(SamplesIn, FollowsTheThreeRules) {
   check({2, 1}, {1}, 2, true);
   EXPECT_FALSE(samples_in(Shape{4, 7}, Shape{2, 7}));
   EXPECT_FALSE(samples_in(Shape{8, 8}, Shape{1, 1, 8, 8}));
-  EXPECT_FALSE(samples_in(Shape{1, 8, 8}, Shape{1, 1, 8, 8}));
+  EXPECT_FALSE(samples_in(Shape{8, 8}, Shape{2, 8, 8}));
   EXPECT_FALSE(samples_in(Shape{1, 8, 8, 1}, Shape{1, 1, 8, 8}));
   EXPECT_FALSE(samples_in(Shape{}, Shape{1}));
 }
