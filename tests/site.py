@@ -106,6 +106,7 @@ def check_gallery(site, pages, fixtures):
         print("left out: pages of the gallery: the page was not built (npm)")
         return []
     wanted = {f"{m}-{t}.html" for m in models for t in ("cortex-m55", "imxrt700cm")}
+    expect(text.count('<a class="card"') == text.count('aria-hidden="true"><path d="') == len(wanted), "the gallery has a card with a picture for each page")
     expect(shown == wanted, f"the gallery has {sorted(shown)}, not {sorted(wanted)}")
     return sorted(f"gallery/{name}" for name in shown)
 

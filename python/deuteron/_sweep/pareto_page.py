@@ -30,6 +30,8 @@ circle { fill: var(--accent); opacity: .55; } circle.best { fill: var(--hot); op
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; } td, th { padding: 6px 12px; text-align: right; border-top: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--muted); border-top: 0; } td:nth-child(2), th:nth-child(2), td.why { text-align: left; white-space: normal; min-width: 180px; overflow-wrap: anywhere; }
 tr.best { font-weight: 600; } tr.best td:first-child { color: var(--hot); } tr.failed { color: var(--muted); } tr:target { background: var(--page); outline: 2px solid var(--accent); }
+@media (max-width: 600px) { svg { min-width: 0; } svg text { font-size: 21px; } td, th { padding: 5px 4px; font-size: 12px; }
+  th { white-space: normal; overflow-wrap: anywhere; } th:first-child { overflow-wrap: normal; } td:nth-child(2), th:nth-child(2) { min-width: 124px; } td.why { min-width: 0; } }
 """
 
 
@@ -104,9 +106,21 @@ def rows_of(entries: Sequence[Entry], names: Sequence[str]) -> str:
     body = []
     for number, parameters, row, values, is_best in sorted(entries, key=lambda e: (not e[4], e[3] is None, e[3] or [], e[0])):
         kind = "best" if is_best else "" if values else "failed"
-        cells = "".join(f"<td>{number_of(v)}</td>" for v in values) if values else f'<td class="why" colspan="{len(names)}">{html.escape(row.error or "")}</td>'
+        cells = "".join(f"<td>{number_of(v)}</td>" for v in values) if values else f'<td class="why" colspan="{len(names)}">{html.escape(first_of(row.error or ""))}</td>'
         body.append(f'<tr id="point{number}" class="{kind}"><td>{number}</td><td>{html.escape(text_of(parameters))}</td>{cells}</tr>')
     return f"<table><tr>{head}</tr>\n" + "\n".join(body) + "</table>"
+
+
+def first_of(errors: str) -> str:
+    """Of several diagnostics, the first with its advice.
+
+    >>> first_of("<model>: add `a`: error: no int16  [r]\\n    leave it out\\n<model>: add `b`: error: no int16  [r]\\n    leave it out")
+    'add `a`: error: no int16  [r]; leave it out; and 1 more'
+    """
+    lines = errors.splitlines() or [""]
+    starts = [k for k, line in enumerate(lines) if line and not line.startswith(" ")] or [0]
+    told = [line.strip().removeprefix("<model>: ") for line in lines[: starts[1] if len(starts) > 1 else None]]
+    return "; ".join([*filter(None, told), *([f"and {len(starts) - 1} more"] if len(starts) > 1 else [])])
 
 
 def text_of(parameters: Mapping[str, Any]) -> str:

@@ -78,9 +78,11 @@ class Table:
         return content
 
     def page(self, objectives: Optional[Mapping[str, str]] = None) -> str:
-        """The rows and their Pareto front as one HTML page. `objectives`: columns with "minimize" or "maximize"; default: time, and accuracy or RAM."""
+        """The rows and their Pareto front as one HTML page. `objectives`: columns with "minimize" or "maximize"; default: time, and
+        the accuracy that all of them have, or RAM."""
         if objectives is None:
-            known = [c for c in ("top1", "test_sqnr_db", "held_out_sqnr_db") if any(getattr(r, c) is not None for r in self.rows)]
+            made = [r for r in self.rows if not r.error]
+            known = [c for c in ("top1", "test_sqnr_db", "held_out_sqnr_db") if made and all(getattr(r, c) is not None for r in made)]
             objectives = {"cycles": "minimize", **({known[0]: "maximize"} if known else {"ram_bytes": "minimize"})}
         values = [[getattr(r, name) for name in objectives] for r in self.rows]
         good = [None if r.error or None in v else [float(x) for x in v] for r, v in zip(self.rows, values)]
