@@ -108,6 +108,18 @@ def four_bits(name, kind, zero):
     return name, net, "exact"
 
 
+def activations_by_channel(name, zeros, with_layer):
+    net = Net((1, 3, 5, 4))
+    scales = np.array([.01, .03, .06], np.float32)
+    y = net.clipped("x", scales, np.asarray(zeros), axis=1)
+    if with_layer:
+        w = net.clipped(net.constant(floats(3, 3, 3, 3)), .02, np.int8(0))
+        y = net.node("Relu", net.node("Conv", y, w, pads=[1, 1, 1, 1]))
+        y = net.clipped(y, np.array([.05, .04, .03]), np.zeros(3, np.uint8), axis=-3)
+    net.output(y)
+    return name, net, .05 if with_layer else .06
+
+
 def biased(name):
     net = Net((1, 6))
     x = net.clipped("x", 0.03, np.int8(0), -127, 127)
@@ -240,6 +252,9 @@ def kinds():
     yield four_bits("uint4_zero", TensorProto.UINT4, 3)
     yield biased("int32_bias")
     yield moved("clipped_view")
+    yield activations_by_channel("activations_by_channel", np.array([3, -5, 9], np.int8), False)
+    yield activations_by_channel("unsigned_activations_by_channel", np.array([128, 100, 90], np.uint8), False)
+    yield activations_by_channel("layer_of_activations_by_channel", np.zeros(3, np.int8), True)
     for groups, axis in ((1, 1), (2, 1), (3, 1), (6, 0), (6, 1), (3, 0), (1, 0)):
         yield transposed("transposed_%d_groups_axis_%d" % (groups, axis), groups, axis)
     yield old("opset10")

@@ -114,6 +114,43 @@ Operand quantized_now(Call& c, const Operand& x, const std::vector<float>& numbe
   return c.known(suffix, {s.dtype, shape, {}}, data);
 }
 
+// A number for each index of an axis of x.
+Operand by_axis(Call& c, const Operand& x, i64 axis, const std::vector<float>& numbers,
+                std::string_view suffix) {
+  Shape shape(c.shape(x).size(), 1);
+  shape[axis] = static_cast<i64>(numbers.size());
+  return c.numbers(suffix, shape, numbers);
+}
+
+// Computed values have one scale for all channels: steps by channel are steps of 1 of values that
+// were divided by the scales. What stands beside them takes the factors where it can.
+Steps steps_of_one(const Steps& s) {
+  Steps one = s;
+  one.scale = {1}, one.zero = {s.zero[0]};
+  return one;
+}
+// How far the zero point of each channel lies from the first one's; empty: nowhere.
+std::vector<float> zero_offsets(const Steps& s) {
+  std::vector<float> offsets;
+  for (const i64 zero : s.zero) offsets.push_back(static_cast<float>(zero - s.zero[0]));
+  const bool differ = std::any_of(offsets.begin(), offsets.end(), [](float o) { return o != 0; });
+  return differ ? offsets : std::vector<float>();
+}
+Operand divided_by_scales(Call& c, const Operand& x, const Steps& s, i64 axis) {
+  const Operand divided =
+      c.torch("aten.div.Tensor", {{"self", x}, {"other", by_axis(c, x, axis, s.scale, "scales")}},
+              "divided");
+  const std::vector<float> offsets = zero_offsets(s);
+  return offsets.empty() ? divided
+                         : sum(c, divided, by_axis(c, x, axis, offsets, "zeros"), "offset");
+}
+Operand times_scales(Call& c, const Operand& x, const Steps& s, i64 axis, std::string_view suffix) {
+  const std::vector<float> offsets = zero_offsets(s);
+  const Operand moved =
+      offsets.empty() ? x : difference(c, x, by_axis(c, x, axis, offsets, "zeros"), "offset");
+  return product(c, moved, by_axis(c, x, axis, s.scale, "scales"), suffix);
+}
+
 }  // namespace
 
 Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise, Element width) {
@@ -154,10 +191,9 @@ Operand quantized(Call& c, const Operand& x, const Steps& s, i64 axis, std::stri
   if (!c.ok()) return {};
   if (const auto numbers = c.known_numbers(x))
     return quantized_now(c, x, *numbers, s, axis, suffix);
-  c.require(!s.by_channel(), "quantizes computed values by channel, which is not supported",
-            std::to_string(s.scale.size()), "1", "onnx.quantize.channels");
-  return c.torch("quantized_decomposed.quantize_per_tensor.default", parameters(c, x, s, axis),
-                 suffix);
+  const Operand steps = s.by_channel() ? divided_by_scales(c, x, s, axis) : x;
+  return c.torch("quantized_decomposed.quantize_per_tensor.default",
+                 parameters(c, steps, s.by_channel() ? steps_of_one(s) : s, axis), suffix);
 }
 
 Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis,
@@ -176,6 +212,11 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis,
   } else if (const Quant computed = c.steps(q); !computed.empty()) {  // a Clip may have narrowed it
     const i64 shift = s.dtype == DType::u8 ? kShift : 0;
     s.low = computed.low + shift, s.high = computed.high + shift;
+  }
+  if (s.by_channel() && !c.integer_constant(q)) {
+    const Operand ones = c.torch("quantized_decomposed.dequantize_per_tensor.default",
+                                 parameters(c, x, steps_of_one(s), axis), "ones");
+    return times_scales(c, ones, s, axis, suffix);
   }
   const char* target = s.by_channel() ? "quantized_decomposed.dequantize_per_channel.default"
                                       : "quantized_decomposed.dequantize_per_tensor.default";
