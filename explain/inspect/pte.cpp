@@ -130,7 +130,9 @@ void add_tensors(Plan& plan, uint32_t value, std::vector<PteTensor>& list) {
   const ValueView v = known_value(plan, value);
   if (v.tag != ValueTag::tensor_list && v.tag != ValueTag::optional_tensor_list) return add(value);
   const FlatVector items = r.known_vector(v.payload, 0);
-  if (!r.charge(items.count)) return;
+  constexpr uint32_t kStepsOfATensor = 16;  // of a check: what it takes to copy its shape and steps
+  if (items.count > UINT32_MAX / kStepsOfATensor || !r.charge(kStepsOfATensor * items.count))
+    return;
   for (uint32_t i = 0; i < items.count; ++i) add(r.item<uint32_t>(items, i));
 }
 

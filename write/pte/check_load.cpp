@@ -10,12 +10,10 @@
 #include <string_view>
 
 #include "runtime/plan.h"
+#include "write/pte/status_text.h"
 
 namespace deuteron {
 namespace {
-
-// of runtime/flatbuffer.cpp
-constexpr std::string_view kTooManySteps = "the program is too large to be checked";
 
 // The same kernels, and backends that do not open their libraries.
 struct WithoutLibraries {

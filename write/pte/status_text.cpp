@@ -56,7 +56,10 @@ Diagnostic describe_status(const std::string& where, const Status& s) {
           "",
           "",
           fmt::format("pte.{}", name_of(s.code)),
-          advice_for(name_of(s.code))};
+          s.detail && s.detail == kTooManySteps
+              ? "a check may take two steps for each byte of the file: those of `deuteron compile` "
+                "need fewer; compile the model again"
+              : advice_for(name_of(s.code))};
 }
 
 }  // namespace deuteron

@@ -10,6 +10,9 @@
 
 namespace deuteron {
 
+// Status::detail of runtime/flatbuffer.cpp.
+inline constexpr std::string_view kTooManySteps = "the program is too large to be checked";
+
 // "m.pte: error: the runtime refuses the program: instruction 3, cortex_m::quantized_add, argument
 // 7: must be an int  [pte.bad_argument]"
 Diagnostic describe_status(const std::string& where, const Status& status);
