@@ -86,8 +86,8 @@ static void measure(const std::string& model, const Target& target, const char* 
     const CpuWork w = cpu_work(c->graph, node);
     const std::vector<std::string> lines = cost_lines(c->graph, node, w);
     const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
-    fmt::print("{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
-               w.operands, w.taps, w.constants, run.steps.at(0).at(k).instructions,
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
+               w.operands, w.taps, w.constants, w.windows, run.steps.at(0).at(k).instructions,
                text(cpu_instructions(lines, w, target)), cycles ? cycles->calls.at(k).cycles : 0.0,
                text(cpu_cycles(c->graph, node, target)));
     ++k;
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;
   fmt::print(
-      "model,line,macs,results,operands,taps,constants,instructions,predicted,cycles,predicted_"
-      "cycles\n");
+      "model,line,macs,results,operands,taps,constants,windows,instructions,predicted,cycles,"
+      "predicted_cycles\n");
   for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], calls);
 }

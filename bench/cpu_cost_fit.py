@@ -16,8 +16,8 @@ import csv
 import math
 import sys
 
-WORK = ("macs", "results", "operands", "taps", "constants")
-KEYS = ("mac", "result", "operand", "tap", "constant")
+WORK = ("macs", "results", "operands", "taps", "constants", "windows")
+KEYS = ("mac", "result", "operand", "tap", "constant", "window")
 LEAST_CALLS, LEAST_PRICED = 2, 3
 # Kernels with the loops of another one, which no model here calls.
 ALIKE = {
@@ -36,7 +36,7 @@ def read(paths):
 
 
 def fit(rows):
-    """[call, mac, result, operand, tap, constant], by coordinate descent on the normal equations: the problem is convex, so it ends at the least."""
+    """[call, mac, result, operand, tap, constant, window], by coordinate descent on the normal equations: the problem is convex, so it ends at the least."""
     n = 1 + len(WORK)
     a = [[0.0] * n for _ in range(n)]
     b = [0.0] * n

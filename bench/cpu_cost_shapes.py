@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes networks of random layers, in the text form, for the lines of [cpu.cost] of our own kernels. docs/cpu-cost.md
 
-    python3 bench/cpu_cost_shapes.py FOLDER [FILES] [SEED]      networks of four layers each; default: 80 of seed 1
+    python3 bench/cpu_cost_shapes.py FOLDER [FILES] [SEED] [LAYERS] [KIND]      default: 80 networks of seed 1, of four layers each
+
+KIND: matmul, products of activations as attention has them; without it dense layers and additions.
 
 No layer is taken from a model, so that what a fit says of a model is a prediction. Extents are spread evenly over their logarithms, since
 layers of networks are: few channels on large images, many on small ones. Three of four counts of channels are multiples of 8, as those of
@@ -12,7 +14,6 @@ import pathlib
 import random
 import sys
 
-LAYERS = 4
 MOST_MACS, MOST_ELEMENTS = 3_000_000, 40_000  # an emulated board has 2 MB, and runs 30 M instructions a second
 
 
@@ -36,6 +37,17 @@ def conv(r):
     stride = [1, 1] if r.random() < 0.7 else [2, 2]
     pad = [k // 2 for k in kernel] if r.random() < 0.7 else [0, 0]
     return size, inner, channels(r, 4, 256), kernel, stride, pad
+
+
+def matmul(r, k):
+    """Of attention: queries by keys or weights by values, of all tokens or, one in three, of new ones."""
+    while True:
+        heads, tokens, size = extent(r, 1, 8), extent(r, 4, 200), 8 * extent(r, 1, 8)
+        rows = r.randint(1, 5) if r.random() < 0.3 else tokens
+        inner, columns = r.choice([(size, tokens), (tokens, size)])
+        if heads * rows * inner * columns <= MOST_MACS and heads * max(rows * inner, inner * columns, rows * columns) <= MOST_ELEMENTS:
+            return [f"input x{k}a : f32[{heads},{rows},{inner}]", f"input x{k}b : f32[{heads},{columns},{inner}]", f"y{k} = matmul(x{k}a, x{k}b)",
+                    f"output y{k}"]
 
 
 def layer(r, k):
@@ -66,16 +78,18 @@ def layer(r, k):
 
 
 def main():
-    folder, files, seed = pathlib.Path(sys.argv[1]), *(int(a) for a in [*sys.argv[2:], *(80, 1)[len(sys.argv) - 2:]])
+    given = sys.argv[2:5]
+    folder, files, seed, layers = pathlib.Path(sys.argv[1]), *(int(a) for a in [*given, *(80, 1, 4)[len(given):]])
+    make = matmul if sys.argv[5:] == ["matmul"] else layer
     r = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     for n in range(files):
-        lines = [line for k in range(LAYERS) for line in layer(r, k)]
+        lines = [line for k in range(layers) for line in make(r, k)]
         lines.sort(key=lambda line: ("i", "y", "o").index(line[0]))  # inputs, layers, outputs
         (folder / f"shapes{n:03}.txt").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 4:
+    if not 2 <= len(sys.argv) <= 6:
         sys.exit(__doc__)
     main()

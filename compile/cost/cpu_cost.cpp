@@ -10,6 +10,7 @@
 namespace deuteron {
 
 constexpr i64 kFewWindows = 4;  // fully connected layers, and what is like them
+constexpr i64 kFewRows = 5;     // of a product of activations
 
 static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
@@ -102,6 +103,9 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
   const KernelCall& call = std::get<KernelCall>(node.op);
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
+  const Shape& y = g.type(node.outputs[0]).shape;
+  if (call.name == "cortex_m::quantized_batch_matmul")
+    return y.size() >= 2 && y[y.size() - 2] <= kFewRows ? "/rows" : "";
   if (call.name.find("depthwise") != std::string::npos)
     return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
