@@ -32,15 +32,21 @@ bool makes_int8(const Graph& g, const Node& node) {
   return g.type(node.outputs[0]).dtype == DType::s8;
 }
 
+// What makes floats of int8 steps with a factor for each channel: those steps mean nothing alone.
+bool scales_channels(const Node& node) {
+  return call_of(node.op)->name == "deuteron::dequantize_channels";
+}
+
 // Calls with one origin compute the same operators: the last of them that makes int8 has the
-// result, or the last where none does.
+// result, or the last where none does, or what scales channels behind it.
 std::map<Origin, NodeId> last_calls(const Graph& g) {
   std::map<Origin, NodeId> calls;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     if (!call_of(node.op)) continue;
     const auto [at, is_first] = calls.emplace(node.origin, static_cast<NodeId>(n));
-    if (!is_first && (makes_int8(g, node) || !makes_int8(g, g.nodes[at->second])))
+    if (!is_first &&
+        (makes_int8(g, node) || !makes_int8(g, g.nodes[at->second]) || scales_channels(node)))
       at->second = static_cast<NodeId>(n);
   }
   return calls;

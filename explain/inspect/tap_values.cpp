@@ -34,6 +34,16 @@ bool is_new_state(const Graph& g, ValueId v) {
                              g.outputs.end(), [&](const Port& port) { return port.value == v; });
 }
 
+// What makes floats of its steps is no dequantize, but has a factor for each channel: they mean
+// nothing alone.
+bool is_scaled_behind(const Graph& g, ValueId v) {
+  return std::ranges::any_of(g.nodes, [&](const Node& node) {
+    if (node.inputs.empty() || node.outputs.empty() || node.inputs[0] != v) return false;
+    if (takes_no_time(node.op)) return is_scaled_behind(g, node.outputs[0]);
+    return g.type(node.outputs[0]).dtype == DType::f32 && !is_quantize_or_dequantize(node.op);
+  });
+}
+
 class Tapper {
  public:
   Tapper(Graph& graph, size_t first, size_t most) : g_(graph), first_(first), most_(most) {}
@@ -53,7 +63,7 @@ class Tapper {
   }
 
   void add(const Node& node, ValueId outer) {
-    if (is_new_state(g_, outer)) return;
+    if (is_new_state(g_, outer) || is_scaled_behind(g_, outer)) return;
     g_.outputs.insert(g_.outputs.end() - static_cast<std::ptrdiff_t>(g_.states.size()),
                       plain_port(g_, outer));  // states come last
     taps_.push_back({node.origin, std::string(name_of(node.op)), g_.type(outer)});
