@@ -25,7 +25,7 @@ set(EMBEDDED_C ${PROJECT_BINARY_DIR}/generated/firmware_files.c)
 file(CONFIGURE OUTPUT ${EMBEDDED_C} CONTENT "${text}" @ONLY)
 list(TRANSFORM EMBEDDED PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE embedded_paths)
 set_source_files_properties(${EMBEDDED_C} PROPERTIES OBJECT_DEPENDS "${embedded_paths}")
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/runtime.objects CONTENT "$<JOIN:$<TARGET_OBJECTS:deuteron_runtime>,\n>\n")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/runtime.objects CONTENT "$<JOIN:$<FILTER:$<TARGET_OBJECTS:deuteron_runtime>,EXCLUDE,[.][gp]ch$>,\n>\n")
 set(KERNEL_SOURCES_C ${PROJECT_BINARY_DIR}/generated/kernel_sources.c)
 add_custom_command(OUTPUT ${KERNEL_SOURCES_C}
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECTS=${PROJECT_BINARY_DIR}/runtime.objects -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
