@@ -7,6 +7,7 @@
 #include "compile/quantize/open_ended.h"
 #include "compile/quantize/recurrent.h"
 #include "ops/families.h"
+#include "ops/int16.h"
 
 namespace deuteron {
 
@@ -32,9 +33,9 @@ std::vector<bool> read_by_layers(const Graph& g) {
   return is_read;
 }
 
-// What has no kernel in float.
+// What has no kernel in float: a layer with a state, and of layers the one without an int16 form.
 bool needs_steps(const Op& op) {
-  return state_results(op) > 0 || std::holds_alternative<ConvTranspose2d>(op);
+  return state_results(op) > 0 || (is_layer(op) && int16_quant_specs(op).empty());
 }
 
 }  // namespace
