@@ -233,10 +233,15 @@ static void import_repeat(Call& c) {
   Shape shape = c.shape(x);
   shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
   x = c.reshape(x, shape, "axes");
-  for (size_t k = 0; k < repeats.size() && c.ok(); ++k) {
+  Shape expanded = shape;  // what is one element along an axis, others repeat without a copy
+  for (size_t k = 0; k < repeats.size(); ++k) {
     c.require(repeats[k] >= 1 && repeats[k] <= 4096, "a count is out of range",
               std::to_string(repeats[k]), "1..4096", "pt2.repeat.range");
-    if (c.ok() && repeats[k] > 1)
+    if (shape[k] == 1) expanded[k] = repeats[k];
+  }
+  if (c.ok() && expanded != shape) x = c.add(Expand{expanded}, {x}, "expanded");
+  for (size_t k = 0; k < repeats.size() && c.ok(); ++k) {
+    if (repeats[k] > 1 && shape[k] != 1)
       x = c.add(Concat{static_cast<i64>(k)},
                 std::vector<ValueId>(static_cast<size_t>(repeats[k]), x),
                 "axis" + std::to_string(k));

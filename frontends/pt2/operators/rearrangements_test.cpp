@@ -7,6 +7,7 @@ namespace deuteron::pt2 {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 
 std::vector<float> one(const std::string& target, const Shape& in, const Shape& out, Arguments more,
                        const std::string& first = "self") {
@@ -25,6 +26,9 @@ TEST(Rearrangements, MoveAndRepeat) {
   EXPECT_THAT(one("aten.mT.default", {1, 2, 3}, {1, 3, 2}, {}), ElementsAre(0, 3, 1, 4, 2, 5));
   EXPECT_THAT(one("aten.tile.default", {2, 2}, {2, 4}, {{"dims", as_ints({2})}}),
               ElementsAre(0, 1, 0, 1, 2, 3, 2, 3));
+  EXPECT_THAT(one("aten.repeat.default", {1, 2}, {2, 3, 4}, {{"repeats", as_ints({2, 3, 2})}}),
+              ElementsAreArray(std::vector<float>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1,
+                                                  0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
   EXPECT_THAT(one("aten.repeat_interleave.self_int", {2, 2}, {2, 4},
                   {{"repeats", as_int(2)}, {"dim", as_int(1)}}),
               ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
