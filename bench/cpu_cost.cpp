@@ -4,12 +4,13 @@
 // estimated to take on the target's core (0: no model of it), and what the target's cost model
 // predicts of both. docs/cpu-cost.md
 //
-//   cpu_cost [--packed|--least] TARGET BOARD MODEL.pt2... > calls.csv
+//   cpu_cost [--packed|--least|--compiled] TARGET BOARD MODEL.pt2... > calls.csv
 //
 // --packed: with packed weights, and all scratch that calls use. --least: as they are at the peak,
-// for models of one layer.
-// Float models get seeded random data for their ranges and for the run; what cannot be compiled or
-// run is told on standard error and left out.
+// for models of one layer. --compiled: as `deuteron compile` has them, of a quantized model. Of a
+// target file that `calibrate-target` wrote on that board `predicted` is what it says. Float models
+// get seeded random data for their ranges and for the run; what cannot be compiled or run is told
+// on standard error and left out.
 #include <fmt/format.h>
 
 #include <random>
@@ -41,11 +42,12 @@ static void complain(const std::string& model, const Diagnostics& diagnostics) {
       return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
 }
 
-enum class Calls { plain, packed, least };
+enum class Calls { plain, packed, least, compiled };
 
 static CompileOptions options_of(Calls calls) {
   CompileOptions options;
   options.packed_weights = calls != Calls::plain;
+  if (calls == Calls::compiled) return options;
   options.packed_growth_percent = 1000;  // the shape is what counts, not the room for it
   if (calls == Calls::packed) options.skip_passes = {"fit-scratch"};
   if (calls == Calls::least) options.scratch_growth_percent = 0, options.ports = PortTypes::steps;
@@ -58,7 +60,7 @@ static void measure(const std::string& model, const Target& target, const char* 
   std::optional<Graph> graph = read_graph(model, diagnostics);
   if (!graph) return complain(model, diagnostics);
   std::mt19937 bits(7);
-  Samples samples(4);
+  Samples samples(calls == Calls::compiled ? 0 : 4);
   for (auto& sample : samples)
     for (const Port& port : graph->inputs) sample.push_back(made_up(graph->type(port.value), bits));
   std::optional<Compilation> c =
@@ -88,19 +90,22 @@ static void measure(const std::string& model, const Target& target, const char* 
     const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
     fmt::print("{},{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
                w.operands, w.taps, w.constants, w.windows, run.steps.at(0).at(k).instructions,
-               text(cpu_instructions(lines, w, target)), cycles ? cycles->calls.at(k).cycles : 0.0,
-               text(cpu_cycles(c->graph, node, target)));
+               text(target.measured.empty() ? cpu_instructions(lines, w, target)
+                                            : cpu_cycles(c->graph, node, target)),
+               cycles ? cycles->calls.at(k).cycles : 0.0, text(cpu_cycles(c->graph, node, target)));
     ++k;
   }
 }
 
 int main(int argc, char** argv) {
   const std::string_view option = argc > 1 ? argv[1] : "";
-  const Calls calls = option == "--packed"  ? Calls::packed
-                      : option == "--least" ? Calls::least
-                                            : Calls::plain;
+  const Calls calls = option == "--packed"     ? Calls::packed
+                      : option == "--least"    ? Calls::least
+                      : option == "--compiled" ? Calls::compiled
+                                               : Calls::plain;
   if (calls != Calls::plain) ++argv, --argc;
-  if (argc < 4) return fmt::print(stderr, "cpu_cost [--packed|--least] TARGET BOARD MODEL...\n"), 2;
+  if (argc < 4)
+    return fmt::print(stderr, "cpu_cost [--packed|--least|--compiled] TARGET BOARD MODEL...\n"), 2;
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;

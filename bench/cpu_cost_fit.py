@@ -115,6 +115,13 @@ def print_errors(rows, actual, guess):
                   f"{100 * errors[-1]:>6.0f} %")
 
     table("line", "kernel")
+    alike = {}  # calls of the same work count once, by the worst of them
+    for r in rows:
+        work = tuple(v for k, v in r.items() if k not in ("model", "instructions", "cycles"))
+        alike[work] = max(alike.get(work, 0), abs(int(r[guess]) / int(r[actual]) - 1))
+    off = sorted(alike.values())
+    print(f"{len(off)} different calls: half of them within {100 * off[len(off) // 2]:.1f} %, all within {100 * off[-1]:.0f} %, "
+          f"{sum(e > 0.15 for e in off)} off by more than 15 %")
     models = [r for r in rows if "/models/" in r["model"]]
     if models:
         print()
