@@ -19,6 +19,7 @@
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
 #include "compile/cost/fit_cost.h"
+#include "compile/cost/loop_work.h"
 #include "compile/options.h"
 #include "targets/show_target.h"
 #include "targets/target.h"
@@ -37,7 +38,8 @@ struct CalibrateOptions {
 
 struct Measurement {
   std::vector<MeasuredCall> calls;
-  std::vector<std::string> shapes;  // of the calls: "[1,6,5,24]"
+  std::vector<std::optional<MeasuredCall>> loops;  // the same as loop_work()
+  std::vector<std::string> shapes;                 // of the calls: "[1,6,5,24]"
   std::string core, clock;
   std::vector<Diagnostic> left_out;  // networks that the chip has no room for
 };
@@ -56,8 +58,11 @@ std::optional<Compilation> compile_network(const CalibrationNetwork& network, co
     for (const Port& port : graph->inputs)
       for (float& v : sample.emplace_back(graph->type(port.value).elements())) v = made_up(bits);
   CompileOptions options;
-  options.packed_weights = !target.options.is_for_stock();
+  options.packed_weights = !network.is_plain && !target.options.is_for_stock();
   options.packed_growth_percent = 1000;  // the calls are what counts
+  for (size_t k = 0; network.is_float && k < network.layers.size(); k++)
+    options.layers.push_back({fmt::format("y{}", k), NamedPrecision::in_float});
+  if (network.has_scratch) options.skip_passes = {"fit-scratch"};
   options.quantize.observer = Observer::min_max;
   if (!network.has_floats) options.ports = PortTypes::steps;
   return compile(std::move(*graph), target, samples, options, diagnostics);
@@ -131,6 +136,9 @@ bool measure(const CalibrateOptions& o, const Target& target, Measurement& m,
       const double cycles = static_cast<double>(there->run.steps.at(1).at(k++).instructions);
       const CpuWork work = cpu_work(c->graph, node);
       m.calls.push_back({cost_lines(c->graph, node, work), work, cycles});
+      const std::optional<LoopWork> loops = loop_work(c->graph, node, target.isa);
+      m.loops.push_back(loops ? std::optional(MeasuredCall{{loops->kernel}, loops->work, cycles})
+                              : std::nullopt);
       m.shapes.push_back("[" + to_text(c->graph.type(node.outputs[0]).shape) + "]");
     }
   }
@@ -161,7 +169,9 @@ std::string not_explained(const Measurement& m, const Target& fitted, Json& list
   std::vector<std::pair<double, size_t>> errors;
   for (size_t k = 0; k < m.calls.size(); k++) {
     const MeasuredCall& call = m.calls[k];
-    const i64 cycles = cpu_cycles(call.lines, call.work, fitted).value_or(0);
+    const std::optional<i64> by_loops =
+        m.loops[k] ? cpu_cycles(m.loops[k]->lines, m.loops[k]->work, fitted) : std::nullopt;
+    const i64 cycles = by_loops ? *by_loops : cpu_cycles(call.lines, call.work, fitted).value_or(0);
     const double error = call.cycles > 0 ? static_cast<double>(cycles) / call.cycles - 1 : 0;
     if (std::abs(error) > kNotExplained) errors.emplace_back(error, k);
     const CpuWork& w = call.work;
@@ -207,7 +217,10 @@ int calibrate_target(const CalibrateOptions& o) {
   }
   Measurement m;
   if (!measure(o, *target, m, diagnostics)) return fail();
-  const CostFit fit = fit_cost(m.calls, *target);
+  std::vector<MeasuredCall> all = m.calls;
+  for (const std::optional<MeasuredCall>& call : m.loops)
+    if (call) all.push_back(*call);
+  const CostFit fit = fit_cost(all, *target);
   target->cpu_cost = fit.cost, target->cpu_cycles = fit.cycles;
   target->name = std::filesystem::path(o.output).stem().string();
   target->measured = fmt::format("{}, code and weights in {}",

@@ -30,6 +30,9 @@ std::vector<CalibrationNetwork> calibration_networks() {
     if (!line.empty() && !is_inside) networks.emplace_back();
     is_inside = !line.empty();
     if (line == "floats") networks.back().has_floats = true;
+    else if (line == "float") networks.back().has_floats = networks.back().is_float = true;
+    else if (line == "plain") networks.back().is_plain = true;
+    else if (line == "scratch") networks.back().has_scratch = true;
     else if (is_inside) networks.back().layers.emplace_back(line);
   }
   return networks;
@@ -48,6 +51,10 @@ std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& di
       const std::string name = fmt::format("{}{}", letter, k);
       inputs += fmt::format("input {} : f32[{}]{}\n", name, shape, order);
       call = with(std::move(call), sign, name);
+    }
+    if (const size_t second = call.find(" | "); second != call.npos) {
+      calls += fmt::format("a{} = {}\n", k, call.substr(0, second));
+      call = with(call.substr(second + 3), '$', fmt::format("a{}", k));
     }
     calls += fmt::format("y{} = {}\n", k, call);
     outputs += fmt::format("output y{}{}\n", k, call.starts_with("permute") ? "" : order);

@@ -12,7 +12,10 @@ namespace deuteron {
 
 struct CalibrationNetwork {
   std::vector<std::string> layers;
-  bool has_floats = false;  // its inputs and outputs are floats
+  bool has_floats = false;   // its inputs and outputs are floats
+  bool is_float = false;     // its layers too
+  bool is_plain = false;     // its weights are not packed
+  bool has_scratch = false;  // all that its calls use, whatever the plan
 };
 std::vector<CalibrationNetwork> calibration_networks();
 

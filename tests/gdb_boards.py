@@ -272,7 +272,8 @@ def calibrated():
         text, took = run("calibrate-target", "--target", "cortex-m4", *there, "-o", chip, "--json", where / "calibrated.json", seconds=250)
         check("Cortex-M4 r0p0, SysTick, code and weights in RAM" in text and took < 300, f"after {took:.0f} s\n{text}")
         kernels = {k["kernel"]: k for k in json.loads((where / "calibrated.json").read_text())["kernels"]}
-        check(kernels["deuteron::packed_conv2d"]["typical_error"] < 0.05, f"{kernels['deuteron::packed_conv2d']}")
+        for kernel in ("deuteron::packed_conv2d/pixels", "deuteron::packed_conv2d/whole", "cortex_m::quantized_depthwise_conv2d/3x3s1"):
+            check(kernels[kernel]["typical_error"] < 0.05, f"{kernels[kernel]}")
         errors = []
         for model in MODELS:
             if model.name == "hello_sine":  # the calls of 20 instructions are all its cost
@@ -284,7 +285,7 @@ def calibrated():
             run("run", program, "--input", model.samples, "-o", where / "mychip", *there, "--json", report)
             measured = json.loads(report.read_text())["cycles"]
             errors.append(cycles["cpu"] / measured - 1)
-            check(abs(errors[-1]) < 0.15, f"{model.name}: {cycles['cpu']} cycles predicted, {measured} measured")
+            check(abs(errors[-1]) < 0.1, f"{model.name}: {cycles['cpu']} cycles predicted, {measured} measured")
         text, _ = run("calibrate-target", "--target", "cortex-m7", *there, "-o", where / "other.toml", code=1, seconds=250)
         check("is a Cortex-M4 r0p0, the target has a cortex-m7" in text and not (where / "other.toml").exists(), text)
     print(f"cycles by a calibrated target: {', '.join(f'{100 * e:+.1f} %' for e in errors)} of those measured")

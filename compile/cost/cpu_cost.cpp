@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compile/cost/loop_work.h"
 #include "ops/families.h"
 #include "ops/kernel_call/numbers.h"
 #include "targets/target.h"
@@ -153,6 +154,10 @@ std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWo
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
   const auto* call = call_of(node.op);
   if (!call || call->delegate) return std::nullopt;
+  const bool is_measured = !target.measured.empty();  // others have no lines of loops
+  if (const auto loops = is_measured ? loop_work(g, node, target.isa) : std::nullopt)
+    if (find_line(target.cpu_cost, {loops->kernel}))
+      return cpu_cycles({loops->kernel}, loops->work, target);
   const CpuWork work = cpu_work(g, node);
   return cpu_cycles(cost_lines(g, node, work), work, target);
 }

@@ -12,9 +12,7 @@
 namespace deuteron {
 namespace {
 
-constexpr size_t kMinCalls = 6;  // one more than most kernels have coefficients
-// Of an error, as a power of the cycles: at 1/2 large calls count most, at 1 all alike.
-constexpr double kWeight = 0.75;
+constexpr size_t kMinCalls = 6;                // one more than most kernels have coefficients
 constexpr int64_t kMaxCyclesOf256 = 256 * 16;  // what a target file takes
 constexpr size_t kTerms = 8;
 using Terms = std::array<double, kTerms>;
@@ -37,7 +35,7 @@ Terms least_squares(const Calls& calls) {
   Terms b{}, c{};
   for (const MeasuredCall* call : calls) {
     const Terms x = terms_of(call->work);
-    const double weight = std::pow(call->cycles, -2 * kWeight);
+    const double weight = 1 / (call->cycles * call->cycles);
     for (size_t i = 0; i < kTerms; i++) {
       b[i] += x[i] * call->cycles * weight;
       for (size_t j = 0; j < kTerms; j++) a[i][j] += x[i] * x[j] * weight;
@@ -94,8 +92,12 @@ CostFit::Line errors_of(const std::string& kernel, const Calls& calls, const Tar
     if (const std::optional<i64> cycles = cpu_cycles(call->lines, call->work, target))
       errors.push_back(std::abs(static_cast<double>(*cycles) / call->cycles - 1));
   std::ranges::sort(errors);
-  return {kernel, calls.size(), errors.empty() ? 0 : errors[errors.size() / 2],
-          errors.empty() ? 0 : errors.back(), calls.size() >= kMinCalls};
+  return {kernel,
+          calls.size(),
+          errors.empty() ? 0 : errors[errors.size() / 2],
+          errors.empty() ? 0 : errors.back(),
+          calls.size() >= kMinCalls,
+          !errors.empty()};
 }
 
 }  // namespace
@@ -126,7 +128,9 @@ CostFit fit_cost(std::span<const MeasuredCall> calls, const Target& target) {
   std::ranges::sort(fitted.cpu_cost, {}, &CpuKernelCost::kernel);
   std::ranges::sort(fitted.cpu_cycles, {}, &CpuKernelCycles::kernel);
   CostFit fit{fitted.cpu_cost, fitted.cpu_cycles, {}};
-  for (const auto& [kernel, list] : by_kernel) fit.lines.push_back(errors_of(kernel, list, fitted));
+  for (const auto& [kernel, list] : by_kernel)
+    if (const CostFit::Line line = errors_of(kernel, list, fitted); line.is_known)
+      fit.lines.push_back(line);
   return fit;
 }
 

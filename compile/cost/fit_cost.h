@@ -26,10 +26,11 @@ struct CostFit {
     size_t calls;
     double typical, largest;  // relative errors of the calls: their median, and the worst
     bool is_fitted;           // of few calls only the ratio to the target's own line is known
+    bool is_known;
   };
   std::vector<Line> lines;  // of the kernels that were measured
 };
-// Fitted: least squares of the error over a power of the cycles, with no coefficient below zero. A
+// Fitted: least squares of the relative errors, with no coefficient below zero. A
 // kernel without enough calls keeps its line; its [cpu.cycles] are what its own calls, else those
 // of the kernel whose name it begins with, else all calls took. `target` must have [cpu.cost].
 CostFit fit_cost(std::span<const MeasuredCall> calls, const Target& target);
