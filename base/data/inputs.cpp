@@ -398,8 +398,7 @@ std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const
   if (has_batch && input.size() > 1 && equal(file, input.subspan(1))) return SampleCount{1, false};
   if (file.empty()) return std::nullopt;
   if (equal(file.subspan(1), input)) return SampleCount{file[0], true};
-  if (has_batch && equal(file.subspan(1), input.subspan(1)))
-    return SampleCount{file[0], true};
+  if (has_batch && equal(file.subspan(1), input.subspan(1))) return SampleCount{file[0], true};
   return std::nullopt;
 }
 
