@@ -269,7 +269,11 @@ class Walk {
       if (state_.stand_ins.contains(port.name))
         error(fmt::format("output `{}` {}", port.name, kNoProduct), "onnx.quantize.dynamic");
       ValueId v = state_.value_of(port.name);
-      if (!graph().type(v).quant.empty()) v = real_output(port, v);
+      const Quant& steps = graph().type(v).quant;
+      if (state_.has_steps_by_channel && !steps.empty() && steps.scale[0] == 1)
+        error(fmt::format("output `{}` is of steps with a scale for each channel", port.name),
+              "onnx.quantize.channels", "put a DequantizeLinear behind them");
+      if (!steps.empty()) v = real_output(port, v);
       if (v < 0) continue;
       Axes order(graph().type(v).shape.size());
       std::iota(order.begin(), order.end(), 0);

@@ -44,8 +44,9 @@ struct ImportState {
   std::map<std::string, StepsReader>
       input_steps;  // inputs that are quantized in front of their first reader
   std::map<std::string, Element>
-      four_bits;                // tensors of the file of INT4 and UINT4, which are int8 here
-  std::set<std::string> noted;  // what has been said once
+      four_bits;                      // tensors of the file of INT4 and UINT4, which are int8 here
+  bool has_steps_by_channel = false;  // of computed values: they are steps of 1 here
+  std::set<std::string> noted;        // what has been said once
   int made_names = 0;
 
   pt2::Archive archive;

@@ -192,6 +192,7 @@ Operand quantized(Call& c, const Operand& x, const Steps& s, i64 axis, std::stri
   if (const auto numbers = c.known_numbers(x))
     return quantized_now(c, x, *numbers, s, axis, suffix);
   const Operand steps = s.by_channel() ? divided_by_scales(c, x, s, axis) : x;
+  c.state().has_steps_by_channel |= s.by_channel();
   return c.torch("quantized_decomposed.quantize_per_tensor.default",
                  parameters(c, steps, s.by_channel() ? steps_of_one(s) : s, axis), suffix);
 }
