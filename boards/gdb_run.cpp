@@ -118,16 +118,33 @@ class Session {
     if (parts_.empty())
       return trouble("this build has no runners", "board.not_built",
                      how_to_build_runners(emulated_boards().front().cores));
-    const std::optional<uint32_t> xpsr = gdb_.read_register(gdb_.number_of_xpsr());
-    if (!xpsr) return false;
-    if ((*xpsr & kExceptionNumber) == 0 && (*xpsr & kThumb) != 0) return true;
-    if (!gdb_.write_register(gdb_.number_of_xpsr(), kThumb)) return false;
-    const std::optional<uint32_t> again = gdb_.read_register(gdb_.number_of_xpsr());
-    if (again && (*again & kExceptionNumber) != 0)
-      return trouble(
-          fmt::format("the processor stands inside exception {}", *xpsr & kExceptionNumber),
-          "gdb.state", "reset the board, and try again");
-    return again.has_value();
+    return is_outside_exceptions();
+  }
+
+  // A handler that it happened to be in ends when it goes on; what had to be reset may not have
+  // been yet. What stays in one is not ours to take out: a debugger cannot on every core.
+  bool is_outside_exceptions() {
+    constexpr int kLooks = 20;
+    constexpr double kSeconds = 0.05;
+    uint32_t exception = 0;
+    for (int look = 0; look < kLooks; ++look) {
+      if (look > 0) {
+        if (!gdb_.resume()) return false;
+        const GdbRemote::Stop stop = gdb_.wait(kSeconds);
+        if (stop == GdbRemote::Stop::failed) return false;
+        if (stop == GdbRemote::Stop::running && !gdb_.interrupt()) return false;
+      }
+      const std::optional<uint32_t> xpsr = gdb_.read_register(gdb_.number_of_xpsr());
+      if (!xpsr) return false;
+      exception = *xpsr & kExceptionNumber;
+      if (exception == 0 && (*xpsr & kThumb) != 0) return true;
+      if (!gdb_.write_register(gdb_.number_of_xpsr(), kThumb)) return false;
+      const std::optional<uint32_t> again = gdb_.read_register(gdb_.number_of_xpsr());
+      if (!again) return false;
+      if ((*again & kExceptionNumber) == 0) return true;
+    }
+    return trouble(fmt::format("the processor stands inside exception {}", exception), "gdb.state",
+                   "reset the board, and try again");
   }
 
   // The runner in the first RAM, or in flash, and what is left for the program and its tensors.
