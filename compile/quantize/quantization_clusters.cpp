@@ -295,9 +295,18 @@ static std::vector<bool> moves_in_float(const Graph& g, const std::vector<bool>&
                [&](ValueId v) { return g.is_constant(v) || is_float(uses.producer[v]); }) &&
            std::ranges::all_of(uses.readers[node.outputs[0]], is_float);
   };
-  for (bool changed = true; std::exchange(changed, false);)
-    for (size_t n = 0; n < g.nodes.size(); ++n)
-      if (moves[n] && !is_between(g.nodes[n])) moves[n] = false, changed = true;
+  UnionFind chain(g.values.size());  // moves behind one another stay together
+  const auto moved_again = [&](ValueId v) {
+    return uses.producer[v] >= 0 && moves[static_cast<size_t>(uses.producer[v])];
+  };
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    for (const ValueId v : g.nodes[n].inputs)
+      if (moves[n] && moved_again(v)) chain.join(v, g.nodes[n].outputs[0]);
+  std::vector<bool> meets_steps(g.values.size());
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    if (moves[n] && !is_between(g.nodes[n])) meets_steps[chain.root(g.nodes[n].outputs[0])] = true;
+  for (size_t n = 0; n < g.nodes.size(); ++n)
+    moves[n] = moves[n] && !meets_steps[chain.root(g.nodes[n].outputs[0])];
   return moves;
 }
 
