@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "explain/doctor/doctor.h"
 #include "explain/report/numbers.h"
@@ -17,7 +18,8 @@ constexpr double kPeakOfPlan = 0.25;  // what one place alone has above all othe
 constexpr double kLargeShare = 0.25;  // of the file, of one operator's weights
 constexpr i64 kLeastFlashBytes = 4096;
 constexpr i64 kLeastRamBytes = 1024;
-constexpr size_t kLeastLayers = 3;  // fewer than that are always large
+constexpr i64 kOutOfProportion = 2;  // a payload to the constants that it computes with
+constexpr size_t kLeastLayers = 3;   // fewer than that are always large
 
 std::string bytes_text(i64 bytes, i64 of, const char* how) {
   return fmt::format("{} bytes, {:.1f} % of {} ({})", grouped(bytes),
@@ -165,6 +167,52 @@ void float_constants(const Patient& p, std::vector<Finding>& findings) {
                                   bytes_text(bytes, file, "of the program")));
 }
 
+// Constants of the operators that a call computes, each once, as a CPU in int8 would keep them: a
+// byte for a weight, four for a bias.
+i64 own_constants(const Graph& reference, const Origin& call) {
+  const Uses uses(reference);
+  std::set<ValueId> constants;
+  for (const Node& node : reference.nodes) {
+    if (!std::ranges::includes(call, node.origin)) continue;
+    for (ValueId v : node.inputs) {
+      const NodeId maker = uses.producer[v];  // of a quantized model: its dequantize
+      if (maker >= 0 && is_dequantize(reference.nodes[maker].op))
+        v = reference.nodes[maker].inputs[0];
+      if (reference.is_constant(v)) constants.insert(v);
+    }
+  }
+  i64 bytes = 0;
+  for (const ValueId v : constants) {
+    const Type& type = reference.type(v);
+    bytes += type.elements() * (type.shape.size() < 2 ? 4 : 1);
+  }
+  return bytes;
+}
+
+// What the NPU keeps more than once (weights of a step that is unrolled) or fills up (channels that
+// are less than its lanes).
+void large_payloads(const Patient& p, std::vector<Finding>& findings) {
+  const Compilation& c = p.compilation;
+  const auto file = static_cast<i64>(c.pte.size());
+  for (const Node& node : c.graph.nodes) {
+    const auto* call = call_of(node.op);
+    if (!call || !call->delegate) continue;
+    const auto payload = static_cast<i64>(call->delegate->processed.size());
+    const i64 own = own_constants(c.reference, node.origin), more = payload - own;
+    if (more < kLeastFlashBytes || payload < kOutOfProportion * own ||
+        static_cast<double>(more) < kLeastOfPlan * static_cast<double>(file))
+      continue;
+    const FindingPlace first = place_of(c.graph, {node.origin.front()});
+    findings.push_back(finding_of(
+        FindingKind::large_payload,
+        fmt::format("the NPU's payload has {} bytes ({} of them weights and tables) for constants "
+                    "of {} bytes",
+                    grouped(payload), grouped(call->delegate->weights_bytes), grouped(own)),
+        {{fmt::format("{} operators from {} on", node.origin.size(), first.name), "", first.line}},
+        static_cast<double>(more), bytes_text(more, file, "of the payload, beyond its constants")));
+  }
+}
+
 }  // namespace
 
 void examine_memory(const Patient& p, std::vector<Finding>& findings) {
@@ -174,6 +222,7 @@ void examine_memory(const Patient& p, std::vector<Finding>& findings) {
   early_peak(p, alive, findings);
   weights(p, findings);
   float_constants(p, findings);
+  large_payloads(p, findings);
 }
 
 }  // namespace deuteron
