@@ -2,8 +2,9 @@
 # How device sources are optimized: kernels and what transposes at the NPU's border for speed, what runs once for size. Names are relative to
 # the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes. SMALL_LOADER: the loader for size.
 function(optimization_of name result)
-  # Loops of packed convolutions and linear layers are assembly, and a plain RNN has one: what stands around them is half as long as with -O3.
-  if(name MATCHES "^kernels/(conv2d/packed(_shifts)?|recurrent/rnn)/kernel_(dsp|mve)[.]cpp$|^kernels/(linear/kernel_mve|matmul/kernel_dsp)[.]cpp$")
+  # Loops of packed convolutions, linear layers and products are assembly, and an RNN has few of its own: what stands around them is half as
+  # long as with -O3.
+  if(name MATCHES "^kernels/(conv2d/packed(_shifts)?|recurrent/rnn|matmul)/kernel_(dsp|mve)[.]cpp$|^kernels/(linear|recurrent/(gru|lstm))/kernel_mve[.]cpp$")
     set(${result} -Os PARENT_SCOPE)
   # Loops are written for the instruction set; with -O3 gcc 12 makes vectors of what is left for the ends as well, and a third more code.
   # But for those that pass functions on: with -O2 these are called through pointers.
