@@ -20,9 +20,9 @@ struct MatmulArgs {
 
 void matmul_s8(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
-// The same by the kernels of linear with the M-profile Vector Extension, with the DSP extension,
-// and with neither. Limits   why_not_linear_<instruction set>() of linear_of()
-// (kernels/matmul/by_linear.h) is null
+// The same with the M-profile Vector Extension, with the DSP extension, and with neither: by tiles
+// of their own, or by the kernels of linear. Limits   why_not_linear_<instruction set>() of
+// linear_of() (kernels/matmul/by_linear.h) is null
 void matmul_s8_mve(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void matmul_s8_dsp(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void matmul_s8_scalar(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
