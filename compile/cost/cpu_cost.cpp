@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compile/cost/loop_work.h"
+#include "kernels/matmul/tile_mve.h"
 #include "ops/families.h"
 #include "ops/kernel_call/numbers.h"
 #include "targets/target.h"
@@ -99,14 +100,22 @@ static i32 windows_together(const Graph& g, const Node& node, const KernelCall& 
   return packed && is_scratch(last) ? windows_together(*packed, last.bytes()) : 0;
 }
 
+// As meets_tiles() of kernels/matmul/kernel_mve.cpp.
+static std::string variety_of_product(const Graph& g, const Node& node, const KernelCall& call) {
+  const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
+  if (x.size() != 3 || y.size() != 3) return "";
+  if (y[1] <= kFewRows) return "/rows";
+  const KernelArg& shift = call.args[call.args.size() - 3];
+  if (y[2] < kMveColumns || x[2] > kMveLong || shift.integer != 0) return "";
+  return x[2] > kMveShort ? "/long" : "/short";
+}
+
 // Loops of its own that a kernel has for such a call, behind its name; "": none.
 static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
-  const Shape& y = g.type(node.outputs[0]).shape;
-  if (call.name == "cortex_m::quantized_batch_matmul")
-    return y.size() >= 2 && y[y.size() - 2] <= kFewRows ? "/rows" : "";
+  if (call.name == "cortex_m::quantized_batch_matmul") return variety_of_product(g, node, call);
   if (call.name.find("depthwise") != std::string::npos)
     return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
