@@ -5,6 +5,7 @@
 
 #include "compile/cost/loop_work.h"
 #include "kernels/matmul/tile_mve.h"
+#include "kernels/softmax/kernel.h"
 #include "ops/families.h"
 #include "ops/kernel_call/numbers.h"
 #include "targets/target.h"
@@ -105,8 +106,10 @@ static std::string variety_of_product(const Graph& g, const Node& node, const Ke
   const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
   if (x.size() != 3 || y.size() != 3) return "";
   if (y[1] <= kFewRows) return "/rows";
-  const KernelArg& shift = call.args[call.args.size() - 3];
-  if (y[2] < kMveColumns || x[2] > kMveLong || shift.integer != 0) return "";
+  i64 shift = 0;  // the last number
+  for (const KernelArg& arg : call.args)
+    if (arg.kind == KernelArg::Kind::integer) shift = arg.integer;
+  if (y[2] < kMveColumns || x[2] > kMveLong || shift != 0) return "";
   return x[2] > kMveShort ? "/long" : "/short";
 }
 
@@ -116,6 +119,10 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
   if (call.name == "cortex_m::quantized_batch_matmul") return variety_of_product(g, node, call);
+  if (call.name == "cortex_m::softmax")
+    return w.windows > 0 && w.windows * ((w.results / w.windows + 3) / 4) <= kSoftmaxFewVectors
+               ? "/few"
+               : "";
   if (call.name.find("depthwise") != std::string::npos)
     return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";

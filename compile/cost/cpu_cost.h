@@ -21,7 +21,7 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches
 // floats, "aten::add", "*.f32", "*". Of a kernel with several loops "NAME/odd" (input channels that
 // are no multiple of 4), "NAME/rows" (at most 4 windows, 5 rows), "NAME/short" and "NAME/long"
-// (products in tiles of MVE), "NAME/one" and "NAME/four"
+// (products in tiles of MVE), "NAME/few" (softmax), "NAME/one" and "NAME/four"
 // (windows that meet the filters together, where that is not two), "NAME/3x3", "NAME/row" and
 // "NAME/row2" (taps along one axis, strides 1 and 2), and then "NAME". `work`: cpu_work() of the
 // call.

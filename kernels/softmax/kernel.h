@@ -18,6 +18,10 @@
 
 namespace deuteron {
 
+// Vectors of four elements up to which softmax_s8_mve finds each exponential, not those of
+// distances.
+inline constexpr int32_t kSoftmaxFewVectors = 48;
+
 struct SoftmaxArgs {
   int32_t rows, columns, multiplier, shift, diff_min;
 };

@@ -13,8 +13,6 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kSoftmaxDistances = 256;
-// up to which exponentials by distance take more instructions
-constexpr int32_t kSoftmaxFewVectors = 48;
 
 // Of exponential() in kernel.cpp: 1/3, then exp(-1/4), exp(-1/2), .. exp(-16), Q0.31.
 constexpr int32_t kSoftmaxFactors[] = {715827883, 1672461947, 1302514674, 790015084,
