@@ -39,6 +39,7 @@ FLAGS = {
     "mps2-an505": "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16",
     "mps3-an547": "-mcpu=cortex-m55 -mfloat-abi=hard",
 }
+IN_ELF = "-DDEUTERON_MESSAGES_IN_ELF"
 STOCK = {"cortex-m33": "cortex-m4"}  # the same instructions
 BOARDS = {"cortex-m55": "mps3-an547", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505"}
 missed = 0
@@ -90,20 +91,22 @@ class Image:
         call("arm-none-eabi-g++", *self.flags, *words.split(), *more, *(f"-I{p}" for p in places), "-c", source, "-o", made)
         return made
 
-    def linked(self, name, objects):
+    def linked(self, name, objects, *more):
         image = self.where / f"{self.board}.{name}.elf"
         call("arm-none-eabi-g++", *self.flags, "-nostartfiles", "--specs=rdimon.specs", "-Wl,--gc-sections,--no-warn-rwx-segments",
-             f"-Wl,-Map={image}.map", f"-L{ROOT}/tests/stock", f"-T{self.folder}/memory.ld", "-o", image, *objects)  # fmt: skip
+             f"-Wl,-Map={image}.map", f"-L{ROOT}/tests/stock", *more, f"-T{self.folder}/memory.ld", "-o", image, *objects)  # fmt: skip
         return image
 
     def with_backend(self, name, table, ours, *defined):
         sources = sorted((ROOT / "runtime" / "executorch").glob("*.cpp"))
         parts = [self.compiled(p, *defined) for p in sources]
         glue = self.compiled(ROOT / "tests/stock/upstream_kernels.cpp", f"-DDEUTERON_TABLE={table}")
-        return self.linked(name, [*self.stock, glue, *parts, *ours])
+        texts = f"-T{ROOT}/runtime/ports/messages.ld"
+        return self.linked(name, [*self.stock, glue, *parts, *ours], *([texts] if IN_ELF in defined else []))
 
     def flash_for(self, program):
-        """What the backend adds with the kernels of one network, built as its own firmware builds them."""
+        """What the backend adds with the kernels of one network, built as its own firmware builds them; and with
+        the texts of refusals in the ELF alone."""
         alone = self.linked("alone", [*self.stock, self.compiled(ROOT / "tests/stock/upstream_kernels.cpp")])
         project = self.where / f"{self.board}.project"
         call(BUILD / "deuteron", "firmware", program, "--board", self.board, "-o", project)
@@ -111,7 +114,9 @@ class Image:
         call("cmake", "--build", project / "build", "-j1")
         made = (project / "build/CMakeFiles/firmware.dir").rglob("*")
         ours = [o for o in made if o.suffix in (".o", ".obj") and not re.search(r"/(main|models)\.|/boards/|/start", str(o))]
-        return bytes_of(self.with_backend("one", "kFirmwareKernels", ours, "-DDEUTERON_ONE_MEMORY")) - bytes_of(alone)
+        for more in ([], [IN_ELF]):
+            one = self.with_backend("one", "kFirmwareKernels", ours, "-DDEUTERON_ONE_MEMORY", *more)
+            yield bytes_of(one) - bytes_of(alone)
 
     def run(self, image, file, sample, where):
         np.asarray(sample).tofile(where / "x.bin")
@@ -176,8 +181,9 @@ def check_core(core, where):
         same = "" if bits == wanted else "; other bits than on our runtime !"
         print(f"| {core} | {name} | {stock} | {count} | {bar(f'{ratio:.3f}', ratio <= MOST_OF_STOCK)} | {alone} | {bar(f'{100 * over:.1f} %', over <= MOST_OVER_OURS)} |{same}", flush=True)  # fmt: skip
         if name == MODELS[0]:
-            added = image.flash_for(where / "whole.pte")
-            print(f"| {core} | {name} | | | | flash added | {bar(f'{added} bytes', added <= MOST_FLASH)} |", flush=True)
+            whole, without_texts = image.flash_for(where / "whole.pte")
+            print(f"| {core} | {name} | | | | flash added | {bar(f'{whole} bytes', whole <= MOST_FLASH)} |")
+            print(f"| {core} | {name} | | | | with texts in the ELF alone | {without_texts} bytes |", flush=True)
 
 
 print("| core | model | stock, instructions | with our part | ratio | our runtime | more |")

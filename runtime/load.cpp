@@ -301,7 +301,7 @@ struct Loader {
   }
 
   void close_delegates() {
-    while (opened-- > 0) {
+    while (kHasDelegates && opened-- > 0) {
       if (tables.calls[opened].run) continue;
       const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(tables.calls[opened].args);
       d.backend->close(d.state);

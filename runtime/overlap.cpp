@@ -247,9 +247,9 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
     const Kernel* kernel = call.delegate ? nullptr : static_cast<const Kernel*>(calls[k].args);
     where->instruction = static_cast<int32_t>(k);
     const uint32_t count =
-        kernel ? collect_uses(plan, call, kernel->schema, room.uses)
-               : collect_delegate_uses(plan, call, *static_cast<const Backend*>(calls[k].args),
-                                       room.uses);
+        call.delegate ? collect_delegate_uses(
+                            plan, call, *static_cast<const Backend*>(calls[k].args), room.uses)
+                      : collect_uses(plan, call, kernel->schema, room.uses);
     const char* fault =
         conflict_within(r, room.uses, count, kernel && kernel->in_place, &where->argument);
     for (uint32_t i = 0; i < count && !fault; ++i) {

@@ -39,7 +39,7 @@ Status Program::run() const {
   }
   for (int32_t k = 0; k < instruction_count_; ++k) {
     const Prepared& call = calls_[k];
-    if (call.run) {
+    if (!kHasDelegates || call.run) {
       call.run(call.args);
     } else if (const Status s = run_delegate(k); !s.ok()) {
       return s;
@@ -58,7 +58,7 @@ Status Program::run_delegate(int32_t k) const {
 }
 
 void Program::unload() {
-  for (int32_t k = 0; delegate_calls_ > 0 && k < instruction_count_; ++k) {
+  for (int32_t k = 0; kHasDelegates && delegate_calls_ > 0 && k < instruction_count_; ++k) {
     if (calls_[k].run) continue;
     const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(calls_[k].args);
     d.backend->close(d.state);
@@ -72,7 +72,8 @@ Program::Step Program::step(int32_t k) const {
   const CallRoom room{room_args_, room_values_, room_tensors_, room_items_};
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   Step step{call.op, nullptr, 0, nullptr};
-  if (!calls_[k].run) step.delegate = static_cast<const PreparedDelegate*>(calls_[k].args);
+  if (kHasDelegates && !calls_[k].run)
+    step.delegate = static_cast<const PreparedDelegate*>(calls_[k].args);
   step.args = decode_call(*plan_, call, room, &step.count);
   return step;
 }

@@ -12,5 +12,10 @@ if(DEUTERON_EXECUTORCH_HEADERS)
   target_include_directories(deuteron_backend SYSTEM PUBLIC ${DEUTERON_EXECUTORCH_HEADERS}
                              ${DEUTERON_EXECUTORCH_HEADERS}/executorch/runtime/core/portable_type/c10)
   target_compile_definitions(deuteron_backend PUBLIC C10_USING_CUSTOM_GENERATED_MACROS)
+  # By the name of ExecuTorch's own option: events of each call, where the runtime has a tracer.
+  option(EXECUTORCH_ENABLE_EVENT_TRACER "trace the calls of parts for ExecuTorch's Inspector" ON)
+  if(EXECUTORCH_ENABLE_EVENT_TRACER)
+    target_compile_definitions(deuteron_backend PRIVATE ET_EVENT_TRACER_ENABLED)
+  endif()
   target_link_libraries(deuteron_backend PUBLIC deuteron_runtime)
 endif()

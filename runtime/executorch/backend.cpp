@@ -63,22 +63,32 @@ const char* advice_on(Code code) {
   }
 }
 
-et::Error told(const Status& s, const char* target) {
+#ifdef DEUTERON_MESSAGES_IN_ELF
+extern "C" const char messages_begin[], messages_end[];  // runtime/ports/messages.ld
+
+bool is_in_elf(const char* text) { return text >= messages_begin && text < messages_end; }
+#else
+bool is_in_elf(const char*) { return false; }
+#endif
+
+et::Error told(const Status& s, [[maybe_unused]] const char* target) {
   if (s.ok()) return et::Error::Ok;
+  [[maybe_unused]] const char* text = s.detail ? s.detail : s.step ? s.step : "";
+  [[maybe_unused]] unsigned number = 0;  // which %.0x leaves out
+  if (is_in_elf(text)) {
+    number = static_cast<unsigned>(reinterpret_cast<uintptr_t>(text));
+    text = "message 0x";
+  }
   ET_LOG(Error,
-         "DeuteronBackend: the part for %s does not run: %s %s: %s (call %d, argument %d, %u bytes "
-         "needed); this firmware is %s; %s",
-         target, name_of(s.code), s.op ? s.op : "",
-         s.detail ? s.detail
-         : s.step ? s.step
-                  : "",
-         static_cast<int>(s.instruction), s.argument, static_cast<unsigned>(s.bytes_needed),
-         name_of(kBuildIsa), advice_on(s.code));
+         "DeuteronBackend: the part for %s does not run: %s %s: %s%.0x (call %d, argument %d, %u "
+         "bytes needed); this firmware is %s; %s",
+         target, name_of(s.code), s.op ? s.op : "", text, number, static_cast<int>(s.instruction),
+         s.argument, static_cast<unsigned>(s.bytes_needed), name_of(kBuildIsa), advice_on(s.code));
   return error_of(s.code);
 }
 
 void read_specs(et::ArrayRef<et::CompileSpec> specs, LoadedPart* part) {
-  std::strncpy(part->target, "an unknown target", kMaxTargetName);
+  std::strcpy(part->target, "an unknown target");
   for (const et::CompileSpec& spec : specs) {
     if (std::strcmp(spec.key, "batch") == 0) part->is_sample = true;
     if (std::strcmp(spec.key, "target") != 0) continue;
@@ -122,6 +132,7 @@ et::Error resize(const executorch::aten::Tensor& theirs, const Tensor& ours, int
   return et::resize_tensor(theirs, {sizes, ours.rank});
 }
 
+#ifdef ET_EVENT_TRACER_ENABLED
 // What the call has made, for who compares it with the model's own values. A trace has no strides,
 // so the axes go there in their own order.
 void log_result(et::BackendExecutionContext& context, const Program& program, int32_t k) {
@@ -150,6 +161,7 @@ void log_result(et::BackendExecutionContext& context, const Program& program, in
   (void)tracer->log_intermediate_output_delegate(nullptr, static_cast<et::DelegateDebugIntId>(k),
                                                  tensor);
 }
+#endif
 
 // From one call to the next, in planned memory: then another part may have it in between. A
 // delegate of ours might keep something for its library; constants are copied where there are
@@ -250,7 +262,8 @@ class PartsBackend final : public et::BackendInterface {
 
  private:
   // With a tracer an event for each call, whose number is the delegate's debug id.
-  static Status run(et::BackendExecutionContext& context, const Program& program) {
+  static Status run([[maybe_unused]] et::BackendExecutionContext& context, const Program& program) {
+#ifdef ET_EVENT_TRACER_ENABLED
     et::EventTracer* const tracer = context.event_tracer();
     if (!tracer) return program.run();
     Status status;
@@ -262,6 +275,9 @@ class PartsBackend final : public et::BackendInterface {
       log_result(context, program, k);
     }
     return status;
+#else
+    return program.run();
+#endif
   }
 
   KernelTable kernels_;
