@@ -5,7 +5,7 @@ quantized, and beside other partitioners. Wherever one part holds the model, its
 
     delegate_recipes.py DEUTERON STOCK_RUNNER CONVERTER SHARED PACKAGE [--all] [--zoo FOLDER]
 
-CONVERTER plays NXP's closed one. --all: eleven models instead of two. --zoo: also the networks there, which
+CONVERTER plays NXP's closed one. --all: eleven models instead of three. --zoo: also the networks there, which
 `bench/zoo.py --cache FOLDER` has exported.
 """
 
@@ -47,8 +47,8 @@ from delegated import (
 )
 from deuteron.executorch import DeuteronPartitioner, DeuteronRecipeType
 
-SOME = ["digits_cnn", "hello_sine"]
-ALL = [*SOME, "resnet8", "mnist_lstm", "autoencoder_ad", "cifarnet", "digits_bmm", "dscnn_kws", "mobilenet_v1_025_vww",
+SOME = ["digits_cnn", "hello_sine", "mnist_lstm"]
+ALL = [*SOME, "resnet8", "autoencoder_ad", "cifarnet", "digits_bmm", "dscnn_kws", "mobilenet_v1_025_vww",
        "mobilenet_v2", "mobilenet_v3_small"]  # fmt: skip
 IN_DIALECT = ["digits_cnn", "hello_sine"]
 RECIPES = {

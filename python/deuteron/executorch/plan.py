@@ -77,7 +77,8 @@ def plan_of(model: GraphModule, target: str) -> Plan:
     rows = {own[v[0]]: Value(own[v[0]], *v[1:]) for v in values if v[0] in own}
     names = set(map(own.get, identities))
     for node in evaluated.graph.nodes:
-        if node.name in names and node.args and (operand := rows.get(node.args[0].name)):
+        read = node.all_input_nodes  # an operand may be the one item of a list
+        if node.name in names and read and (operand := rows.get(read[0].name)):
             rows.setdefault(node.name, operand._replace(name=node.name))
     parameters = {
         **program.graph_signature.inputs_to_parameters,
