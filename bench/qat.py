@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantization-aware training of the two digit models with deuteron.Quantizer.
 
-    PYTHONPATH=build/python build/venv/bin/python bench/qat.py [--models A,B] [--targets A,B] [--seeds 1,2,3] [--validate FOLD] [--write]
+    PYTHONPATH=build/python build/venv/bin/python bench/qat.py [--models A,B] [--targets A,B] [--seeds 1,2,3] [--validate FOLD]
+        [--recipe] [--write]
 
 Each row is trained once for each seed: the float network on all 1078 training images, then quantization-aware training from there with the float
 network as teacher. Every epoch sees the digits shifted, turned and scaled a little. The last epoch counts. Settings of float training were chosen
@@ -10,7 +11,7 @@ trains on the other four fifths and measures there. Those of digits_bmm are the 
 scores on fold 0 (dB); docs/quantization.md has them, and says which were also looked at on the test images before the last two were tried.
 Figures are the mean over the seeds and, in brackets, each of them. `post-training` is deuteron.compile of the same float
 network, calibrated with 64 training images. It takes ten minutes of one core: `bench/results.py` does not run it. --write puts the table
-into docs/quantization.md.
+into docs/quantization.md. --recipe trains by ExecuTorch's recipe of the target (`get_TARGET_recipe(is_qat=True)`), with the same figures.
 """
 import argparse
 import copy
@@ -165,20 +166,36 @@ def calibrate(prepared, x, passes):
                 prepared(x[part])
 
 
-def trained(name, network, target, x, y):
-    """The network with its roundings trained, as an ExportedProgram of one sample."""
-    prepared = prepare_qat_pt2e(exported(copy.deepcopy(network)), deuteron.Quantizer(target, qat=True))
-    move_exported_model_to_train(prepared)
+def train_prepared(name, network, prepared, x, y):
     calibrate(prepared, x, CALIBRATING_PASSES.get(name, 0))
     epochs = QAT_EPOCHS[name]
     train(prepared, x, y, MOVES[name], epochs, QAT_RATE[name], taught_by(network, temperature=1, with_labels=name not in ONLY_TAUGHT),
           freeze_at=0 if name in CALIBRATING_PASSES else epochs * 2 // 3)
+
+
+def trained(name, network, target, x, y):
+    """The network with its roundings trained, as an ExportedProgram of one sample."""
+    prepared = prepare_qat_pt2e(exported(copy.deepcopy(network)), deuteron.Quantizer(target, qat=True))
+    move_exported_model_to_train(prepared)
+    train_prepared(name, network, prepared, x, y)
     converted = convert_pt2e(prepared)
     move_exported_model_to_eval(converted)
     return torch.export.export(converted, (x[:1],))
 
 
-def one_seed(name, targets, seed, x, y, test, labels):
+def trained_by_recipe(name, network, target, x, y):
+    from executorch.export import ExportRecipe, StageType, export
+
+    from deuteron.executorch import DeuteronRecipeType
+    kind = DeuteronRecipeType[f"{target.upper().replace('-', '_')}_INT8"]
+    recipe = ExportRecipe.get_recipe(kind, is_qat=True, train_fn=lambda prepared: train_prepared(name, network, prepared, x, y))
+    session = export(copy.deepcopy(network), [(x[:EXAMPLES],)], recipe)
+    # Its program is for as many samples as the example has; what was trained is for any number.
+    model = session.get_stage_artifacts()[StageType.QUANTIZE].data["forward"]
+    return torch.export.export(model, (x[:1],))
+
+
+def one_seed(name, targets, seed, x, y, test, labels, train_one=trained):
     """For each target: top-1 of the float network, the post-training program, the trained program and its simulation; operators in float.
 
     Prints these, and the largest difference of a layer of the trained program from the simulation in steps, over 8 test images."""
@@ -190,7 +207,7 @@ def one_seed(name, targets, seed, x, y, test, labels):
         plain = deuteron.compile(original, target=target, calibration=x[:64].numpy())
         before = plain.evaluate(test.numpy(), labels.numpy(), model=original)
         torch.manual_seed(seed)
-        model = trained(name, network, target, x, y)
+        model = train_one(name, network, target, x, y)
         program = deuteron.compile(model, target=target)
         after = program.evaluate(test.numpy(), labels.numpy(), model=model)
         steps = max(layer.steps for layer in compare_layers(model, target, test[:8]))
@@ -220,6 +237,7 @@ def main():
     parser.add_argument("--targets", default="cortex-m55,imxrt700cm")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--validate", type=int, choices=range(5))
+    parser.add_argument("--recipe", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", 1)))
@@ -229,7 +247,8 @@ def main():
     rows = {}
     for name in arguments.models.split(","):
         for seed in map(int, arguments.seeds.split(",")):
-            for target, row in one_seed(name, arguments.targets.split(","), seed, x, y, test, labels).items():
+            train_one = trained_by_recipe if arguments.recipe else trained
+            for target, row in one_seed(name, arguments.targets.split(","), seed, x, y, test, labels, train_one).items():
                 rows.setdefault((name, target), []).append(row)
     print(table(rows))
     if arguments.write:
