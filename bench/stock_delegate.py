@@ -80,7 +80,7 @@ class Image:
         objects = (self.folder / "objects").read_text().split()
         self.stock = [o for o in objects if pathlib.Path(o).stem not in names]
         self.ours = (BUILD / "boards" / f"{board}.objects").read_text().split()
-        start = f"/boards/{board}/boards/|/runtime/ports/cortex_m/start|/handle_memory"
+        start = f"/boards/{board}/boards/|/runtime/ports/cortex_m/start"
         self.ours = [o for o in self.ours if not re.search(start, o)]
 
     def compiled(self, source, *more):
