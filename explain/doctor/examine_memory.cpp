@@ -128,6 +128,13 @@ i64 weights_left(const Slimming& slimming, const Origin& layer, i64 weights) {
   return weights;
 }
 
+// The constant that an operand is, in a quantized model behind its dequantize; -1: it is computed.
+ValueId constant_behind(const Graph& g, const Uses& uses, ValueId v) {
+  const NodeId maker = uses.producer[v];
+  if (maker >= 0 && is_dequantize(g.nodes[maker].op)) v = g.nodes[maker].inputs[0];
+  return g.is_constant(v) ? v : -1;
+}
+
 void weights(const Patient& p, std::vector<Finding>& findings) {
   const Compilation& c = p.compilation;
   const Graph& g = c.reference;
@@ -139,10 +146,7 @@ void weights(const Patient& p, std::vector<Finding>& findings) {
   for (const Node& node : g.nodes) {
     if (!is_layer(node.op) || node.inputs.size() < 2) continue;
     const i64 bytes = weights_left(c.slimming, node.origin, g.type(node.inputs[1]).elements());
-    const NodeId maker = uses.producer[node.inputs[1]];  // of a quantized model: its dequantize
-    const bool constant =
-        g.is_constant(node.inputs[1]) || (maker >= 0 && g.is_constant(g.nodes[maker].inputs[0]));
-    if (!constant || bytes < kLeastFlashBytes ||
+    if (constant_behind(g, uses, node.inputs[1]) < 0 || bytes < kLeastFlashBytes ||
         static_cast<double>(bytes) < kLargeShare * static_cast<double>(file))
       continue;
     findings.push_back(
@@ -169,17 +173,13 @@ void float_constants(const Patient& p, std::vector<Finding>& findings) {
 
 // Constants of the operators that a call computes, each once, as a CPU in int8 would keep them: a
 // byte for a weight, four for a bias.
-i64 own_constants(const Graph& reference, const Origin& call) {
-  const Uses uses(reference);
+i64 own_constants(const Graph& reference, const Uses& uses, const Origin& call) {
   std::set<ValueId> constants;
   for (const Node& node : reference.nodes) {
     if (!std::ranges::includes(call, node.origin)) continue;
-    for (ValueId v : node.inputs) {
-      const NodeId maker = uses.producer[v];  // of a quantized model: its dequantize
-      if (maker >= 0 && is_dequantize(reference.nodes[maker].op))
-        v = reference.nodes[maker].inputs[0];
-      if (reference.is_constant(v)) constants.insert(v);
-    }
+    for (const ValueId v : node.inputs)
+      if (const ValueId constant = constant_behind(reference, uses, v); constant >= 0)
+        constants.insert(constant);
   }
   i64 bytes = 0;
   for (const ValueId v : constants) {
@@ -194,11 +194,12 @@ i64 own_constants(const Graph& reference, const Origin& call) {
 void large_payloads(const Patient& p, std::vector<Finding>& findings) {
   const Compilation& c = p.compilation;
   const auto file = static_cast<i64>(c.pte.size());
+  const Uses uses(c.reference);
   for (const Node& node : c.graph.nodes) {
     const auto* call = call_of(node.op);
     if (!call || !call->delegate) continue;
     const auto payload = static_cast<i64>(call->delegate->processed.size());
-    const i64 own = own_constants(c.reference, node.origin), more = payload - own;
+    const i64 own = own_constants(c.reference, uses, node.origin), more = payload - own;
     if (more < kLeastFlashBytes || payload < kOutOfProportion * own ||
         static_cast<double>(more) < kLeastOfPlan * static_cast<double>(file))
       continue;
