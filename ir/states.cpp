@@ -12,7 +12,7 @@ namespace deuteron {
 
 bool is_state_write(const Op& op) {
   const auto* call = call_of(op);
-  return call && call->name == kStateWrite;
+  return call && (call->name == kStateWrite || call->name == kStateShift);
 }
 
 Constant initial_contents(const Graph& g, size_t k) {

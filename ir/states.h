@@ -8,9 +8,9 @@
 
 namespace deuteron {
 
-// In a lowered graph a state is written by a call of this kernel, behind every node that reads it.
-// The result lies where the state lies.
-inline constexpr char kStateWrite[] = "aten::copy_";
+// In a lowered graph a state is written by a call of one of these kernels, behind every node that
+// reads its old value. The result lies where the state lies.
+inline constexpr char kStateWrite[] = "aten::copy_", kStateShift[] = "deuteron::shift_in";
 bool is_state_write(const Op& op);
 
 // What the first call reads, as the ports store it: in integers where they are quantized.

@@ -57,6 +57,11 @@ std::optional<ImageWindow> window_of(const Op& op, TypeView in);
 bool has_bands(const Op& op, TypeView in, TypeView out);
 std::optional<Op> band_of(const Op& op, TypeView in, TypeView out, const RowBand&);
 std::optional<i64> view_of(const Op& op, TypeView in);
+// Of an operator that leaves out the first elements along one axis, and nothing else.
+struct FirstLeftOut {
+  i64 axis, count;
+};
+std::optional<FirstLeftOut> first_left_out(const Op& op, const Shape& x);
 // Which of its functions an operator of several computes; empty: it has one.
 std::string_view function_of(const Op& op);
 

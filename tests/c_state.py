@@ -34,6 +34,11 @@ MODELS = {
     # Two states, each pair named, which begin with zeros.
     "pair": ("input x : f32[1,8]\ninput h : f32[1,8]\ninput c : f32[1,8]\na = add(x, h)\nt = unary(a) fn=tanh\nb = mul(t, x)\nd = add(b, c)\n"
              "u = unary(d) fn=sigmoid\ny = mul(u, t)\noutput y\noutput t\noutput u\n", "txt", [1, 8], ["--state", "h=t", "--state", "c=u"]),
+    # A cache that moves on by a row, and one that attention reads along its other axis.
+    "cache": ("input x : f32[1,1,8]\ninput k : f32[1,6,8]\ninput v : f32[1,6,8]\nkeys = slice(k) axis=1 start=1 count=5\nall = concat(keys, x) axis=1\n"
+              "t = unary(x) fn=tanh\nvalues = slice(v) axis=1 start=1 count=5\nboth = concat(values, t) axis=1\ns = matmul(x, all)\np = softmax(s) axis=2\n"
+              "turned = permute(both) perm=0,2,1\ny = matmul(p, turned)\noutput y\noutput all\noutput both\n",
+              "txt", [1, 1, 8], ["--state", "k=all", "--state", "v=both"]),
     # Keyword spotting over 25 frames of 10 features, a frame a step: joins and cuts frames, and rows that are late.
     "kws": ("input x : f32[1,25,1,10]\na = conv2d(x, random f32[16,5,1,10]) bounds=0,inf\nb = conv2d(a, random f32[16,3,1,1]) groups=16 dilation=2,1\n"
             "c = conv2d(b, random f32[16,1,1,16]) bounds=0,inf\nlate = slice(a) axis=1 start=4 count=17\nsum = add(c, late)\nmean = avg_pool2d(sum) kernel=17,1\n"

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "compile/cost/loop_work.h"
+#include "ir/states.h"
+#include "kernels/copy/shift_in/kernel.h"
 #include "kernels/matmul/tile_mve.h"
 #include "kernels/softmax/kernel.h"
 #include "ops/families.h"
@@ -70,6 +72,13 @@ static i64 lines_of(const Graph& g, const Node& node) {
   return 1;
 }
 
+// What a state takes row by row, at the ends of its rows (kernels/copy/shift_in/kernel.cpp).
+static i64 pieces_of_shift(const Type& x, const Type& fresh) {
+  i64 rows = 1;
+  for (size_t k = 0; k < x.shape.size() && x.shape[k] == fresh.shape[k]; ++k) rows *= x.shape[k];
+  return rows > 0 && fresh.bytes() / rows > kShiftInColumns ? rows : fresh.bytes();
+}
+
 CpuWork cpu_work(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   CpuWork w;
@@ -84,6 +93,8 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
   w.taps = taps_of(call, w.macs, w.results, y);
   w.windows = y.empty() || y.back() == 0 ? 0 : w.results / y.back();
   w.lines = w.windows * lines_of(g, node);
+  if (call.name == kStateShift)
+    w.windows = pieces_of_shift(g.type(node.inputs[0]), g.type(node.inputs[1]));
   return w;
 }
 

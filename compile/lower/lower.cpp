@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compile/compilation.h"
 #include "compile/lower/call_node.h"
 #include "compile/lower/float_calls.h"
+#include "compile/lower/shift_in.h"
 #include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/plan/homes.h"
@@ -47,13 +49,13 @@ Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
   return once ? Rounding::reference_once : Rounding::reference;
 }
 
-// The last nodes write the states, in their order. Each goes up to the last node that reads the old
-// value: what the new one is copied from is free then.
-static void write_early(Graph& g) {
+// The last nodes copy to these states, in their order. Each goes up to the last node that reads the
+// old value: what the new one is copied from is free then.
+static void write_early(Graph& g, const std::vector<size_t>& copied) {
   const Homes homes(g);
-  for (size_t k = 0; k < g.states.size(); ++k) {
-    const auto write = g.nodes.end() - static_cast<std::ptrdiff_t>(g.states.size() - k);
-    const ValueId state = g.state_inputs()[k].value, source = write->inputs[0];
+  for (size_t k = 0; k < copied.size(); ++k) {
+    const auto write = g.nodes.end() - static_cast<std::ptrdiff_t>(copied.size() - k);
+    const ValueId state = g.state_inputs()[copied[k]].value, source = write->inputs[0];
     const auto comes_first = [&](const Node& node) {
       const auto lies_in_it = [&](ValueId v) { return homes.of(v).root == state; };
       return std::any_of(node.inputs.begin(), node.inputs.end(), lies_in_it) ||
@@ -85,23 +87,30 @@ static void write_states(Graph& g, bool for_stock) {
     const NodeId maker = uses.producer[g.outputs[users + k].value];
     return maker >= 0 ? g.nodes[maker].origin : Origin{0};
   };
-  std::vector<ValueId> values;
-  for (const Port& port : g.outputs) values.push_back(port.value);
-  for (size_t o = 0; o < values.size(); ++o)
-    if (lies_in_state(values[o]))
-      values[o] = add_copy(g, values[o], for_stock, origin_of(o < users ? 0 : o - users),
-                           g.values[values[o]].name + ".copy");
-  for (size_t o = 0; o < users; ++o) g.outputs[o].value = values[o];
-  for (size_t k = 0; k < g.states.size(); ++k) {
-    const Type type = g.type(values[users + k]);
+  std::vector<size_t> copied;
+  {
+    const Uses uses(g);
+    for (size_t k = 0; k < g.states.size(); ++k)
+      if (const NodeId maker = uses.producer[g.state_outputs()[k].value];
+          maker < 0 || !is_state_write(g.nodes[maker].op))
+        copied.push_back(k);
+  }
+  std::vector<size_t> apart(users);
+  std::iota(apart.begin(), apart.end(), 0);
+  for (const size_t k : copied) apart.push_back(users + k);
+  for (const size_t o : apart)
+    if (ValueId& v = g.outputs[o].value; lies_in_state(v))
+      v = add_copy(g, v, for_stock, origin_of(o < users ? 0 : o - users),
+                   g.values[v].name + ".copy");
+  for (const size_t k : copied) {
+    ValueId& v = g.outputs[users + k].value;
+    const Type type = g.type(v);
     const Face face = plain_face(type.shape);
     Lowered write =
         CallBuilder(kStateWrite, 1, 1).overload("").out(0, face).in(0, face).boolean(false).done();
-    const Origin origin = origin_of(k);
-    g.outputs[users + k].value = g.add_node(std::move(write.call), {values[users + k]}, {type},
-                                            g.state_inputs()[k].name, origin);
+    v = g.add_node(std::move(write.call), {v}, {type}, g.state_inputs()[k].name, origin_of(k));
   }
-  write_early(g);
+  write_early(g, copied);
 }
 
 static bool has_own_numbers(const PassContext& pass) {
@@ -129,6 +138,7 @@ void lower(PassContext& pass) {
   const bool for_stock = pass.target.options.is_for_stock();
   Homes homes;
   homes.resize(g.values.size());
+  if (!for_stock) shift_into_states(g);
   for (Node& node : g.nodes) {
     if (needs_no_call(g, node, homes)) continue;
     std::vector<const Type*> in_types, out_types;

@@ -147,10 +147,86 @@ static std::optional<Patch> permute_linear_columns(const Linear&, const Graph& g
   return b.replace_root(node.op, std::move(inputs));
 }
 
-static void apply_rules(PassContext& pass, std::initializer_list<Rule> more) {
+static void apply_rules(const PassContext& pass, Graph& g, std::initializer_list<Rule> more) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), more);
-  rewrite(pass.graph, rules, pass.rules());
+  rewrite(g, rules, pass.rules());
+}
+
+// What permutes move at run time.
+static i64 moved_bytes(const Graph& g) {
+  const Uses uses(g);
+  i64 bytes = 0;
+  for (const Node& node : g.nodes) {
+    const Permute* permute = permute_above(g, uses, node.outputs[0]);
+    if (!permute) continue;
+    const Type& x = g.type(node.inputs[0]);
+    if (!moves_nothing(permute->perm, x.shape)) bytes += x.bytes();
+  }
+  return bytes;
+}
+
+// The order that a permute of `v` asks for, behind operators of one element too.
+static std::optional<Axes> wanted_order(const Graph& g, const Uses& uses, ValueId v) {
+  for (const NodeId n : uses.readers[v]) {
+    const Node& node = g.nodes[n];
+    const Permute* permute = permute_above(g, uses, node.outputs[0]);
+    if (permute && !moves_nothing(permute->perm, g.type(v).shape)) return permute->perm;
+    if (permute || !is_elementwise(node.op)) continue;
+    if (std::optional<Axes> wanted = wanted_order(g, uses, node.outputs[0])) return wanted;
+  }
+  return std::nullopt;
+}
+
+static Constant turned(const Constant& data, const Type& type, const Axes& perm) {
+  const auto bytes = static_cast<size_t>(bytes_of(type.dtype));
+  const Shape to = permuted(type.shape, perm);
+  std::vector<i64> step(perm.size(), 1), at(perm.size());
+  for (size_t k = perm.size(); k-- > 1;) step[k - 1] = step[k] * type.shape[k];
+  std::vector<std::byte> result(data.bytes.size());
+  for (size_t n = 0; n < result.size(); n += bytes) {
+    i64 place = 0;
+    for (size_t k = 0; k < perm.size(); ++k) place += at[k] * step[perm[k]];
+    std::copy_n(&data.bytes[static_cast<size_t>(place) * bytes], bytes, &result[n]);
+    for (size_t k = perm.size(); k-- > 0 && ++at[k] == to[k];) at[k] = 0;
+  }
+  return constant_of(std::move(result));
+}
+
+// state -> .. -> its new value   becomes   state -> permute back -> .. -> its new value -> permute
+static void turn(Graph& g, size_t k, const Axes& perm) {
+  const size_t in = g.inputs.size() - g.states.size() + k,
+               out = g.outputs.size() - g.states.size() + k;
+  State& state = g.states[k];
+  const ValueId before = g.inputs[in].value, after = g.outputs[out].value;
+  const Origin origin = g.nodes[Uses(g).producer[after]].origin;
+  state.initial = turned(state.initial, state.type, perm);
+  state.type.shape = permuted(state.type.shape, perm);
+  Type type = g.type(before);
+  type.shape = permuted(type.shape, perm);
+  const Axes order = permuted(g.inputs[in].order, perm);
+  g.inputs[in].order = g.outputs[out].order = order;
+  const ValueId stored = g.add_value(g.values[before].name, type);
+  g.inputs[in].value = stored;
+  g.outputs[out].value = g.add_node(Permute{perm}, {after}, {type}, g.values[after].name, origin);
+  g.nodes.insert(g.nodes.begin(), {Permute{inverse(perm)}, {stored}, {before}, origin});
+}
+
+// Keeps each state in the order in which its new value is read, where fewer bytes then move at run
+// time: the cache of values that attention reads along the other axis. `sink` moves the permutes of
+// a graph as far as they go.
+template <class Sink>
+static void turn_states(Graph& g, const Sink& sink) {
+  for (size_t k = 0; k < g.states.size(); ++k) {
+    const Uses uses(g);
+    const ValueId after = g.state_outputs()[k].value;
+    const std::optional<Axes> perm = wanted_order(g, uses, after);
+    if (!perm || uses.producer[after] < 0 || g.type(after).quant.per_channel()) continue;
+    Graph trial = g;
+    turn(trial, k, *perm);
+    sink(trial);
+    if (moved_bytes(trial) < moved_bytes(g)) g = std::move(trial);
+  }
 }
 
 // permute(x), and once more   become   one: what each reader was given for itself moves once
@@ -184,10 +260,15 @@ static void share_views(Graph& g) {
 }
 
 void infer_layout(PassContext& pass) {
-  apply_rules(pass, {sink_through_elementwise, sink_through_binary, sink_through_movement,
-                     sink_through_concat, kRule<permute_linear_columns>});
+  const auto sink = [&](Graph& g) {
+    apply_rules(pass, g,
+                {sink_through_elementwise, sink_through_binary, sink_through_movement,
+                 sink_through_concat, kRule<permute_linear_columns>});
+  };
+  sink(pass.graph);
+  turn_states(pass.graph, sink);
   turn_images(pass.graph, !pass.options.contiguous_io);
-  apply_rules(pass, {kRule<permute_linear_columns>});
+  apply_rules(pass, pass.graph, {kRule<permute_linear_columns>});
   share_views(pass.graph);
 }
 

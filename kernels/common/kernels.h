@@ -39,6 +39,7 @@ namespace deuteron {
   K(kGru)                       \
   K(kLayerNorm)                 \
   K(kLstm)                      \
+  K(kShiftIn)                   \
   K(kSum)                       \
   K(kResize2d)                  \
   K(kRnn)

@@ -2,6 +2,7 @@
 #include "ops/slice/slice.h"
 
 #include "ops/common/refusals.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -87,6 +88,12 @@ const OpDef<Slice>& def_of(const Slice&) {
                                   .examples = examples,
                                   .function = nullptr};
   return d;
+}
+
+std::optional<FirstLeftOut> first_left_out(const Op& op, const Shape& x) {
+  const auto* slice = std::get_if<Slice>(&op);
+  const bool is_rest = slice && slice->step == 1 && slice->start + slice->count == x[slice->axis];
+  return is_rest ? std::optional(FirstLeftOut{slice->axis, slice->start}) : std::nullopt;
 }
 
 }  // namespace deuteron
