@@ -61,8 +61,11 @@ uint32_t sum_of_row(const int8_t* x, int32_t count) {
 [[gnu::noinline]] void run_rows(const LinearArgs& a, const int8_t* x, const int8_t* weight,
                                 const int32_t* first, int8_t* y) {
   int32_t multiplier[kOutputs], shift[kOutputs], none[kOutputs];
-  for (int32_t i = 0; i < kOutputs; ++i)
-    multiplier[i] = a.multiplier, shift[i] = a.shift, none[i] = 0;
+  for (int32_t i = 0; i < kOutputs && i < a.out; i += kMveTile) {
+    vst1q_s32(multiplier + i, vdupq_n_s32(a.multiplier));
+    vst1q_s32(shift + i, vdupq_n_s32(a.shift));
+    vst1q_s32(none + i, vdupq_n_s32(0));
+  }
   MveDot1x4 dot{};
   dot.length = dot.row_step = a.in;
   dot.multiplier = multiplier, dot.shift = shift;
