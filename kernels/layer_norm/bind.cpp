@@ -55,8 +55,8 @@ bool more(const Call& call, Args& a, Status* why) {
 
 }  // namespace
 
-const Kernel kLayerNorm =
-    kernel_and<kRow, Args, more, layer_norm_s8>("deuteron::layer_norm.out", kInPlace);
+const Kernel kLayerNorm = kernel_and<kRow, Args, more, layer_norm_s8, layer_norm_s8_mve>(
+    "deuteron::layer_norm.out", kInPlace);
 static_assert(kMostNormShift == 40, "Is::bits_40");
 
 }  // namespace deuteron

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Portable normalization of rows. Products have 64 bits, but what is kept of them lies in the upper
 // word, and roundings are added before they are made: a multiply-accumulate and a shift for each.
-#include "kernels/layer_norm/kernel.h"
-
 #include "kernels/integer/requantize.h"
+#include "kernels/layer_norm/row.h"
 
 #if defined(__ARM_FEATURE_SAT)
 #include <arm_acle.h>
@@ -84,15 +83,33 @@ uint32_t root_of(uint64_t v) {
   return root;
 }
 
-// What a row has in common: the deviation of x is (x * step + start) * factor / 2^down, rounded.
-struct NormRow {
-  int32_t step, start, factor, down;
-};
-NormRow norm_row_of(const LayerNormArgs& a, const int8_t* x) {
-  uint32_t values = 0, squares = 0;  // of x, and then of x less its zero point, modulo 2^32
-  for (int32_t i = 0; i < a.columns; ++i)
-    values += static_cast<uint32_t>(x[i]), squares += static_cast<uint32_t>(x[i] * x[i]);
+inline int32_t norm_from_mean(const NormRow& row, int32_t x) {
+  return static_cast<int32_t>(static_cast<uint32_t>(x) * static_cast<uint32_t>(row.step) +
+                              static_cast<uint32_t>(row.start));
+}
+
+// Where norm_cuts_words().
+[[gnu::noinline]] void finish_fast(const NormRow& row, int32_t shift, int32_t y_zero,
+                                   int32_t columns, const int8_t* x, const int32_t* weight,
+                                   const int32_t* bias, int8_t* y) {
+  const int32_t addend = norm_addend(shift, y_zero), step = row.step, start = row.start,
+                factor = row.factor;
+  for (const int8_t* const end = x + columns; x != end;) {
+    const int32_t deviation = rounded_upper_word(norm_from_mean({step, start, 0, 0}, *x++), factor),
+                  b = *bias++;
+    *y++ = norm_saturated(upper_word(deviation, *weight++, (b >> (32 - kNormBiasBits)) + addend,
+                                     static_cast<uint32_t>(b) << kNormBiasBits) >>
+                          shift);
+  }
+}
+
+int64_t rounded(int64_t v, int32_t shift) { return (v + (int64_t{1} << (shift - 1))) >> shift; }
+
+}  // namespace
+
+NormRow norm_row_of(const LayerNormArgs& a, uint32_t values, uint32_t squares) {
   const auto columns = static_cast<uint32_t>(a.columns), zero = static_cast<uint32_t>(a.x_zero);
+  // of x, and then of x less its zero point
   squares -= zero * (2 * values - columns * zero), values -= columns * zero;
   const int32_t sum = a.centered ? static_cast<int32_t>(values) : 0;
   uint64_t variance = uint64_t{columns} * squares - static_cast<uint64_t>(int64_t{sum} * sum);
@@ -110,49 +127,30 @@ NormRow norm_row_of(const LayerNormArgs& a, const int8_t* x) {
           static_cast<int32_t>((0u - columns * zero - static_cast<uint32_t>(sum)) << up), factor,
           down + up};
 }
-inline int32_t norm_from_mean(const NormRow& row, int32_t x) {
-  return static_cast<int32_t>(static_cast<uint32_t>(x) * static_cast<uint32_t>(row.step) +
-                              static_cast<uint32_t>(row.start));
-}
 
-constexpr int32_t kBiasBits = 20, kMostFastShift = 22;
-
-// Where a word is cut off of a deviation, and 1..kMostFastShift bits more of a step, whose rounding
-// and zero point are added above that word: |deviation * weight| < 2^58, so that they have room.
-[[gnu::noinline]] void finish_fast(const NormRow& row, int32_t shift, int32_t y_zero,
-                                   int32_t columns, const int8_t* x, const int32_t* weight,
-                                   const int32_t* bias, int8_t* y) {
-  const int32_t addend = (1 << (shift - 1)) + y_zero * (1 << shift), step = row.step,
-                start = row.start, factor = row.factor;
-  for (const int8_t* const end = x + columns; x != end;) {
-    const int32_t deviation = rounded_upper_word(norm_from_mean({step, start, 0, 0}, *x++), factor),
-                  b = *bias++;
-    *y++ = norm_saturated(upper_word(deviation, *weight++, (b >> (32 - kBiasBits)) + addend,
-                                     static_cast<uint32_t>(b) << kBiasBits) >>
-                          shift);
+void finish_norm(const LayerNormArgs& a, const NormRow& row, const int8_t* x, const int32_t* weight,
+                 const int32_t* bias, int8_t* y) {
+  const int32_t down = kNormBiasBits + a.shift;
+  for (int32_t i = 0; i < a.columns; ++i) {
+    const int64_t deviation =
+        static_cast<int32_t>(rounded(int64_t{norm_from_mean(row, x[i])} * row.factor, row.down));
+    const int64_t v =
+        a.y_zero + rounded(deviation * weight[i] + int64_t{bias[i]} * (1 << kNormBiasBits), down);
+    y[i] = static_cast<int8_t>(v < -128 ? -128 : v > 127 ? 127 : v);
   }
 }
 
-int64_t rounded(int64_t v, int32_t shift) { return (v + (int64_t{1} << (shift - 1))) >> shift; }
-
-}  // namespace
-
 void layer_norm_s8(const LayerNormArgs& a, const int8_t* x, const int32_t* weight,
                    const int32_t* bias, int8_t* y) {
-  const int32_t down = kBiasBits + a.shift, shift = down - 32;
+  const int32_t shift = kNormBiasBits + a.shift - 32;
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
-    const NormRow row = norm_row_of(a, x);
-    if (row.down == 32 && shift >= 1 && shift <= kMostFastShift) {
+    uint32_t values = 0, squares = 0;
+    for (int32_t i = 0; i < a.columns; ++i)
+      values += static_cast<uint32_t>(x[i]), squares += static_cast<uint32_t>(x[i] * x[i]);
+    const NormRow row = norm_row_of(a, values, squares);
+    if (norm_cuts_words(row, shift))
       finish_fast(row, shift, a.y_zero, a.columns, x, weight, bias, y);
-      continue;
-    }
-    for (int32_t i = 0; i < a.columns; ++i) {
-      const int64_t deviation =
-          static_cast<int32_t>(rounded(int64_t{norm_from_mean(row, x[i])} * row.factor, row.down));
-      const int64_t v =
-          a.y_zero + rounded(deviation * weight[i] + int64_t{bias[i]} * (1 << kBiasBits), down);
-      y[i] = static_cast<int8_t>(v < -128 ? -128 : v > 127 ? 127 : v);
-    }
+    else finish_norm(a, row, x, weight, bias, y);
   }
 }
 

@@ -30,5 +30,7 @@ struct LayerNormArgs {
 
 void layer_norm_s8(const LayerNormArgs& a, const int8_t* x, const int32_t* weight,
                    const int32_t* bias, int8_t* y);
+void layer_norm_s8_mve(const LayerNormArgs& a, const int8_t* x, const int32_t* weight,
+                       const int32_t* bias, int8_t* y);
 
 }  // namespace deuteron

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "runtime/isa.h"
 #include "tests/board_kernels/case.h"
 
 namespace deuteron {
@@ -86,7 +87,9 @@ Outcome check_layer_norm(uint32_t seed) {
   formula(a, x, weight, bias, expected.data);
   const bool in_place = r.one_in(3);
   if (in_place) std::memcpy(found.data, x, bytes);
-  layer_norm_s8(a, in_place ? found.data : x, weight, bias, found.data);
+  const int8_t* from = in_place ? found.data : x;
+  if constexpr (kHasMve) layer_norm_s8_mve(a, from, weight, bias, found.data);
+  else layer_norm_s8(a, from, weight, bias, found.data);
   return compared(expected, found, bytes, nullptr, line);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolution of some rows, then their addition, for an instruction set's kernels of both.
 #pragma once
+#include "kernels/common/one_copy.h"
 #include "kernels/conv2d/packed_add/kernel.h"
 
 namespace deuteron {
@@ -16,10 +17,13 @@ struct AddedRows {
   int8_t* y;
 };
 
-// convolve(args, x, packed, scratch, scratch bytes, c) and add(args, c, other, y) are those of the
-// kernels.
-template <class Convolve, class Sum>
-inline void run_added_rows(const AddedRows& k, const Convolve& convolve, const Sum& add) {
+// Those of the kernels.
+using ConvolveRows = void (*)(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
+                              void* scratch, int32_t scratch_bytes, int8_t* c);
+using AddRows = void (*)(const LinearAddArgs& a, const int8_t* c, const int8_t* other, int8_t* y);
+
+DEUTERON_ONE_COPY inline void run_added_rows(const AddedRows& k, ConvolveRows convolve,
+                                             AddRows add) {
   const PackedConv2dArgs& a = k.conv;
   const auto bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, k.rows));
   auto* const c = static_cast<int8_t*>(k.scratch);
