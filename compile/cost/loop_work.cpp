@@ -160,11 +160,11 @@ ImageCall image_call(const Graph& g, const Node& node) {
 }
 
 // 3x3 by patches of strips (kernels/depthwise_conv2d/strip_mve.h). mac: patches; tap: columns of
-// the strips; line: fills; constant: blocks of channels; window: runs; operand: groups of rows.
+// the strips; line: fills; constant: blocks of channels; window: runs.
 CpuWork patches_work(const ImageCall& c, i64 stride, i64 scratch) {
-  constexpr i64 kStack = 2048, kColumn = 64;  // bytes
+  constexpr i64 kStack = 2192, kColumn = 68, kMore = 16;  // bytes
   const i64 channels = c.y[3], blocks = parts(channels, kVector), out_h = c.y[1], out_w = c.y[2];
-  const i64 room = std::max(scratch, kStack) / kColumn, group = stride == 1 ? 2 : 4,
+  const i64 room = (std::max(scratch, kStack) - kMore) / kColumn, group = stride == 1 ? 2 : 4,
             height = stride == 1 ? 2 : 1;
   const i64 fit = (room - 2) / stride, width = fit >= out_w ? out_w : fit / group * group;
   const i64 begins = parts(out_w, width), groups = parts(out_h, height),
@@ -177,7 +177,6 @@ CpuWork patches_work(const ImageCall& c, i64 stride, i64 scratch) {
   w.lines = begins * groups * blocks;
   w.constants = blocks;
   w.windows = begins * runs * channels;
-  w.operands = begins * groups * channels;
   w.results = out_h * out_w * channels;
   return w;
 }

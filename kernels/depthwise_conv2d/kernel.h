@@ -34,7 +34,7 @@ void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, const int8_t* x, const in
                          const int32_t* bias, int8_t* y);
 
 // The same with the M-profile Vector Extension. `scratch`: what ops/conv2d/depthwise_scratch.h says
-// for it; with less, strips lie on the stack (2.8 KB). Reads nothing beyond its operands. Limits
+// for it; with less, strips lie on the stack (2.9 KB). Reads nothing beyond its operands. Limits
 // why_not_depthwise_conv2d_mve() is null
 void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
                              const int32_t* bias, void* scratch, int32_t scratch_bytes, int8_t* y);

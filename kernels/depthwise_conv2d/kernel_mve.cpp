@@ -20,7 +20,11 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackStrip = 32 * kStripColumn;  // where the scratch has no room: 2 KB
+// Of a strip's column, and of its groups, of which two columns have one at most.
+constexpr int32_t kColumnBytes = kStripColumn + sizeof(MvePatch) / 2,
+                  kMorePatches = 2 * sizeof(MvePatch);
+// where the scratch has no room: 2.1 KB
+constexpr int32_t kStackStrip = 32 * kColumnBytes + kMorePatches;
 
 // ---- 8 channels at a time
 
@@ -94,8 +98,29 @@ int32x4x2_t load_channels(const int32_t* values, int32_t count) {
 
 struct Strips {
   int8_t* room;
-  int32_t columns_at_once;  // that fit
+  int32_t bytes;
+  int32_t columns_at_once() const { return (bytes - kMorePatches) / kColumnBytes; }
+  MvePatch* patches() const {
+    return reinterpret_cast<MvePatch*>(room + columns_at_once() * kStripColumn);
+  }
 };
+
+// The groups of a strip. In bytes of it: from a row group to the next, and from a group to the next
+// one and from the first one, where that is narrower than the others.
+struct PatchSteps {
+  int32_t row, group, first;
+};
+void list_patches(MvePatch* p, int32_t rows, int32_t width, int32_t group, PatchSteps step,
+                  int32_t channels, int32_t row_y) {
+  const int32_t rest = width % group;
+  for (int32_t from = 0, to = 0; rows > 0; --rows, from += step.row, to += row_y) {
+    int32_t next = rest > 0 ? rest : group, patch = from;
+    for (int32_t done = 0; done < width; done += next, next = group, ++p) {
+      p->from = patch, p[2].to = to + done * channels;
+      patch += done == 0 && rest > 0 ? step.first : step.group;
+    }
+  }
+}
 
 // What 16 channels have of their own.
 struct Kernels {
@@ -121,65 +146,73 @@ int32_t column_of(const DepthwiseConv2dArgs& a) { return a.kernel_h == 1 ? 1 : 4
   fill_finishes(a, bias, c, count, k.weight + 16, false, k.finish);
 }
 
-// One row group: 4 rows from row ih on, `columns` from column iw on. What lies outside x is its
-// zero point.
-int8_t* fill_strip(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t ih, int32_t iw,
-                   int32_t columns, int32_t count, int8_t* strip) {
-  alignas(16) int8_t outside[kStripChannels];
-  vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
-  const int32_t left = iw < 0 ? (-iw < columns ? -iw : columns) : 0;
-  const int32_t reach = a.in_w - iw < columns ? a.in_w - iw : columns,
-                inside = reach > left ? reach - left : 0;
-  const MveStripRows nothing{{outside, outside, outside, outside}, {0, 0, 0, 0}};
-  MveStripRows rows = nothing;
-  for (int32_t i = 0; i < 4; ++i)
-    if (ih + i >= 0 && ih + i < a.in_h)
-      rows.row[i] = x + ((ih + i) * a.in_w + iw + left) * a.in_c, rows.step[i] = a.in_c;
-  if (left > 0) strip = deuteron_fill_strip_mve(&nothing, strip, left, count);
-  strip = deuteron_fill_strip_mve(&rows, strip, inside, count);
-  const int32_t right = columns - left - inside;
-  return right > 0 ? deuteron_fill_strip_mve(&nothing, strip, right, count) : strip;
+// How a call is cut into strips.
+struct PatchPlan {
+  int32_t width, columns;   // outputs of a row that go together, and of the strip
+  int32_t groups, at_once;  // of rows, in all and in a strip
+  int32_t height, parts;    // output rows of a row group; groups of a row
+};
+PatchPlan plan_patches(const DepthwiseConv2dArgs& a, const Strips& strips) {
+  const bool twice = a.stride_w == 2;
+  const int32_t group = twice ? 4 : 2, at_once = strips.columns_at_once();
+  PatchPlan p;
+  p.width = twice ? (at_once - 2) / 2 : at_once - 2;
+  p.width = p.width >= a.out_w ? a.out_w : p.width & -group;
+  p.columns = (twice ? 2 * p.width : p.width) + 2;
+  p.height = twice ? 1 : 2, p.parts = (p.width + group - 1) / group;
+  p.groups = twice ? a.out_h : (a.out_h + 1) >> 1;
+  const int32_t fit = at_once / p.columns;
+  // The last ones begin a row early where the height is odd, so they are never all.
+  p.at_once = fit < p.groups ? fit : !twice && a.out_h % 2 != 0 ? p.groups - 1 : p.groups;
+  const int32_t row = a.out_w * a.out_c, rest = p.width % group;
+  const PatchSteps step{p.columns * kStripColumn, group * a.stride_w * kStripColumn,
+                        rest * a.stride_w * kStripColumn};
+  list_patches(strips.patches(), p.at_once, p.width, group, step, a.out_c, p.height * row);
+  return p;
 }
 
-// 16 channels, the outputs begin..begin+width-1 of every row.
+// 16 channels, the outputs begin..begin+width-1 of every row. What lies outside x is its zero
+// point; has_edges: the columns of the strip that do have it already.
 void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips,
-                 int32_t begin, int32_t width, int32_t count, int8_t* y) {
-  const int32_t c = a.out_c, row = a.out_w * c, s = a.stride_w;
+                 const PatchPlan& p, int32_t begin, int32_t count, bool has_edges, int8_t* y) {
+  const int32_t c = a.out_c, row = a.out_w * c, s = a.stride_w, row_x = a.in_w * a.in_c;
   const bool twice = s == 2;
-  const int32_t columns = twice ? 2 * width + 2 : width + 2,
-                height = twice ? 1 : 2;  // output rows of a row group
-  const int32_t group = twice ? 4 : 2, rest = width % group;
-  const int32_t gather[] = {-128, -64, 0, 64};
+  const int32_t gather[] = {0, 64, 128, 192};
   const int32_t scatter[] = {0, c, twice ? 2 * c : row, twice ? 3 * c : row + c};
-  MveDepthwise d{strips.room,
-                 k.weight + 16,
-                 k.finish,
-                 nullptr,
-                 count,
-                 group * c,
-                 width / group,
-                 rest,
-                 0,
-                 height * row - width * c,
-                 gather,
-                 scatter,
-                 rest * c,
-                 (group - rest) * s * kStripColumn,
-                 a.y_min,
-                 a.y_max,
-                 4,
-                 1};
-  const int32_t groups = (a.out_h + height - 1) / height, fit = strips.columns_at_once / columns;
-  // The last ones begin a row early where the height is odd, so they are never all.
-  const int32_t at_once = a.out_h % height != 0 && fit >= groups ? groups - 1 : fit;
-  for (int32_t r = 0; r < groups; r += at_once) {
-    d.rows = groups - r < at_once ? groups - r : at_once;
-    const int32_t first = height * (r + d.rows) > a.out_h ? a.out_h - height * d.rows : height * r;
+  MveDepthwise d{strips.room, k.weight + 16, k.finish, nullptr, gather,           scatter, a.y_min,
+                 a.y_max,     count,         4,        1,       strips.patches(), 0};
+  alignas(16) int8_t outside[kStripChannels];
+  vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
+  const int32_t iw = begin * s - a.pad_w, reach = a.in_w - iw;
+  const int32_t left = iw >= 0           ? 0
+                       : -iw < p.columns ? -iw
+                                         : p.columns,
+                end = reach > p.columns ? p.columns
+                      : reach > left    ? reach
+                                        : left;
+  for (int32_t r = 0; r < p.groups; r += p.at_once) {
+    const int32_t rows = p.groups - r < p.at_once ? p.groups - r : p.at_once;
+    const int32_t first =
+        p.height * (r + rows) > a.out_h ? a.out_h - p.height * rows : p.height * r;
     int8_t* strip = strips.room;
-    for (int32_t i = 0; i < d.rows; ++i)
-      strip = fill_strip(a, x, (first + height * i) * s - a.pad_h, begin * s - a.pad_w, columns,
-                         count, strip);
-    d.y = y + first * row + begin * c;
+    int32_t ih = first * s - a.pad_h;
+    for (int32_t i = 0; i < rows; ++i, ih += 2) {
+      MveStripRows from;
+      const int8_t* at = x + ih * row_x + (iw + left) * a.in_c;
+#pragma GCC unroll 1
+      for (int32_t h = 0; h < 4; ++h, at += row_x) {
+        const bool inside = ih + h >= 0 && ih + h < a.in_h;
+        from.row[h] = inside ? at : outside, from.step[h] = inside ? a.in_c : 0;
+      }
+      if (r == 0 && !has_edges) {
+        std::memset(strip, outside[0], static_cast<size_t>(left * kStripColumn));
+        std::memset(strip + end * kStripColumn, outside[0],
+                    static_cast<size_t>((p.columns - end) * kStripColumn));
+      }
+      deuteron_fill_strip_mve(&from, strip + left * kStripColumn, end - left, count);
+      strip += p.columns * kStripColumn;
+    }
+    d.y = y + first * row + begin * c, d.further = rows * p.parts - 1;
     (twice ? deuteron_depthwise_s2_mve : deuteron_depthwise_s1_mve)(&d);
   }
 }
@@ -190,16 +223,14 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                                    int8_t* y) {
   Kernels k;
   std::memset(k.weight, 0, sizeof k.weight);
-  const int32_t per_output = a.stride_w, group = a.stride_w == 1 ? 2 : 4;
-  int32_t width = (strips.columns_at_once - 2) / per_output;
-  width = width >= a.out_w ? a.out_w : width / group * group;
+  const PatchPlan p = plan_patches(a, strips);
   for (int32_t c = 0; c < a.out_c; c += kStripChannels) {
     const int32_t count = a.out_c - c < kStripChannels ? a.out_c - c : kStripChannels;
     fill_kernels(a, weight, bias, c, count, k);
-    for (int32_t begin = 0; begin < a.out_w; begin += width) {
+    for (int32_t begin = 0; begin < a.out_w; begin += p.width) {
       // the last ones overlap
-      const int32_t from = begin + width > a.out_w ? a.out_w - width : begin;
-      run_columns(a, x + c, k, strips, from, width, count, y + c);
+      const int32_t from = begin + p.width > a.out_w ? a.out_w - p.width : begin;
+      run_columns(a, x + c, k, strips, p, from, count, c > 0 && p.width == a.out_w, y + c);
     }
   }
 }
@@ -229,23 +260,36 @@ int8_t* fill_row(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t iw, int3
   return strip;
 }
 
-// 16 channels of the outputs begin..begin+width-1 of a row. A patch is four columns, with stride 1
-// every other one: 16 elements side by side, for four outputs.
+// How many columns of a patch four outputs of a row reach over: with stride 1 every other one is in
+// it, 16 elements side by side.
+int32_t reach_of_row(const DepthwiseConv2dArgs& a) {
+  const int32_t s = a.stride_w, words = (a.kernel_w + 3 * s + 3) / 4;
+  return s == 1 ? 2 * words - 1 : words;
+}
+
+// 16 channels of the outputs begin..begin+width-1 of a row.
 void run_row(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips,
              int32_t begin, int32_t width, int32_t count, int8_t* y) {
   const int32_t c = a.out_c, rest = width & 3, groups = width >> 2, s = a.stride_w;
-  const int32_t iw = begin * s - a.pad_w, word = 2 * kStripColumn >> (s - 1);
-  const int32_t words = (a.kernel_w + 3 * s + 3) / 4,
-                reach = s == 1 ? 2 * words - 1 : words;  // columns of a patch
+  const int32_t iw = begin * s - a.pad_w, word = 2 * kStripColumn >> (s - 1),
+                reach = reach_of_row(a);
   int8_t* strip = strips.room;
   if (rest > 0) strip = fill_row(a, x, iw, reach, count, strip);
-  const int32_t first = strip - strips.room;
   fill_row(a, x, iw + rest * s, reach + 2 * (groups - 1), count, strip);
-  const int32_t gather[] = {-128, word - 128, 2 * word - 128, 3 * word - 128},
-                scatter[] = {0, 2 * c, c, 3 * c};
-  const MveDepthwise d{strips.room, k.weight + 16, k.finish, y,       count,  4 * c,
-                       groups,      rest,          1,        0,       gather, scatter,
-                       rest * c,    128 - first,   a.y_min,  a.y_max, 2 * s,  s};
+  const int32_t gather[] = {0, word, 2 * word, 3 * word}, scatter[] = {0, 2 * c, c, 3 * c};
+  const MveDepthwise d{strips.room,
+                       k.weight + 16,
+                       k.finish,
+                       y,
+                       gather,
+                       scatter,
+                       a.y_min,
+                       a.y_max,
+                       count,
+                       2 * s,
+                       s,
+                       strips.patches(),
+                       rest > 0 ? groups : groups - 1};
   deuteron_depthwise_s1_mve(&d);
 }
 
@@ -253,8 +297,10 @@ void run_row(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, St
                                 const int32_t* bias, Strips strips, int8_t* y) {
   Kernels k;
   std::memset(k.weight, 0, sizeof k.weight);
-  const int32_t most = (strips.columns_at_once - 12) / 2 * 4;
+  const int32_t most = (strips.columns_at_once() - 12) / 2 * 4;
   const int32_t width = a.out_w < most + 4 ? a.out_w : most;
+  list_patches(strips.patches(), 1, width, 4, {0, 2 * kStripColumn, reach_of_row(a) * kStripColumn},
+               a.out_c, 0);
   for (int32_t c = 0; c < a.out_c; c += kStripChannels) {
     const int32_t count = a.out_c - c < kStripChannels ? a.out_c - c : kStripChannels;
     fill_kernels(a, weight, bias, c, count, k);
@@ -292,7 +338,7 @@ int32_t one_channel_instructions(const DepthwiseConv2dArgs& a) {
 [[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x,
                                       const int8_t* weight, const int32_t* bias, const Strips& room,
                                       int32_t others, int8_t* y) {
-  DepthwiseColumns columns(a, room.room, room.columns_at_once * kStripColumn);
+  DepthwiseColumns columns(a, room.room, room.bytes);
   if (!columns.serves() || columns.instructions() >= others) return false;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     columns.run(x, weight, bias, y);
@@ -316,8 +362,8 @@ void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
 Strips strips_in(int8_t* stack, void* scratch, int32_t scratch_bytes) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3},
                   end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
-  if (scratch_bytes <= kStackStrip + 3) return {stack, kStackStrip / kStripColumn};
-  return {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
+  if (scratch_bytes <= kStackStrip + 3) return {stack, kStackStrip};
+  return {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin)};
 }
 
 // Of the only channel of x, which may be a convolution too.

@@ -24,9 +24,14 @@ struct MveStripRows {
 extern "C" int8_t* deuteron_fill_strip_mve(const MveStripRows* rows, int8_t* strip, int32_t columns,
                                            int32_t channels);  // behind the last
 
-// All outputs of a strip, a channel after the other. A group: 2 columns and 2 rows (stride 1), 4
-// columns (stride 2). Where the width is no multiple, one more group comes first and the next one
-// starts inside it.
+// A group: 2 columns and 2 rows of outputs (stride 1), 4 columns (stride 2, and of one row). Where
+// the width is no multiple, the first group of a row reaches into the second.
+struct MvePatch {
+  int32_t to;    // of the group two before this one: bytes from y to its first output
+  int32_t from;  // bytes from the strip to its patch, or to the first of four, 128 bytes apart
+};
+
+// All outputs of a strip, a channel after the other.
 struct MveDepthwise {
   const int8_t* strip;
   const int8_t* weight;  // for each channel 3 columns of 3 rows and a zero, then 4 zeros; there are
@@ -34,17 +39,13 @@ struct MveDepthwise {
                          // with stride 2 with 6; as many stand before the first
   const MveChannelFinish* finish;
   int8_t* y;
-  int32_t channels;
-  int32_t group_y, groups;  // bytes of y from a group to the next
-  int32_t first;            // not 0: there is a group more
-  int32_t rows, next_y;  // row groups; bytes of y from behind the last group to the next row group
-  const int32_t *gather, *scatter;  // of 4 columns in the strip, less 128; of 4 outputs in y
-  int32_t first_y, first_strip;  // bytes from the first group to the second in y; by how many less
-                                 // than a group in the strip
-  int32_t y_min, y_max;
+  const int32_t *gather, *scatter;  // of 4 columns in the strip; of 4 outputs in y
+  int32_t y_min, y_max, channels;
   // Stride 1, and of one row any: bytes of a patch, and so of weights, from the first output to the
   // second and to the third; the fourth is both behind it.
   int32_t second, third;
+  const MvePatch* patches;  // of all groups, and two more
+  int32_t further;          // groups behind the first
 };
 extern "C" void deuteron_depthwise_s1_mve(const MveDepthwise* a);
 extern "C" void deuteron_depthwise_s2_mve(const MveDepthwise* a);
