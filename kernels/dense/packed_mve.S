@@ -7,42 +7,68 @@
   .syntax unified
   .thumb
 .set WINDOWS_FRAME, 32
-.macro TAKE_SHIFTS
-.endm
 
-@ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first:
-@ first[]; \by: multipliers, which may be the same register. q7: y_zero. Each step waits for the one
-@ before: \s1 to \s4 stand in between.
-.macro FINISH a, b, first, by, s1, s2, s3, s4
-  vmov \a[2], \a[0], r0, r4
-  vmov \a[3], \a[1], r2, r6
-  vmov \b[2], \b[0], r8, r12
-  vadd.i32 \a, \a, \first
-  vmov \b[3], \b[1], r10, r14
-  .ifc \by, \first
-  vadd.i32 \b, \b, \first
-  vldrw.u32 \by, [r1], #16
-  .else
-  vldrw.u32 \by, [r1], #16
-  vadd.i32 \b, \b, \first
-  .endif
-  vqrdmulh.s32 \a, \a, \by
-  \s1
-  vqrdmulh.s32 \b, \b, \by
-  vqmovnb.s32 \a, \a
-  \s2
-  vqmovnt.s32 \a, \b
-  \s3
-  vqadd.s16 \a, \a, q7
-  vqmovnb.s16 \a, \a
-  \s4
-  vstrb.32 \a, [r5], #4
-  vshr.u32 \a, \a, #16
-  vstrb.32 \a, [r7], #4
+@ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1 points
+@ to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so the first
+@ block of the next tile, of the windows in q0 and q1, meets its filters in between: \zero is y_zero,
+@ q2 becomes the next weights. \find, \load_a, \load_b, \turns: what else may stand there, of
+@ windows that are not in registers.
+.macro FINISH_AND_MEET zero, find, load_a, load_b, turns
+  vmov q5[2], q5[0], r8, r12
+  vldrb.u8 q3, [r1, #16]
+  vmov q4[2], q4[0], r0, r4
+  vmov q5[3], q5[1], r10, r14
+  \find
+  vmov q4[3], q4[1], r2, r6
+  \load_a
+  vadd.i32 q4, q4, q2
+  vmladav.s8 r0, q0, q3
+  \load_b
+  vadd.i32 q5, q5, q2
+  vmladav.s8 r8, q1, q3
+  vldrw.u32 q2, [r1], #32
+  \turns
+  vqrdmulh.s32 q4, q4, q2
+  vldrb.u8 q3, [r1], #16
+  vmladav.s8 r10, q1, q3
+  vqmovnb.s32 q4, q4
+  vqrdmulh.s32 q5, q5, q2
+  vldrb.u8 q2, [r1], #16
+  vmladav.s8 r12, q1, q2
+  vqmovnt.s32 q4, q5
+  vmladav.s8 r2, q0, q3
+  vldrb.u8 q3, [r1], #16
+  vqadd.s16 q4, q4, \zero
+  vmladav.s8 r4, q0, q2
+  vqmovnb.s16 q4, q4
+  vmladav.s8 r6, q0, q3
+  vldrb.u8 q2, [r1], #16
+  vmladav.s8 r14, q1, q3
+  vstrb.32 q4, [r5], #4
+  vshr.u32 q4, q4, #16
+  vstrb.32 q4, [r7], #4
+.endm
+@ A block of the windows in \a and \b. q2: its first weights, and then the next ones.
+.macro MEET a, b, early
+  vmladava.s8 r0, \a, q2
+  vldrb.u8 q3, [r1], #16
+  vmladava.s8 r8, \b, q2
+  vldrb.u8 q2, [r1], #16
+  vmladava.s8 r2, \a, q3
+  \early
+  vmladava.s8 r10, \b, q3
+  vldrb.u8 q3, [r1], #16
+  vmladava.s8 r4, \a, q2
+  vmladava.s8 r12, \b, q2
+  vldrb.u8 q2, [r1], #16
+  vmladava.s8 r6, \a, q3
+  vmladava.s8 r14, \b, q3
 .endm
 
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
+@ stack: 8 turns of a tile, where windows stay in registers tiles, 20 where the last tile has its
+@   multipliers, 24 what follows the first block of the first tile, 28 y_zero
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function
@@ -51,7 +77,104 @@ deuteron_packed_windows_mve:
   ENTER_WINDOWS
   ldr r4, [r0, #28]
   vdup.16 q7, r4
-  PACKED_WINDOWS 0
+  str r4, [sp, #28]
+  READ_WINDOWS 6f
+  ldrd r7, r3, [sp, #20]
+  subs r7, #16
+  ldr r10, [sp, #8]
+  ldr r11, [r0, #24]
+  cmp r6, #1
+  itt eq
+  adreq.w r3, 3f
+  moveq r10, r11
+  cmp r6, #2
+  itt eq
+  adreq.w r3, 4f
+  moveq r10, r11
+  cmp r6, #4
+  itt eq
+  adreq.w r3, 5f
+  moveq r10, r11
+  orr r3, r3, #1
+  strd r7, r3, [sp, #20]
+  str r10, [sp, #8]
+1:                                  @ two windows, r2 and r4 apart
+  TAKE_WINDOWS
+  ldr r3, [sp, #8]
+  vldrb.u8 q2, [r1], #16
+  BLOCK vmladav
+  ldr pc, [sp, #24]
+  .balign 4
+3:                                  @ one block: the windows stay in registers
+  ldr r9, [sp, #28]
+  subs r3, #1
+  beq 2f
+8:
+  FINISH_AND_MEET r9
+  subs r3, #1
+  bne 8b
+  b 2f
+  .balign 4
+4:                                  @ two blocks
+  vldrb.u8 q6, [r9]
+  vldrb.u8 q7, [r11]
+  ldr r9, [sp, #28]
+  b 10f
+9:
+  FINISH_AND_MEET r9
+10:
+  MEET q6, q7, "subs r3, #1"
+  bne 9b
+  b 2f
+  .balign 4
+5:                                  @ four blocks: what there are registers for of the windows stays
+                                    @ in them
+  vldrb.u8 q6, [r9]
+  b 12f
+11:
+  FINISH_AND_MEET q7
+12:
+  vldrb.u8 q4, [r11]
+  MEET q6, q4, "vldrb.u8 q5, [r9, #16]"
+  vldrb.u8 q4, [r11, #16]
+  MEET q5, q4
+  vldrb.u8 q5, [r9, #32]
+  vldrb.u8 q4, [r11, #32]
+  MEET q5, q4, "subs r3, #1"
+  bne 11b
+  b 2f
+13:                                 @ three blocks or more
+  FINISH_AND_MEET q7, "ldrd r9, r11, [sp]", "vldrb.u8 q0, [r9], #16", "vldrb.u8 q1, [r11], #16", "ldr r3, [sp, #8]"
+  ldr pc, [sp, #24]
+  .balign 4
+6:
+  .rept 4
+  BLOCK vmladava
+  .endr
+  subs r3, #1
+  bne 6b
+  ldr r3, [sp, #20]
+  cmp r1, r3
+  bne 13b
+2:                                  @ the last tile
+  vmov q4[2], q4[0], r0, r4
+  ldr r3, [sp, #28]
+  vmov q4[3], q4[1], r2, r6
+  vldrw.u32 q3, [r1]
+  vmov q5[2], q5[0], r8, r12
+  vadd.i32 q4, q4, q2
+  vmov q5[3], q5[1], r10, r14
+  vqrdmulh.s32 q4, q4, q3
+  vadd.i32 q5, q5, q2
+  vqrdmulh.s32 q5, q5, q3
+  vqmovnb.s32 q4, q4
+  vqmovnt.s32 q4, q5
+  vqadd.s16 q4, q4, r3
+  vqmovnb.s16 q4, q4
+  vstrb.32 q4, [r5], #4
+  vshr.u32 q4, q4, #16
+  vstrb.32 q4, [r7], #4
+  GO_ON_FROM 1b, 0
   .size deuteron_packed_windows_mve, . - deuteron_packed_windows_mve
 
 .macro SHIFT sums, by, rest
