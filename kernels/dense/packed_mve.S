@@ -11,23 +11,31 @@
 @ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1 points
 @ to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so the first
 @ block of the next tile, of the windows in q0 and q1, meets its filters in between: \zero is y_zero,
-@ q2 becomes the next weights. \find, \load_a, \load_b, \turns: what else may stand there, of
-@ windows that are not in registers.
-.macro FINISH_AND_MEET zero, find, load_a, load_b, turns
+@ q2 becomes the next weights. \held: the block is in these registers; else it is loaded, and r3
+@ becomes the turns of a tile.
+.macro FINISH_AND_MEET zero, held=1
   vmov q5[2], q5[0], r8, r12
   vldrb.u8 q3, [r1, #16]
   vmov q4[2], q4[0], r0, r4
   vmov q5[3], q5[1], r10, r14
-  \find
+  .if \held == 0
+  ldrd r9, r11, [sp]
+  .endif
   vmov q4[3], q4[1], r2, r6
-  \load_a
+  .if \held == 0
+  vldrb.u8 q0, [r9], #16
+  .endif
   vadd.i32 q4, q4, q2
   vmladav.s8 r0, q0, q3
-  \load_b
+  .if \held == 0
+  vldrb.u8 q1, [r11], #16
+  .endif
   vadd.i32 q5, q5, q2
   vmladav.s8 r8, q1, q3
   vldrw.u32 q2, [r1], #32
-  \turns
+  .if \held == 0
+  ldr r3, [sp, #8]
+  .endif
   vqrdmulh.s32 q4, q4, q2
   vldrb.u8 q3, [r1], #16
   vmladav.s8 r10, q1, q3
@@ -49,7 +57,7 @@
   vstrb.32 q4, [r7], #4
 .endm
 @ A block of the windows in \a and \b. q2: its first weights, and then the next ones.
-.macro MEET a, b, early
+.macro MEET a, b, early, late
   vmladava.s8 r0, \a, q2
   vldrb.u8 q3, [r1], #16
   vmladava.s8 r8, \b, q2
@@ -62,6 +70,7 @@
   vmladava.s8 r12, \b, q2
   vldrb.u8 q2, [r1], #16
   vmladava.s8 r6, \a, q3
+  \late
   vmladava.s8 r14, \b, q3
 .endm
 
@@ -137,14 +146,13 @@ deuteron_packed_windows_mve:
   vldrb.u8 q4, [r11]
   MEET q6, q4, "vldrb.u8 q5, [r9, #16]"
   vldrb.u8 q4, [r11, #16]
-  MEET q5, q4
-  vldrb.u8 q5, [r9, #32]
+  MEET q5, q4, , "vldrb.u8 q5, [r9, #32]"
   vldrb.u8 q4, [r11, #32]
   MEET q5, q4, "subs r3, #1"
   bne 11b
   b 2f
 13:                                 @ three blocks or more
-  FINISH_AND_MEET q7, "ldrd r9, r11, [sp]", "vldrb.u8 q0, [r9], #16", "vldrb.u8 q1, [r11], #16", "ldr r3, [sp, #8]"
+  FINISH_AND_MEET q7, 0
   ldr pc, [sp, #24]
   .balign 4
 6:

@@ -53,12 +53,6 @@
   .ifc \way, away
   mov r11, #-1
   .endif
-  PRODUCTS \stride
-  ldr r12, [r7, #12]
-  adds r7, #16
-  .if \stride == 2
-  vadd.i32 q3, q5, r12
-  .endif
   wls lr, lr, 5f
 4:
   vmov q4[2], q4[0], r0, r6
@@ -111,11 +105,16 @@
   vmov q4[2], q4[0], r0, r6
   ldr r2, [r7]
   vmov q4[3], q4[1], r4, r8
+  ldr r6, [sp, #40]
   vadd.i32 q4, q4, r3
+  movs r4, #1
   vqrdmulh.s32 q4, q4, r5
+  movs r5, #4
   AWAY \way, zr
   vadd.i32 q4, q4, r1
+  subs r6, #1
   vqshl.s32 q4, r9
+  str r6, [sp, #40]
   vshr.s32 q4, q4, #24
 .endm
 @ The third way: one less is taken from what is negative, but for a shift of 0
@@ -125,12 +124,12 @@
   b 4f
 3:
   vstrb.32 q4, [r2, q6]
-4:
-  ldr r12, [r7, #4]
   PRODUCTS \stride
-  ldr r2, [r7, #16]
+  ldr r12, [r7, #4]
   adds r7, #8
+4:
   vmov q4[2], q4[0], r0, r6
+  ldr r2, [r7]
   vmov q4[3], q4[1], r4, r8
   vadd.i32 q4, q4, r3
   vqrdmulh.s32 q4, q4, r5
@@ -145,6 +144,11 @@
   vldrw.u32 q7, [sp, #16]
   vmin.s32 q4, q4, q7
   le lr, 3b
+  ldr r6, [sp, #40]
+  movs r4, #1
+  movs r5, #4
+  subs r6, #1
+  str r6, [sp, #40]
 .endm
 
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
@@ -174,8 +178,9 @@
   vstrw.32 q4, [sp, #16]
   ldr r5, [r10]
   str r5, [sp, #40]
-1:                                  @ a channel
+1:                                  @ a channel: the products of its first group
   ldrd r6, r12, [sp, #32]
+  ldrd r7, lr, [r10, #12]
   vldrw.u32 q0, [r6]
   .if \stride == 1
   ldrd r4, r5, [r10, #4]
@@ -188,34 +193,36 @@
   .endif
   adds r6, #16
   ldm r12!, {r1, r3, r5, r9}
-  ldrd r7, lr, [r10, #12]
   strd r6, r12, [sp, #32]
   ldr r12, [r7, #4]
-  cmp r9, #0
-  bgt 6f
-  CHANNEL_BOUNDED \stride
-  b 9f
-6:
-  cmp r9, #256
-  bge 7f
+  PRODUCTS \stride
+  ldr r12, [r7, #12]
+  subs r2, r9, #1
+  adds r7, #16
+  .if \stride == 2
+  vadd.i32 q3, q5, r12
+  .endif
+  cmp r2, #255
+  bhs 7f
   CHANNEL \stride, up
-  b 9f
-7:
-  CHANNEL \stride, away
 9:
   vstrb.32 q4, [r2, q6]
-  ldr r6, [sp, #40]
-  movs r5, #4
   vadd.i32 q5, q5, r5
-  movs r4, #1
+  cmp r6, #0
   vadd.i32 q6, q6, r4
-  subs r6, #1
-  str r6, [sp, #40]
   bne.w 1b
   add sp, sp, #48
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
+7:
+  cmp r9, #0
+  ble 8f
+  CHANNEL \stride, away
+  b 9b
+8:
+  CHANNEL_BOUNDED \stride
+  b 9b
   .size \name, . - \name
 .endm
   DEPTHWISE deuteron_depthwise_s1_mve, 1
