@@ -24,62 +24,77 @@
   vmladava.s8 \sum, q5, q1
   .endif
 .endm
-
-@ Four windows from r1 on -> four bytes at r7 + q7. Ways: FINISH of
-@ kernels/depthwise_conv2d/strip_mve.S. Here r9 is -1 where halves go away from zero, and q6 holds
-@ the multiplier.
-.macro GROUP vectors, way
+@ The sums of the group at r1.
+.macro PRODUCTS vectors
   vldrb.u8 q4, [r1]
   WINDOW r0, \vectors
   WINDOW r2, \vectors
   WINDOW r4, \vectors
   WINDOW r6, \vectors
-  vmov q4[2], q4[0], r0, r4
-  vmov q4[3], q4[1], r2, r6
-  vadd.i32 q4, q4, r8
-  .ifc \way, general
-  vqrdmulh.s32 q4, q4, r9
-  vdup.32 q5, r10
-  vand q5, q5, q4
-  vshr.s32 q5, q5, #31
-  vqadd.s32 q4, q4, q5
-  vrshl.s32 q4, r10
-  vadd.i32 q4, q4, r5
-  vldrw.u32 q5, [sp]
-  vmax.s32 q4, q4, q5
-  vldrw.u32 q5, [sp, #16]
-  vmin.s32 q4, q4, q5
-  .else
-  vqrdmlash.s32 q4, q6, r5
-  .ifc \way, away
-  vpt.s32 lt, q4, r5
-  vaddt.i32 q4, q4, r9
-  .endif
-  vqshl.s32 q4, r10
-  vshr.s32 q4, q4, #24
-  .endif
-  vstrb.32 q4, [r7, q7]
-  add r7, r11
 .endm
 
-@ All groups: r6 of them.
-.macro GROUPS vectors, way
-  dls lr, r6
-3:
-  GROUP \vectors, \way
-  le lr, 3b
+@ The outputs of a channel of up to two vectors: CHANNEL of kernels/depthwise_conv2d/strip_mve.S, in
+@ its first two ways. Here r9 is -1 where halves go away from zero, and q2 holds the multiplier.
+.macro AWAY way
+  .ifc \way, away
+  vpt.s32 lt, q6, r5
+  vaddt.i32 q6, q6, r9
+  .endif
+.endm
+.macro CHANNEL way
+  wls lr, lr, 5f
+4:
+  vmov q6[2], q6[0], r0, r4
+  vldrb.u8 q4, [r1]
+  vmov q6[3], q6[1], r2, r6
+  vldrb.u8 q5, [r1, #16]
+  add r1, r3
+  vmladav.s8 r0, q4, q0
+  vldrb.u8 q4, [r1]
+  vmladava.s8 r0, q5, q1
+  vldrb.u8 q5, [r1, #16]
+  vmladav.s8 r2, q4, q0
+  add r1, r3
+  vadd.i32 q6, q6, r8
+  vldrb.u8 q4, [r1]
+  vmladava.s8 r2, q5, q1
+  vldrb.u8 q5, [r1, #16]
+  vmladav.s8 r4, q4, q0
+  add r1, r3
+  vqrdmlash.s32 q6, q2, r5
+  vldrb.u8 q4, [r1]
+  vmladava.s8 r4, q5, q1
+  AWAY \way
+  vqshl.s32 q6, r10
+  vldrb.u8 q5, [r1, #16]
+  ldrd r7, r1, [r12], #8
+  vmladav.s8 r6, q4, q0
+  vshr.s32 q6, q6, #24
+  vmladava.s8 r6, q5, q1
+  vstrb.32 q6, [r7, q7]
+  add r1, r11
+  le lr, 4b
+5:
+  vmov q6[2], q6[0], r0, r4
+  ldr r7, [r12]
+  vmov q6[3], q6[1], r2, r6
+  vadd.i32 q6, q6, r8
+  vqrdmlash.s32 q6, q2, r5
+  AWAY \way
+  vqshl.s32 q6, r10
+  vshr.s32 q6, q6, #24
 .endm
 
 @ void deuteron_columns_2_mve(const MveColumns*), deuteron_columns_4_mve: taps of up to two vectors,
 @ up to four.
-@ offsets: from 0, y 4, filter 8, finish 12, channels 16, channel_bytes 20, back_from 24, back_y 28,
-@   groups 32, step 36, y_step 40, y_min 44,
-@          y_max 48
-@ stack: 0 lower bounds, 16 upper bounds, 32 from, 36 y, 40 filter, 44 finish, 48 channels left, 52
-@   back_y while the group more is under way
-@ q0..q3 filter, q4 q5 loads and sums, q6 multiplier, q7 places of four outputs
+@ offsets: from 0, y 4, filter 8, finish 12, step 16, y_step 20, y_min 24, y_max 28, channels 32,
+@   channel_bytes 36, patches 40, further 44
+@ stack: 0 lower bounds, 16 upper bounds, 32 filter, 36 finish, 40 channels left, 44 arguments from
+@   channel_bytes on
+@ q0..q3 filter, of up to two vectors q2 multiplier, q4 q5 loads, q6 results, q7 places of four
+@ outputs
 @ r0 r2 r4 r6 sums   r1 from   r3 step   r5 added   r7 y   r8 first   r9 multiplier   r10 shift
-@   r11 4 * y_step   r12 arguments
+@   r11 where the channel begins   r12 patches   lr groups
 .macro COLUMNS vectors
   .balign 4
   .global deuteron_columns_\vectors\()_mve
@@ -87,27 +102,23 @@
 deuteron_columns_\vectors\()_mve:
   push {r3-r11, lr}
   vpush {d8-d15}
-  sub sp, #56
-  mov r12, r0
-  ldrd r4, r6, [r12, #44]
-  vdup.32 q4, r4
-  vdup.32 q5, r6
+  sub sp, #48
+  ldm r0!, {r1-r8, r11}
+  strd r3, r4, [sp, #32]
+  vdup.32 q4, r7
+  vdup.32 q5, r8
   vstrw.32 q4, [sp]
   vstrw.32 q5, [sp, #16]
-  ldrd r1, r7, [r12]
-  ldrd r4, r6, [r12, #8]
-  strd r4, r6, [sp, #40]
-  ldr r4, [r12, #16]
-  ldr r6, [r12, #28]
-  strd r4, r6, [sp, #48]
-  ldrd r3, r11, [r12, #36]
+  strd r11, r0, [sp, #40]
+  mov r11, r1
+  mov r3, r5
   movs r4, #0
   vidup.u32 q7, r4, #1
-  vmul.i32 q7, q7, r11
-  lsl r11, r11, #2
-1:                                  @ a channel
-  strd r1, r7, [sp, #32]
-  ldrd r4, r6, [sp, #40]
+  vmul.i32 q7, q7, r6
+  vadd.i32 q7, q7, r2
+1:                                  @ a channel: the products of its first group
+  ldrd r4, r6, [sp, #32]
+  ldr r2, [sp, #44]
   vldrb.u8 q0, [r4]
   vldrb.u8 q1, [r4, #16]
   .if \vectors == 4
@@ -116,49 +127,97 @@ deuteron_columns_\vectors\()_mve:
   .endif
   adds r4, #64
   ldmia r6!, {r5, r8-r10}
-  strd r4, r6, [sp, #40]
-  vdup.32 q6, r9
-  movs r6, #1                       @ a group more, inside which the next one begins
-  ldr r4, [sp, #52]
-  cbnz r4, 2f
-7:
-  ldr r6, [r12, #32]
-2:
-  cmp r10, #0
-  bgt 4f
-  GROUPS \vectors, general
-  b 6f
+  strd r4, r6, [sp, #32]
+  ldrd r12, lr, [r2, #4]
+  ldr r1, [r12, #4]
+  add r1, r11
+  PRODUCTS \vectors
+  .if \vectors == 2
+  ldr r1, [r12, #12]
+  adds r12, r12, #16
+  add r1, r11
+  vdup.32 q2, r9
+  subs r7, r10, #1
+  cmp r7, #255
+  bhs 7f
+  CHANNEL up
+9:
+  .else
+  b 4f
+3:
+  vstrb.32 q6, [r7, q7]
+  PRODUCTS 4
 4:
+  ldr r1, [r12, #12]
+  ldr r7, [r12, #16]
+  adds r12, r12, #8
+  add r1, r11
+  vmov q6[2], q6[0], r0, r4
+  vmov q6[3], q6[1], r2, r6
+  vadd.i32 q6, q6, r8
+  vqrdmulh.s32 q6, q6, r9
+  cmp r10, #0
+  ble 8f
   cmp r10, #256
-  bge 5f
-  GROUPS \vectors, up
-  b 6f
+  blt 5f
+  mov r6, #-1
+  vpt.s32 lt, q6, zr
+  vaddt.i32 q6, q6, r6
 5:
-  mov r9, #-1
-  GROUPS \vectors, away
+  vadd.i32 q6, q6, r5
+  vqshl.s32 q6, r10
+  vshr.s32 q6, q6, #24
 6:
-  ldr r4, [sp, #52]
-  cbz r4, 8f
-  ldr r6, [r12, #24]
-  subs r1, r1, r6
-  subs r7, r7, r4
-  movs r4, #0
-  str r4, [sp, #52]
-  b 7b
-8:
-  ldr r4, [r12, #28]
-  str r4, [sp, #52]
-  ldrd r1, r7, [sp, #32]
-  ldr r4, [r12, #20]
-  ldr r6, [sp, #48]
-  add r1, r4
-  adds r7, #1
-  subs r6, #1
-  str r6, [sp, #48]
+  subs lr, #1
+  bpl 3b
+  .endif
+  vstrb.32 q6, [r7, q7]
+  ldrd r4, r6, [sp, #40]
+  movs r5, #1
+  vadd.i32 q7, q7, r5
+  ldr r6, [r6]
+  subs r4, #1
+  str r4, [sp, #40]
+  add r11, r6
   bne.w 1b
-  add sp, #56
+  add sp, #48
   vpop {d8-d15}
   pop {r3-r11, pc}
+  .if \vectors == 2
+7:
+  cmp r10, #0
+  ble 8f
+  mov r9, #-1
+  CHANNEL away
+  b 9b
+6:
+  subs lr, #1
+  bmi 9b
+  vstrb.32 q6, [r7, q7]
+  PRODUCTS 2
+  ldr r1, [r12, #4]
+  adds r12, r12, #8
+  add r1, r11
+  .endif
+8:                                  @ the third way
+  .if \vectors == 2
+  ldr r7, [r12]
+  vmov q6[2], q6[0], r0, r4
+  vmov q6[3], q6[1], r2, r6
+  vadd.i32 q6, q6, r8
+  vqrdmulh.s32 q6, q6, r9
+  .endif
+  vdup.32 q5, r10
+  vand q5, q5, q6
+  vshr.s32 q5, q5, #31
+  vqadd.s32 q6, q6, q5
+  vrshl.s32 q6, r10
+  vadd.i32 q6, q6, r5
+  vldrw.u32 q5, [sp]
+  vmax.s32 q6, q6, q5
+  vldrw.u32 q5, [sp, #16]
+  vmin.s32 q6, q6, q5
+  b 6b
   .size deuteron_columns_\vectors\()_mve, . - deuteron_columns_\vectors\()_mve
 .endm
 

@@ -105,23 +105,6 @@ struct Strips {
   }
 };
 
-// The groups of a strip. In bytes of it: from a row group to the next, and from a group to the next
-// one and from the first one, where that is narrower than the others.
-struct PatchSteps {
-  int32_t row, group, first;
-};
-void list_patches(MvePatch* p, int32_t rows, int32_t width, int32_t group, PatchSteps step,
-                  int32_t channels, int32_t row_y) {
-  const int32_t rest = width % group;
-  for (int32_t from = 0, to = 0; rows > 0; --rows, from += step.row, to += row_y) {
-    int32_t next = rest > 0 ? rest : group, patch = from;
-    for (int32_t done = 0; done < width; done += next, next = group, ++p) {
-      p->from = patch, p[2].to = to + done * channels;
-      patch += done == 0 && rest > 0 ? step.first : step.group;
-    }
-  }
-}
-
 // What 16 channels have of their own.
 struct Kernels {
   int8_t weight[16 + 16 * kStripChannels];
@@ -183,6 +166,7 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                  a.y_max,     count,         4,        1,       strips.patches(), 0};
   alignas(16) int8_t outside[kStripChannels];
   vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
+  const uint32_t in_h = static_cast<uint32_t>(a.in_h);  // rows above x are large
   const int32_t iw = begin * s - a.pad_w, reach = a.in_w - iw;
   const int32_t left = iw >= 0           ? 0
                        : -iw < p.columns ? -iw
@@ -201,7 +185,7 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
       const int8_t* at = x + ih * row_x + (iw + left) * a.in_c;
 #pragma GCC unroll 1
       for (int32_t h = 0; h < 4; ++h, at += row_x) {
-        const bool inside = ih + h >= 0 && ih + h < a.in_h;
+        const bool inside = static_cast<uint32_t>(ih + h) < in_h;
         from.row[h] = inside ? at : outside, from.step[h] = inside ? a.in_c : 0;
       }
       if (r == 0 && !has_edges) {

@@ -181,26 +181,38 @@
 1:                                  @ a channel: the products of its first group
   ldrd r6, r12, [sp, #32]
   ldrd r7, lr, [r10, #12]
-  vldrw.u32 q0, [r6]
   .if \stride == 1
   ldrd r4, r5, [r10, #4]
+  vldrw.u32 q0, [r6]
+  ldr r2, [r7, #4]
   subs r4, r6, r4
-  vldrb.u8 q1, [r4]
-  subs r4, r4, r5
-  vldrb.u8 q3, [r4]
+  subs r8, r4, r5
+  vldrw.u32 q7, [r2, q5]
   subs r5, r6, r5
+  vldrb.u8 q1, [r4]
+  vmladav.s8 r0, q7, q0
   vldrb.u8 q2, [r5]
-  .endif
-  adds r6, #16
+  vmladav.s8 r4, q7, q1
   ldm r12!, {r1, r3, r5, r9}
+  adds r6, #16
+  vldrb.u8 q3, [r8]
+  strd r6, r12, [sp, #32]
+  vmladav.s8 r6, q7, q2
+  ldr r12, [r7, #12]
+  adds r7, #16
+  vmladav.s8 r8, q7, q3
+  subs r2, r9, #1
+  .else
+  vldrw.u32 q0, [r6]
+  ldm r12!, {r1, r3, r5, r9}
+  adds r6, #16
   strd r6, r12, [sp, #32]
   ldr r12, [r7, #4]
-  PRODUCTS \stride
+  PRODUCTS 2
   ldr r12, [r7, #12]
-  subs r2, r9, #1
   adds r7, #16
-  .if \stride == 2
   vadd.i32 q3, q5, r12
+  subs r2, r9, #1
   .endif
   cmp r2, #255
   bhs 7f

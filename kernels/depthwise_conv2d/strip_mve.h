@@ -31,6 +31,23 @@ struct MvePatch {
   int32_t from;  // bytes from the strip to its patch, or to the first of four, 128 bytes apart
 };
 
+// The groups of a strip, or of columns. In bytes of it: from a row group to the next, and from a
+// group to the next one and from the first one, where that is narrower than the others.
+struct PatchSteps {
+  int32_t row, group, first;
+};
+inline void list_patches(MvePatch* p, int32_t rows, int32_t width, int32_t group, PatchSteps step,
+                         int32_t channels, int32_t row_y) {
+  const int32_t rest = width % group;
+  for (int32_t from = 0, to = 0; rows > 0; --rows, from += step.row, to += row_y) {
+    int32_t next = rest > 0 ? rest : group, patch = from;
+    for (int32_t done = 0; done < width; done += next, next = group, ++p) {
+      p->from = patch, p[2].to = to + done * channels;
+      patch += done == 0 && rest > 0 ? step.first : step.group;
+    }
+  }
+}
+
 // All outputs of a strip, a channel after the other.
 struct MveDepthwise {
   const int8_t* strip;
