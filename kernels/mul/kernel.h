@@ -24,8 +24,13 @@ void mul_s8(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 // Limits   why_not_mul_mve() is null
 void mul_s8_mve(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
+// What differs from an int8 by more does not fit int16.
+inline constexpr int32_t kMulMostZero = 32639;
+
 // Null where mul_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_mul_mve(const MulArgs& a) {
+  for (const int32_t zero : {a.x_zero, a.other_zero, a.y_zero})
+    if (zero < -kMulMostZero || zero > kMulMostZero) return "a zero point is far from int8";
   return a.shift > 0 ? "the product is scaled by 1 or more" : nullptr;
 }
 
