@@ -131,14 +131,13 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
   if (c < kPackedBlock) {
     const int32_t together = k.together;
     const uint8x16_t places = k.places;
-    for (; rows > 0; --rows, x += row, to += c) {
+    for (; pixels > 0; pixels -= together, x += together * next, to += together * column) {
+      const int32_t count = pixels < together ? pixels : together;
+      const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count * c));
       const int8_t* from = x;
       int8_t* at = to;
-      for (int32_t i = pixels; i > 0;
-           i -= together, from += together * next, at += together * column) {
-        const mve_pred16_t here = vctp8q(static_cast<uint32_t>((i < together ? i : together) * c));
+      for (int32_t i = rows; i > 0; --i, from += row, at += c)
         vstrbq_scatter_offset_p_s8(at, places, vld1q_z_s8(from, here), here);
-      }
     }
     return;
   }
