@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum: an odometer over all dimensions but the innermost, which is a row.
 #pragma once
+#include "kernels/common/one_copy.h"
 #include "kernels/minimum/kernel.h"
 
 namespace deuteron {
@@ -35,10 +36,10 @@ void extremum_row(F f, int32_t count, const T* x, int32_t x_step, const T* other
   }
 }
 
-// `row(count, x, x_step, other, other_step, y)` does a row.
+// `row(count, x, x_step, other, other_step, y)` does a row. One copy for minimum and maximum, whose
+// rows are functions of one type.
 template <class Row, class T>
-[[gnu::always_inline]] inline void extremum(Row row, const ExtremumArgs& a, const T* x,
-                                            const T* other, T* y) {
+DEUTERON_ONE_COPY void extremum(Row row, const ExtremumArgs& a, const T* x, const T* other, T* y) {
   int32_t at[kMaxRank] = {}, x_at = 0, other_at = 0;
   const int32_t last = a.rank - 1;
   for (int32_t k = 0; k < a.rank; ++k)
