@@ -7,16 +7,19 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "base/check.h"
 #include "base/data/storage_order.h"
+#include "base/files/mapped_file.h"
 #include "base/files/read_file.h"
 #include "base/tensor/elements.h"
 #include "cli/profile_run.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
 #include "kernels/common/arena_host.h"
+#include "write/pte/data_file.h"
 #include "write/pte/status_text.h"
 
 namespace deuteron {
@@ -37,13 +40,54 @@ std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostic
   return content ? read(path, *content, diagnostics, verify_key, method) : std::nullopt;
 }
 
+static AlignedBytes aligned(std::span<const std::byte> bytes) {
+  AlignedBytes copy(bytes.size());
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  return copy;
+}
+
+// NAME.ptd beside NAME.pte, else all that lie there.
+static std::vector<std::string> data_files_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path own = fs::path(path).replace_extension(".ptd");
+  std::error_code failure;
+  if (fs::is_regular_file(own, failure)) return {own.string()};
+  std::vector<std::string> found;
+  const fs::path folder = own.has_parent_path() ? own.parent_path() : fs::path(".");
+  for (fs::directory_iterator it(folder, failure), end; !failure && it != end;
+       it.increment(failure))
+    if (it->path().extension() == ".ptd") found.push_back(it->path().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+// The program whose constants lie in data files, as one file.
+static std::optional<AlignedBytes> with_data_files(const std::string& path,
+                                                   std::span<const std::byte> content,
+                                                   const std::string& verify_key,
+                                                   Diagnostics& diagnostics) {
+  if (!verify_key.empty()) {
+    diagnostics.error(path, "is signed, and its data files (.ptd) are not", "pte.data_file",
+                      "write the program with its constants in it: external_constants=False");
+    return std::nullopt;
+  }
+  std::vector<MappedFile> mapped;
+  std::vector<DataFile> files;
+  for (const std::string& name : data_files_of(path)) {
+    mapped.push_back(map_file(name, diagnostics));
+    if (!mapped.back().owner) return std::nullopt;
+    files.push_back({name, mapped.back().bytes});
+  }
+  const auto merged = with_data(content, path, files, diagnostics);
+  return merged ? std::optional(aligned(std::as_bytes(std::span(*merged)))) : std::nullopt;
+}
+
 std::optional<ProgramFile> ProgramFile::read(const std::string& path,
                                              std::span<const std::byte> content,
                                              Diagnostics& diagnostics,
                                              const std::string& verify_key,
                                              const std::string& method) {
-  ProgramFile p{path, AlignedBytes(content.size()), {}, method};
-  std::memcpy(p.bytes.data(), content.data(), content.size());
+  ProgramFile p{path, aligned(content), {}, method};
   if (content.size() >= 4 && std::memcmp(content.data(), "PK\3\4", 4) == 0) {
     diagnostics.error(
         path, "is a zip archive, not a program", "pte.not_a_program",
@@ -53,6 +97,12 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path,
   if (!check_signature(content, path, verify_key, diagnostics)) return std::nullopt;
   Status status;
   std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
+  if (!summary && status.code == Code::unsupported && tensors_elsewhere(content) > 0) {
+    std::optional<AlignedBytes> whole = with_data_files(path, content, verify_key, diagnostics);
+    if (!whole) return std::nullopt;
+    p.bytes = std::move(*whole), p.has_data_files = true;
+    summary = summarize_pte(p.file(), &status);
+  }
   if (!summary) {
     const std::vector<std::string> names = methods_of(p.file());
     if (!names.empty() && std::ranges::find(names, method) == names.end())

@@ -43,9 +43,10 @@ struct ProgramFile {
   AlignedBytes bytes;
   PteSummary summary;
   std::string method = "forward";
+  bool has_data_files = false;  // `bytes` has what ExecuTorch put into other files
 
   // A signature that is there must be right; `verify_key`: the file with the public key that must
-  // have signed it, "": none.
+  // have signed it, "": none. Data files (`.ptd`) are those beside `path`.
   static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics,
                                          const std::string& verify_key = {},
                                          const std::string& method = "forward");

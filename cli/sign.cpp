@@ -26,7 +26,12 @@ bool is_of_a_kind_to_sign(const SignOptions& o, std::span<const std::byte> bytes
   if (is_etrecord(bytes))
     return check_signature(bytes, o.file, o.verify_key, diagnostics) &&
            read_etrecord(o.file, diagnostics);
-  return ProgramFile::read(o.file, bytes, diagnostics, o.verify_key).has_value();
+  const auto file = ProgramFile::read(o.file, bytes, diagnostics, o.verify_key);
+  if (file && file->has_data_files)
+    diagnostics.error(o.file, "has data files (.ptd), which no signature would hold for",
+                      "pte.data_file",
+                      "write the program with its constants in it: external_constants=False");
+  return file && !file->has_data_files;
 }
 
 int sign_verb(const SignOptions& o) {

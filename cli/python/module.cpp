@@ -229,6 +229,11 @@ class HostRun {
     return as_list(specs);
   }
 
+  // The program with what lay in data files beside it, or none where it has none.
+  Object whole() const {
+    return file_.has_data_files ? as_bytes(file_.bytes.data(), file_.bytes.size()) : none();
+  }
+
   // ([bytes of each output], samples, whether they are a series, diagnostics): all samples one
   // after the other. Of a program for the chip alone: none, and why.
   Object run(const std::vector<Array>& arrays, PyObject* progress) {
@@ -299,6 +304,7 @@ Object open_run(PyObject*, PyObject* given) {
 }
 Object inputs_of(PyObject* self, PyObject*) { return run_of(self).inputs(); }
 Object outputs_of(PyObject* self, PyObject*) { return run_of(self).outputs(); }
+Object whole_of(PyObject* self, PyObject*) { return run_of(self).whole(); }
 Object run_arrays(PyObject* self, PyObject* given) {
   PyObject *arrays = nullptr, *progress = nullptr;
   read(given, "OO", &arrays, &progress);
@@ -316,6 +322,7 @@ PyMethodDef run_methods[] = {
     {"open", called<open_run>, METH_VARARGS | METH_STATIC, nullptr},
     {"inputs", called<inputs_of>, METH_NOARGS, nullptr},
     {"outputs", called<outputs_of>, METH_NOARGS, nullptr},
+    {"whole", called<whole_of>, METH_NOARGS, nullptr},
     {"run", called<run_arrays>, METH_VARARGS, nullptr},
     {},
 };

@@ -212,6 +212,7 @@ class Program:
                 tell(diagnostics)
                 if self._host is None:
                     raise InternalError("a program that does not load, and no message")
+                self._content = Bytes(self._host.whole() or self._content)
             return self._host
 
     @contextmanager
@@ -272,7 +273,7 @@ def as_series(content: Array, shape: tuple[int, ...], count: int, is_series: boo
 
 
 def load(path: Path, *, verify_key: Optional[Path] = None) -> Program:
-    """A program from its file (.pte). `verify_key`: the file of a public key (PEM, Ed25519); a program that it has not signed is an error.
+    """A program from its file (.pte), with the data files (.ptd) of ExecuTorch beside it. `verify_key`: the file of a public key (PEM, Ed25519); a program that it has not signed is an error.
 
     >>> import deuteron, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.pte")

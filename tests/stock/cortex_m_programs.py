@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ExecuTorch's calls on images with an explicit layout (`cortex_m::.._nhwc`), lowered by its own passes, in our
 runtime and in the stock one with our kernels: the bits of its Python kernels, or of the same network with the
-other calls. And programs of several methods.
+other calls. And programs of several methods, and with data files.
 
     cortex_m_programs.py DEUTERON STOCK_RUNNER PACKAGE
 """
@@ -17,9 +17,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, sys.argv[3])
 import numpy as np
 import torch
+from executorch.exir import ExecutorchBackendConfig
 from torch import nn
 
 import checks
+import deuteron
 from checks import check
 from cortex_m import lowered, passed
 from delegated import KERNELS, run_stock, written
@@ -88,7 +90,31 @@ def check_methods(where):
     check("method small of large, small" in done.stdout, f"inspect: {done.stdout} {done.stderr}")
 
 
+def check_data_files(where):
+    """Constants in a file of their own: the bits of the program that has them."""
+    x = torch.rand(1, 3, 9, 14)
+    program = passed(NETWORKS["conv2d"], x, True)
+    expected = ours(written(lowered(program), where / "whole.pte"), x, where)
+    folder = where / "apart"
+    folder.mkdir()
+    config = ExecutorchBackendConfig(external_constants=True)
+    manager = lowered(program).to_executorch(config)
+    (folder / "apart.pte").write_bytes(manager.buffer)
+    done = subprocess.run([tool, "inspect", folder / "apart.pte"], capture_output=True, text=True)
+    said = "no data file beside it has" in done.stderr and "[pte.data_file]" in done.stderr
+    check(done.returncode == 1 and said, f"without its data file: {done.stderr}")
+    manager.write_tensor_data_to_file(str(folder))
+    check(np.array_equal(ours(folder / "apart.pte", x, where), expected), "data files: other bits")
+    loaded = deuteron.load(folder / "apart.pte")
+    check(np.array_equal(loaded.run(x.numpy()), expected), "data files: other bits in Python")
+    loaded.save(where / "merged.pte")
+    check(np.array_equal(ours(where / "merged.pte", x, where), expected), "saved: other bits")
+    on_board = ours(folder / "apart.pte", x, where, "--on", "qemu:mps3-an547")
+    check(np.array_equal(on_board, expected), "data files: other bits on a board")
+
+
 with tempfile.TemporaryDirectory() as scratch:
+    check_data_files(pathlib.Path(scratch))
     check_methods(pathlib.Path(scratch))
     for one, layers in NETWORKS.items():
         check_kind(one, layers, pathlib.Path(scratch))

@@ -10,19 +10,13 @@
 #include "ir/states.h"
 #include "ops/families.h"
 #include "write/pte/constants.h"
+#include "write/pte/segments.h"
 #include "write/pte/values.h"
 
 namespace deuteron {
 namespace {
 
 using flatbuffers::Offset;
-
-// The extended header: magic, its length, then three 64-bit numbers, inserted after the root offset
-// and the identifier.
-constexpr size_t kPrefixBytes = 8, kHeaderBytes = 32;
-// Loaders take constants as they lie in the file, so their segment begins at a multiple of what
-// each constant is aligned to.
-constexpr size_t kSegmentAlignment = kConstantAlignment;
 
 class ProgramWriter {
  public:
@@ -126,8 +120,7 @@ class ProgramWriter {
     for (size_t k = 0; k < graph_.states.size(); ++k) {
       state_of_[graph_.state_inputs()[k].value] = static_cast<i64>(k) + 1;
       const Constant initial = initial_contents(graph_, k);
-      state_bytes_.resize((state_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment *
-                          kSegmentAlignment);
+      state_bytes_.resize(aligned_segment(state_bytes_.size()));
       state_offsets_.push_back(state_bytes_.size());
       const auto* bytes = reinterpret_cast<const uint8_t*>(initial.bytes.data());
       state_bytes_.insert(state_bytes_.end(), bytes, bytes + initial.bytes.size());
@@ -138,8 +131,7 @@ class ProgramWriter {
   // multiple of the alignment.
   void lay_out_segments(const ConstantSegment& constants) {
     const auto add = [&](size_t bytes) {
-      segment_bytes_ =
-          (segment_bytes_ + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+      segment_bytes_ = aligned_segment(segment_bytes_);
       segments_.emplace_back(bytes == 0 ? 0 : segment_bytes_, bytes);
       segment_bytes_ += bytes;
     };
@@ -378,10 +370,6 @@ class ProgramWriter {
     return {builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize()};
   }
 
-  static void put(std::vector<uint8_t>& out, size_t at, uint64_t value, size_t bytes) {
-    for (size_t k = 0; k < bytes; ++k) out[at + k] = static_cast<uint8_t>(value >> (8 * k));
-  }
-
   // To the file at once: constants may be all that the machine has room for.
   void write_segments(const ConstantSegment& constants, uint8_t* to) const {
     write_constants(constant_bytes_, constants, to);
@@ -397,19 +385,8 @@ class ProgramWriter {
     std::vector<uint8_t> file = program;
     size_t padding = 0;
     if (segment_bytes_ > 0) {
-      file.insert(file.begin() + kPrefixBytes, kHeaderBytes, 0);
-      uint32_t root;
-      std::memcpy(&root, program.data(), sizeof root);
-      const size_t base =
-          (file.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
-      put(file, 0, root + kHeaderBytes, 4);
-      std::memcpy(file.data() + kPrefixBytes, "eh00", 4);
-      put(file, 12, kHeaderBytes, 4);
-      put(file, 16, file.size(), 8);
-      put(file, 24, base, 8);
-      put(file, 32, segment_bytes_, 8);
-      padding = base - file.size();
-      file.resize(base + segment_bytes_);
+      const size_t base = make_room(file, segment_bytes_);
+      padding = base - kHeaderBytes - program.size();
       write_segments(constants, file.data() + base);
     }
     if (parts)
