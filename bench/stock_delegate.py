@@ -4,8 +4,10 @@
     python bench/stock_delegate.py [BUILD] [SHARED] [CORE..]
 
 Each model is quantized by CortexMQuantizer. Its program for cortex_m:: kernels (../shared/fixtures/stock) and the one
-with parts of ours run in the same image; then our part as a program of its own, on our runtime. BUILD was configured with
--DDEUTERON_STOCK_SOURCES, and has stock/board/MACHINE/stock.elf. A `!` marks what is over its bar; the exit code is then 1.
+with parts of ours run in the same image; then our part as a program of its own, on our runtime. `bytes more` is method
+memory beyond what our runtime takes; the program's inputs and outputs are planned by ExecuTorch once more. BUILD was
+configured with -DDEUTERON_STOCK_SOURCES, and has stock/board/MACHINE/stock.elf. A `!` marks what is over its bar; the
+exit code is then 1.
 """
 
 import hashlib
@@ -33,7 +35,7 @@ import deuteron
 from deuteron.executorch import DeuteronPartitioner
 
 MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet"]
-MOST_OF_STOCK, MOST_FLASH, MOST_OVER_OURS = 0.45, 24 * 1024, 0.02
+MOST_OF_STOCK, MOST_FLASH, MOST_OVER_OURS, MOST_BYTES = 0.45, 24 * 1024, 0.02, 512
 FLAGS = {
     "mps2-an386": "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16",
     "mps2-an505": "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16",
@@ -72,16 +74,19 @@ class Image:
         self.board, self.where = board, where
         self.folder = BUILD / "stock" / "board" / board
         self.flags = [*FLAGS[board].split(), "-Os", "-ffunction-sections", "-fdata-sections", "-w"]
-        # The networks call no kernel of ATen, and what registers ours is another object.
-        left_out = [ROOT / "tests/stock/upstream_kernels.cpp"]
-        left_out += [p for p in sources_of("kernels/portable") if p.stem != "broadcast_util"]
-        left_out.append(BUILD / "stock/generated_aten/RegisterCodegenUnboxedKernelsEverything.cpp")
-        names = {hashlib.md5(str(p).encode()).hexdigest() for p in left_out}
-        objects = (self.folder / "objects").read_text().split()
-        self.stock = [o for o in objects if pathlib.Path(o).stem not in names]
+        # What registers ours is another object. The network whose flash is counted calls no kernel of ATen.
+        aten = [p for p in sources_of("kernels/portable") if p.stem != "broadcast_util"]
+        aten.append(BUILD / "stock/generated_aten/RegisterCodegenUnboxedKernelsEverything.cpp")
+        self.stock = self.objects_without([ROOT / "tests/stock/upstream_kernels.cpp"])
+        self.without_aten = [o for o in self.objects_without(aten) if o in self.stock]
         self.ours = (BUILD / "boards" / f"{board}.objects").read_text().split()
         start = f"/boards/{board}/boards/|/runtime/ports/cortex_m/start"
         self.ours = [o for o in self.ours if not re.search(start, o)]
+
+    def objects_without(self, sources):
+        names = {hashlib.md5(str(p).encode()).hexdigest() for p in sources}
+        objects = (self.folder / "objects").read_text().split()
+        return [o for o in objects if pathlib.Path(o).stem not in names]
 
     def compiled(self, source, *more):
         made = self.where / f"{self.board}.{source.stem}{len(more)}.o"
@@ -97,17 +102,17 @@ class Image:
              f"-Wl,-Map={image}.map", f"-L{ROOT}/tests/stock", *more, f"-T{self.folder}/memory.ld", "-o", image, *objects)  # fmt: skip
         return image
 
-    def with_backend(self, name, table, ours, *defined):
+    def with_backend(self, name, stock, table, ours, *defined):
         sources = sorted((ROOT / "runtime" / "executorch").glob("*.cpp"))
         parts = [self.compiled(p, *defined) for p in sources]
         glue = self.compiled(ROOT / "tests/stock/upstream_kernels.cpp", f"-DDEUTERON_TABLE={table}")
         texts = f"-T{ROOT}/runtime/ports/messages.ld"
-        return self.linked(name, [*self.stock, glue, *parts, *ours], *([texts] if IN_ELF in defined else []))
+        return self.linked(name, [*stock, glue, *parts, *ours], *([texts] if IN_ELF in defined else []))
 
     def flash_for(self, program):
         """What the backend adds with the kernels of one network, built as its own firmware builds them; and with
         the texts of refusals in the ELF alone."""
-        alone = self.linked("alone", [*self.stock, self.compiled(ROOT / "tests/stock/upstream_kernels.cpp")])
+        alone = self.linked("alone", [*self.without_aten, self.compiled(ROOT / "tests/stock/upstream_kernels.cpp")])
         project = self.where / f"{self.board}.project"
         call(BUILD / "deuteron", "firmware", program, "--board", self.board, "-o", project)
         call("cmake", "-S", project, "-B", project / "build")
@@ -115,15 +120,17 @@ class Image:
         made = (project / "build/CMakeFiles/firmware.dir").rglob("*")
         ours = [o for o in made if o.suffix in (".o", ".obj") and not re.search(r"/(main|models)\.|/boards/|/start", str(o))]
         for more in ([], [IN_ELF]):
-            one = self.with_backend("one", "kFirmwareKernels", ours, "-DDEUTERON_ONE_MEMORY", *more)
+            one = self.with_backend("one", self.without_aten, "kFirmwareKernels", ours, "-DDEUTERON_ONE_MEMORY", *more)
             yield bytes_of(one) - bytes_of(alone)
 
     def run(self, image, file, sample, where):
         np.asarray(sample).tofile(where / "x.bin")
-        words = ",".join(f"arg={a}" for a in ["runner", file, where / "stock", where / "x.bin"])
+        words = ",".join(f"arg={a}" for a in ["runner", f"--method-bytes={1 << 20}", file, where / "stock", where / "x.bin"])
         said = call("qemu-system-arm", "-M", self.board, "-kernel", image, "-icount", "shift=0,sleep=off", "-nodefaults", "-display", "none",
                     "-monitor", "none", "-serial", "none", "-semihosting-config", f"enable=on,target=native,{words}")  # fmt: skip
-        return int(re.search(r"instructions (\d+)", said)[1]), (where / "stock0.bin").read_bytes()
+        number = lambda name: int(re.search(rf"{name} (\d+)", said)[1])
+        memory = number("method memory"), number("planned")
+        return number("instructions"), memory, (where / "stock0.bin").read_bytes()
 
 
 def bytes_of(image):
@@ -164,7 +171,7 @@ def ours_alone(program, core, board, sample, where):
 def check_core(core, where):
     board = BOARDS[core]
     image = Image(board, where)
-    both = image.with_backend("both", "deuteron::kAllKernels", image.ours)
+    both = image.with_backend("both", image.stock, "deuteron::kAllKernels", image.ours)
     for name in MODELS:
         program, sample = quantized(name)
         theirs = SHARED / "fixtures" / "stock" / f"{name}.{STOCK.get(core, core)}.pte"
@@ -173,21 +180,27 @@ def check_core(core, where):
         if partitioner.report:
             sys.exit(f"{name}: {partitioner.report}")
         ours = written(parts, where / "ours.pte")
-        stock, _ = image.run(both, theirs, stored(sample), where)
-        count, bits = image.run(both, ours, stored(sample), where)
+        stock, theirs_takes, _ = image.run(both, theirs, stored(sample), where)
+        count, takes, bits = image.run(both, ours, stored(sample), where)
         figures, wanted = ours_alone(program, core, board, sample, where)
         alone = figures["instructions"]
         ratio, over = count / stock, count / alone - 1
-        same = "" if bits == wanted else "; other bits than on our runtime !"
-        print(f"| {core} | {name} | {stock} | {count} | {bar(f'{ratio:.3f}', ratio <= MOST_OF_STOCK)} | {alone} | {bar(f'{100 * over:.1f} %', over <= MOST_OVER_OURS)} |{same}", flush=True)  # fmt: skip
+        more = takes[0] - figures["planned_bytes"] - figures["tables_bytes"]
+        cells = [core, name, stock, count, bar(f"{ratio:.3f}", ratio <= MOST_OF_STOCK), alone,
+                 bar(f"{100 * over:.1f} %", over <= MOST_OVER_OURS), bar(str(more), more <= MOST_BYTES),
+                 sum(theirs_takes), sum(takes)]  # fmt: skip
+        if bits != wanted:
+            cells.append(bar("other bits than on our runtime", False))
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
         if name == MODELS[0]:
             whole, without_texts = image.flash_for(where / "whole.pte")
             print(f"| {core} | {name} | | | | flash added | {bar(f'{whole} bytes', whole <= MOST_FLASH)} |")
             print(f"| {core} | {name} | | | | with texts in the ELF alone | {without_texts} bytes |", flush=True)
 
 
-print("| core | model | stock, instructions | with our part | ratio | our runtime | more |")
-print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+heads = "core|model|stock, instructions|with our part|ratio|our runtime|more|bytes more|RAM of stock|with our part"
+print(f"| {heads.replace('|', ' | ')} |")
+print("| --- | --- |" + " ---: |" * 8)
 with tempfile.TemporaryDirectory() as folder:
     for one in sys.argv[3:] or BOARDS:
         if (BUILD / "stock" / "board" / BOARDS[one] / "objects").exists():

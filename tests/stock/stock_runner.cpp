@@ -7,7 +7,7 @@
 // program runs; outputs then have N steps too.
 // --stock-dialects: without the kernels of our own dialect, as stock firmware is.
 // --library=FILE: a backend of somebody else, which registers itself. --method-bytes=N: memory of
-// the method, instead of as much as it wants.
+// the method, instead of as much as it wants; then it says how many were taken.
 // --method=NAME,..: these instead of forward, in this memory one after the other, and the inputs of
 // each in turn. OUT_PREFIX has the outputs of the last.
 // --etdump=FILE: the trace, where it is built with ExecuTorch's event tracer. Two runs are alike: a
@@ -247,6 +247,12 @@ int main(int argc, char** argv) {
     managers.emplace_back(&method_memory, &allocators.back(), &temp_memory);
     methods.push_back(
         need(program.load_method(name.c_str(), &managers.back(), tracer), "load_method"));
+  }
+  if (o.method_bytes > 0) {
+    size_t bytes_planned = 0;
+    for (const std::vector<uint8_t>& one : planned) bytes_planned += one.size();
+    std::printf("method memory %lu, planned %lu\n", static_cast<unsigned long>(bounded.used_size()),
+                static_cast<unsigned long>(bytes_planned));
   }
   char** paths = argv + 3;
   for (size_t m = 0; m < methods.size(); ++m)
