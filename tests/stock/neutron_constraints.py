@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the NPU takes, asked of us and of ExecuTorch's own converters: the limits of [npu.limits] belong to the version of the SDK that the installed package names.
 
-    neutron_constraints.py DEUTERON [--only KIND] [--list] [--random N] [--seed S]
+    neutron_constraints.py DEUTERON [--only KIND] [--list] [--table] [--random N] [--seed S]
 
 Every case is one operator of torch between quantize and dequantize, at a limit or past it. ExecuTorch's answer is that of its converter
 (executorch/backends/nxp/backend/ir/converter/node_converters): is_supported() of every node that its lowering makes of the operator. Ours is where the operator goes in
 `deuteron analyze --prefer npu`. Both see the same exported program. Where the answers differ, DIFFERENT says why; a row there that no case needs is a failure too. Generated cases: neutron_random_cases.py."""
 import argparse
+import collections
 import json
 import logging
 import pathlib
@@ -39,6 +40,9 @@ aten, QD = torch.ops.aten, torch.ops.quantized_decomposed
 KEPT_WHOLE = [aten.prelu.default, aten.pad.default, aten.hardswish.default]  # by NXP's own pipeline: backends/nxp/tests/executorch_pipeline.py
 AT_ONCE = 60  # cases in one program
 STEPS, OTHER = (0.05, 3), (0.07, -11)
+FLOAT = (None, None)  # is not quantized
+# Converters that have no rule which a quantized model can break.
+TAKES_ALL = {"CloneConverter": "the order of memory, which every contiguous or channels-last value has"}
 EDGES = {"cortex_m::quantize_per_tensor", "cortex_m::dequantize_per_tensor"}
 
 # imxrt700cm with room for all cases at once.
@@ -66,6 +70,7 @@ DIFFERENT_ROWS = [
      [("mean", "other parameters"), ("sum", "other parameters")]),
     ("ours", "x - y is written as SUB", [("add", "alpha -1")]),
     ("ours", "windows of different extents are a product with a constant matrix", [("adaptive_avg_pool2d", "(9, 8) to (2, 4)")]),
+    ("ours", "a result that nobody quantizes keeps its operand's steps", [("relu", "a result in float")]),
     ("ours", "ceil_mode changes nothing here", [("avg_pool2d", "ceil_mode without effect"), ("max_pool2d", "ceil_mode without effect")]),
     ("theirs", "of steps that may be 255 from a zero point the machine's sums hold 32768 products; ExecuTorch has no rule for the inner extent", [("bmm", "(1, 1, 40000) by (1, 40000, 1)")]),
     ("ours", "the batch axes are one; ExecuTorch lowers them to a bmm between an expand and a view, and has no converter for expand", [("bmm", "4-D")]),
@@ -79,6 +84,8 @@ DIFFERENT = {case: (who, why) for who, why, cases in DIFFERENT_ROWS for case in 
 
 
 def qdq(x, scale, zero):
+    if scale is None:
+        return x
     return QD.dequantize_per_tensor.default(QD.quantize_per_tensor.default(x, scale, zero, -128, 127, torch.int8), scale, zero, -128, 127, torch.int8)
 
 
@@ -132,6 +139,7 @@ def unary():
         for shape in ((7,), (3, 5), (2, 3, 5, 7), (1, 2, 3, 2, 3)):
             yield Case(name, f"rank {len(shape)}", f, shape)
         yield Case(name, "other parameters", f, (2, 9), result=OTHER)
+        yield Case(name, "a result in float", f, (2, 9), result=FLOAT)
     for name, f in {"erf": torch.erf, "sin": torch.sin, "floor": torch.floor}.items():
         yield Case(name, "no converter", f, (2, 9))
 
@@ -302,6 +310,7 @@ def others():
     probability = (1 / 256, -128)
     for shape, axis in (((3, 10), -1), ((3, 10), 0), ((2, 3, 10), 2), ((2, 3, 10), 1), ((2, 2040), 1), ((2, 2041), 1), ((4096, 5), 1), ((4097, 5), 1), ((4096, 128), 1), ((370, 1417), 1), ((964, 544), 1)):
         yield Case("softmax", f"axis {axis} of {shape}", lambda x, a=axis: x.softmax(a), shape, result=probability)
+    yield Case("prelu", "a result in float", F.prelu, (2, 4), weights=[((4,), "w8t")], result=FLOAT)
     yield Case("prelu", "one slope", F.prelu, (2, 4, 5, 3), weights=[((1,), "w8t")])
     yield Case("prelu", "a slope for each channel", F.prelu, (2, 4), weights=[((4,), "w8t")])
     yield Case("prelu", "a computed slope of an image", F.prelu, (2, 4, 5, 3), (4,), given=(STEPS, (0.01, 0)))
@@ -335,6 +344,9 @@ def outputs_of(program):
     return [n for n in program.graph.nodes if n.op == "output"][0].args[0]
 
 
+ANSWERS = {}  # by converter: {taken: so many nodes, refused: so many}
+
+
 def their_answers(program):
     """By output: the nodes that no converter takes; nothing: it is taken."""
     config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=KEPT_WHOLE, _core_aten_ops_exception_list=[aten.prelu.default])
@@ -344,7 +356,10 @@ def their_answers(program):
 
     def takes(node):
         converter = functions_converters.get(node.target)
-        return converter is not None and converter.is_supported(node, target, constants, CustomDelegationOptions())
+        taken = converter is not None and converter.is_supported(node, target, constants, CustomDelegationOptions())
+        if converter is not None:
+            ANSWERS.setdefault(converter.__name__, {True: 0, False: 0})[taken] += 1
+        return taken
 
     return [[n.name for n in computing(output) if not takes(n)] for output in outputs_of(edge)]
 
@@ -363,12 +378,37 @@ def our_answers(deuteron, program, where):
     return [[refused[n.name] for n in computing(output) if n.name in refused] for output in outputs_of(program)]
 
 
+def check_each_converter():
+    """Each was asked of something that it takes and of something that it does not."""
+    failures = 0
+    for name in sorted({converter.__name__ for converter in functions_converters.values()}):
+        answers = ANSWERS.get(name, {True: 0, False: 0})
+        lacks = [what for what, taken in (("takes", True), ("refuses", False)) if not answers[taken] and not (name in TAKES_ALL and not taken)]
+        for what in lacks:
+            failures += 1
+            print(f"FAILED {name}: no case that it {what}")
+    return failures
+
+
+def table(counts):
+    """Markdown."""
+    lines = ["| operator | both take | both refuse | ours only | ExecuTorch only |", "| --- |" + " ---: |" * 4]
+    pairs = [(True, True), (False, False), (True, False), (False, True)]
+    lines += [f"| {kind} | {' | '.join(str(of[pair]) for pair in pairs)} |" for kind, of in sorted(counts.items())]
+    lines += ["", "| only | of | why |", "| --- | --- | --- |"]
+    for who, why, cases in DIFFERENT_ROWS:
+        kinds = ", ".join(dict.fromkeys(kind for kind, _ in cases))
+        lines.append(f"| {'ours' if who == 'ours' else 'ExecuTorch'} | {kinds} | {why} |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("deuteron")
     parser.add_argument("--only", default="", help="kinds that contain this")
     parser.add_argument("--random", type=int, default=60, help="so many generated cases")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", action="store_true", help="print how many cases of each kind who takes, and why answers differ")
     parser.add_argument("--list", action="store_true", help="print every case with both answers")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -376,6 +416,7 @@ def main():
     torch.manual_seed(1)
     made = generated(Case, options.random, options.seed)
     cases = [c for c in [*all_cases(), *made] if options.only in c.kind]
+    counts = {}  # by kind, of (we take it, they do)
     failures, taken, unused = 0, 0, {key: row for key, row in DIFFERENT.items() if options.only in key[0]}
     # ExecuTorch's inference of formats goes through the output of a program: a softmax beside an image there would have its channels first.
     apart = [[c for c in cases if c.kind != "softmax"], [c for c in cases if c.kind == "softmax"]]
@@ -390,12 +431,16 @@ def main():
             if options.list:
                 print(f"{case.kind:20} {case.what:44} {'-' if we else 'ours':5} {'-' if they else 'theirs':7} {we[0] if we else ''} {they}")
             key = (case.kind, case.what)
+            counts.setdefault(case.kind, collections.Counter())[(not we, not they)] += 1
             if bool(we) == bool(they):
                 continue
             known = (explained(case) or None) if case in made else unused.pop(key, None) or DIFFERENT.get(key)
             if known is None or (known[0] == "ours") != (not we):
                 failures += 1
                 print(f"FAILED {key}: ours: {'; '.join(we) or 'taken'}; ExecuTorch: {they or 'taken'}")
+    failures += check_each_converter() if not options.only else 0
+    if options.table:
+        print(table(counts))
     for key in unused:
         failures += 1
         print(f"FAILED {key}: DIFFERENT has a row for it, and both answer alike")
