@@ -62,9 +62,10 @@ std::string text_of(const PteDelegate& d) {
   };
   if (d.planned_bytes) {
     text += fmt::format("      a program of ours, planned memory {} bytes\n", *d.planned_bytes);
-    add_kernels();
   }
-  if (!d.neutron) return text;
+  for (const auto& [name, bytes] : d.bytes_of)
+    text += fmt::format("      {} {} bytes\n", name, bytes);
+  if (!d.neutron) return add_kernels(), text;
   const NeutronPayload& p = *d.neutron;
   text += fmt::format(
       "      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], "
@@ -99,6 +100,8 @@ Json as_json(const PteDelegate& d) {
   if (!d.fault.empty()) json["fault"] = d.fault;
   if (d.planned_bytes)
     json["program"] = {{"planned_bytes", *d.planned_bytes}, {"calls", d.kernels}};
+  else if (!d.neutron && !d.kernels.empty()) json["calls"] = d.kernels;
+  for (const auto& [name, bytes] : d.bytes_of) json["bytes"][name] = bytes;
   if (!d.neutron) return json;
   const NeutronPayload& p = *d.neutron;
   json["neutron"] = {{"version", p.version},

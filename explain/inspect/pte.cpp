@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "explain/inspect/foreign_parts.h"
 #include "npu/neutron/converter/converter.h"
 #include "npu/neutron/delegate/calls.h"
 #include "runtime/plan.h"
@@ -234,7 +235,13 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index, bool is_part) {
     d.options.push_back({known_string(r, spec), text_of_option(r.bytes + value.at, value.count)});
   }
   if (d.id == "DeuteronBackend" && !is_part) look_into({payload.data, payload.bytes}, d);
-  if (d.id != kNeutronBackendId) return d;
+  if (d.id != kNeutronBackendId) {
+    ForeignPart part = read_foreign_part(d.id, {payload.data, payload.bytes});
+    if (!part.calls.empty()) d.kernels = std::move(part.calls);
+    if (!part.fault.empty()) d.fault = std::move(part.fault);
+    d.bytes_of = std::move(part.bytes);
+    return d;
+  }
   NeutronPayload p;
   if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok())
     return d.fault = s.detail, d;

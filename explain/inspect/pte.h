@@ -42,9 +42,10 @@ struct PteDelegate {
   std::optional<NeutronPayload> neutron;
   bool is_vendors = false;           // its microcode is the vendor's, which runs on the chip alone
   i64 assumed_kernels = 0;           // of these: neutron::is_assumed
-  std::vector<std::string> kernels;  // of microcode for the open machine model, or of a program of
-                                     // ours, in the order of the calls
-  std::optional<i64> planned_bytes;  // of a program of ours
+  std::vector<std::string> kernels;  // of microcode for the open machine model, of a program of
+                                     // ours or a graph of XNNPACK, in the order of the calls
+  std::vector<std::pair<std::string, i64>> bytes_of;  // of other backends: "weights"
+  std::optional<i64> planned_bytes;                   // of a program of ours
 };
 // One of several planned buffers, or one that constants are copied into.
 struct PteMemory {

@@ -123,6 +123,13 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME onnx_models COMMAND ${ONNX_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/onnx_import.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:float_runner> ${FIXTURES})
   set_tests_properties(onnx_models PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+  set(VIEWERS_PYTHON ${PROJECT_SOURCE_DIR}/build/viewers_venv/bin/python)  # likewise
+  if(NOT EXISTS ${VIEWERS_PYTHON})
+    set(VIEWERS_PYTHON python3)
+  endif()
+  add_test(NAME stock.viewers COMMAND ${VIEWERS_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/viewers.py $<TARGET_FILE:deuteron>
+           ${PROJECT_BINARY_DIR}/python)
+  set_tests_properties(stock.viewers PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME onnx_kinds COMMAND ${ONNX_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/onnx_kinds.py $<TARGET_FILE:deuteron>
            $<TARGET_FILE:float_runner>)
   set_tests_properties(onnx_kinds PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
