@@ -5,7 +5,7 @@
     release.py              of the sources: the version is typed once, CHANGELOG.md has sections by release
     release.py --ready      and this commit can be released: its version has a section with a date, and nothing is uncommitted
     release.py WHEEL        and the wheel: of this version, of the stable ABI; every Python 3.10 to 3.14 that is here installs it and runs the demo
-                            within a minute; writes SHA256SUMS beside it
+                            within a minute, and with `executorch` makes the first program of docs/executorch.md; writes SHA256SUMS beside it
 
 Exit code 1 with a line for each fault.
 """
@@ -21,7 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERSION = r"\d+\.\d+\.\d+"
-DEMO_SECONDS = 60
+DEMO_SECONDS, QUICK_LINES = 60, 10
 faults = []
 
 
@@ -76,6 +76,24 @@ def check_boards(deuteron, folder):
             expect(done.returncode == 0, f"deuteron {command[0]} on {board}: {done.stderr}")
 
 
+def check_quick_start(python, *installed):
+    """The page of ExecuTorch begins with a few lines that make a program, in a new environment."""
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/executorch.md").read_text(), re.S)[1]
+    expect(len(code.strip().splitlines()) <= QUICK_LINES, f"docs/executorch.md: the first program takes more than {QUICK_LINES} lines")
+    with tempfile.TemporaryDirectory() as folder:
+        where = pathlib.Path(folder)
+        (where / "models").symlink_to(ROOT / "models")
+        for command in ([python, "-m", "venv", folder], [f"{folder}/bin/pip", "install", "-q", "--disable-pip-version-check", *installed]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            expect(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
+        start = time.monotonic()
+        done = subprocess.run([f"{folder}/bin/python", "-c", code], capture_output=True, text=True, cwd=folder)
+        seconds = time.monotonic() - start
+        expect(done.returncode == 0 and (where / "digits.pte").exists(), f"the first program of docs/executorch.md: {done.stderr[-2000:]}")
+        expect(seconds <= DEMO_SECONDS, f"the first program of docs/executorch.md takes {seconds:.0f} s, limit {DEMO_SECONDS}")
+    print(f"the first program of docs/executorch.md in {seconds:.0f} s")
+
+
 def check_wheel(wheel):
     name = re.fullmatch(rf"deuteron-({VERSION})-(\w+)-(\w+)-(\S+)\.whl", wheel.name)
     expect(name and name[1] == version(), f"{wheel.name} is not of version {version()}")
@@ -95,6 +113,7 @@ def check_wheel(wheel):
         expect(seconds <= DEMO_SECONDS, f"{python}: from the wheel to the demo's end in {seconds:.0f} s, limit {DEMO_SECONDS}")
         tried.append(f"{pathlib.Path(python).name} in {seconds:.0f} s")
     expect(tried, "no Python 3.10 to 3.14 is here")
+    check_quick_start(sys.executable, f"{wheel}[executorch]")
     print(f"{wheel.name}: demo with {', '.join(tried)}")
     sums = "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(wheel.parent.iterdir()) if p.name != "SHA256SUMS")
     (wheel.parent / "SHA256SUMS").write_text(sums)
