@@ -84,6 +84,7 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
         self.with_float = float == "portable"
         self.report = Report()
         self.parts = 0  # of the last program
+        self.tells_unquantized = not self.with_float
         self._methods: list[ExportedProgram] = []  # of the program that is asked for
         self._is_asked = True  # until the first of them is partitioned
         self._data: Data = {}  # theirs, which partition() does not see
@@ -113,6 +114,8 @@ class DeuteronPartitioner(Partitioner):  # type: ignore[misc]
     def partition(self, exported_program: ExportedProgram) -> PartitionResult:
         self._is_asked = False
         check_sizes(exported_program)
+        if self.tells_unquantized:
+            check_quantized(exported_program)
         places = self._places(exported_program)
         graph = exported_program.graph_module
         specs = specs_of(self.target, self.options, is_open(exported_program))
@@ -207,6 +210,16 @@ class _Takes(OperatorSupportBase):  # type: ignore[misc]
 
     def is_node_supported(self, submodules: Any, node: Node) -> bool:
         return node.op == "call_function" and node not in self.left
+
+
+def check_quantized(program: ExportedProgram) -> None:
+    """Of a float program there is nothing to take."""
+    if any(is_rounding(n) or "call_delegate" in str(n.target) for n in program.graph.nodes):
+        return
+    what = "no value is quantized, so all of it stays with others"
+    hint = "quantize it, and look whether the quantizer has annotated anything: prepare_pt2e(model, DeuteronQuantizer(target))"
+    said = Diagnostic("warning", "the program", what, rule="executorch.unquantized", hint=hint)
+    warnings.warn(DeuteronWarning(str(said)), stacklevel=4)
 
 
 def check_sizes(program: ExportedProgram) -> None:

@@ -79,8 +79,9 @@ def compile(
     )
     if isinstance(model, GraphModule) and not any(map(is_rounding, model.graph.nodes)):
         model = _Wrapped(model)
-    session = export_with(model, [example], recipe, generate_etrecord=True)
     (partitioner,) = partitioners_of(recipe)
+    partitioner.tells_unquantized = False  # an error says it, below
+    session = export_with(model, [example], recipe, generate_etrecord=True)
     if not partitioner.parts:
         raise error(
             "the model",
