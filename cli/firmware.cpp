@@ -11,6 +11,7 @@
 #include "base/files/read_file.h"
 #include "base/files/write_file.h"
 #include "cli/firmware_as.h"
+#include "cli/firmware_backend.h"
 #include "cli/firmware_project.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
@@ -117,6 +118,7 @@ std::string summary_of(std::string folder, const FirmwareProject& p, const Firmw
 std::vector<std::string> forms_of_c() {
   std::vector<std::string> forms = {"c", "hpp"};
   for (const CPackage& p : c_packages()) forms.emplace_back(p.form);
+  forms.emplace_back("executorch");
   return forms;
 }
 std::string check_form(const std::string& text) { return COptions().read(text, forms_of_c()); }
@@ -138,7 +140,10 @@ int firmware(const FirmwareOptions& o) {
     COptions c;
     c.read(o.as, forms_of_c());
     c.force = o.force;
-    return firmware_as({o.models, o.board, o.target, o.output, o.json, c, o.verify_key});
+    const FirmwareAs as{o.models, o.board, o.target, o.output, o.json, c, o.verify_key};
+    if (c.form != "executorch") return firmware_as(as);
+    return c.blob || c.host ? refuse_usage("--as executorch has no `blob` and no `host`")
+                            : firmware_backend(as);
   }
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = board_called(o.board, diagnostics);
@@ -214,7 +219,8 @@ void add_firmware(CommandLine& line) {
               "instead of a whole project, the programs as C that calls the kernels, one as a "
               "C++17 header (hpp), or all as an Arduino library, "
               "a CMSIS-Pack, firmware for MLPerf Tiny's runner or a Zephyr module: "
-              "docs/firmware.md; with ,blob: constants in a file "
+              "docs/firmware.md; executorch: the backend of ExecuTorch's runtime for parts: "
+              "docs/executorch.md; with ,blob: constants in a file "
               "that the assembler takes in (.incbin); with "
               ",host: for this computer instead of the core, to try it")
       .value("FORM")

@@ -70,6 +70,8 @@ std::string_view usual_core(const ProgramFile& program) {
   return *isa == Isa::mve ? "cortex-m55" : *isa == Isa::dsp ? "cortex-m4" : "cortex-m0+";
 }
 
+}  // namespace
+
 std::optional<Target> target_of(const FirmwareAs& o, const std::vector<ProgramFile>& programs,
                                 Diagnostics& diagnostics) {
   if (!o.target.empty()) return find_target(o.target, diagnostics);
@@ -85,8 +87,6 @@ std::optional<Target> target_of(const FirmwareAs& o, const std::vector<ProgramFi
   const Board* board = board_called(o.board, diagnostics);
   return board ? find_target(std::string(board->target), diagnostics, "--board") : std::nullopt;
 }
-
-}  // namespace
 
 int firmware_as(const FirmwareAs& o) {
   Diagnostics diagnostics;

@@ -17,4 +17,9 @@ struct FirmwareAs {
 };
 int firmware_as(const FirmwareAs& options);
 
+// The core that is asked for: by its name, that of the board, or the usual one with the
+// instructions of the first program.
+std::optional<Target> target_of(const FirmwareAs& options, const std::vector<ProgramFile>& programs,
+                                Diagnostics& diagnostics);
+
 }  // namespace deuteron

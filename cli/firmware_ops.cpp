@@ -89,7 +89,10 @@ void report_missing(const Missing& missing, const char* what, const std::string&
     if (users.empty()) list = "the program";
     diagnostics.error(
         path, fmt::format("the firmware has no {} {}, which {} needs", what, kernel, list),
-        "firmware.missing_kernel", "link the kernel into the firmware, or change the operator");
+        "firmware.missing_kernel",
+        "link it into the firmware (`deuteron firmware`; for stock ExecuTorch `--as executorch` "
+        "and "
+        "target_link_libraries(app PRIVATE deuteron_backend)), or change the operator");
   }
 }
 

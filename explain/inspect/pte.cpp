@@ -217,6 +217,7 @@ void look_into(File part, PteDelegate& d) {
   const std::optional<PteSummary> s = summarize(part, true, &status);
   if (!s) return d.fault = status.detail, void();
   d.planned_bytes = s->planned_bytes;
+  d.program = part;
   for (const PteCall& call : s->calls) d.kernels.push_back(call.op);
 }
 

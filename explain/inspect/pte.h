@@ -46,6 +46,7 @@ struct PteDelegate {
                                      // ours or a graph of XNNPACK, in the order of the calls
   std::vector<std::pair<std::string, i64>> bytes_of;  // of other backends: "weights"
   std::optional<i64> planned_bytes;                   // of a program of ours
+  File program;                                       // that, in the file that it was read from
 };
 // One of several planned buffers, or one that constants are copied into.
 struct PteMemory {

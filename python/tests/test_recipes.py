@@ -123,6 +123,24 @@ def test_trained_by_a_recipe(network, samples):
     assert trained and parts_of(session) == ["DeuteronBackend"]
 
 
+def test_kernels_for_firmware_by_a_recipe(network, samples, tmp_path):
+    """A step of the recipe selects the kernels that its parts call, and writes what registers
+    them."""
+    folder = tmp_path / "backend"
+    for _ in range(2):  # once more replaces it
+        recipe = ExportRecipe.get_recipe(DeuteronRecipeType.CORTEX_M4_INT8, firmware=folder)
+        session = export(network, [(samples[:1],)], recipe)
+    program = session.get_edge_program_manager().exported_program().graph_module
+    (part,) = [getattr(program, n.target) for n in program.graph.nodes if n.op == "get_attr"]
+    (tmp_path / "part.pte").write_bytes(part.processed_bytes)
+    inside = deuteron.load(tmp_path / "part.pte")
+    listed = (folder / "firmware.sel").read_text().splitlines()
+    selected = {line.split()[0] for line in listed if "::" in line}
+    assert inside.outputs and "deuteron::packed_conv2d.dsp_4x4" in selected
+    table = (folder / "src" / "deuteron_backend.cpp").read_text()
+    assert table.count("\n    &k") == len(selected) and "register_deuteron_backend" in table
+
+
 def test_one_call(network, samples, tmp_path):
     made = compile_whole(network, (samples[:1],), target="cortex-m4", calibration=samples)
     made.save(tmp_path / "network.pte")
@@ -184,6 +202,7 @@ BAD = {  # what is given, and the rule of what is said
     "mixed samples": (lambda n, x: open_batch(Centred(), torch.rand(2, 8)), "executorch.dynamic"),
     "image in the dialect": (lambda n, x: in_dialect(nn.Conv2d(2, 4, 3), torch.rand(1, 2, 5, 5)), "executorch.dialect"),
     "state in the dialect": (lambda n, x: in_dialect(Keeping(), torch.rand(1, 8)), "executorch.dialect"),
+    "no parts for firmware": (lambda n, x: compile_whole(n, (x,), target="cortex-m55", dialect="stock", firmware="f"), "backend.parts"),
     "no target": (lambda n, x: DeuteronPartitioner("cortex-m56"), "target.unknown"),
 }  # fmt: skip
 
@@ -198,6 +217,12 @@ def test_bad_input(network, samples, case):
         network.eval()
     assert e.value.rule == rule
     assert len(e.value.diagnostics) == 1
+
+
+def test_an_unquantized_program_is_named(network, samples):
+    program = torch.export.export(network, (samples[:1],))
+    with pytest.warns(deuteron.DeuteronWarning, match=r"no value is quantized.*executorch.unquantized"):
+        to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner("cortex-m55")])
 
 
 def test_bad_options():

@@ -19,10 +19,6 @@ std::string_view category_of(std::string_view path) {
   return path.ends_with(".S") ? "sourceAsm" : "sourceC";
 }
 
-std::string pdsc_file(std::string_view path) {
-  return fmt::format("        <file category=\"{}\" name=\"{}\"/>\n", category_of(path), path);
-}
-
 // The model that a file belongs to; the kernels' else.
 const CProgram* model_of(const COutput& o, const std::string& path) {
   for (const CProgram& p : o.programs)
@@ -98,6 +94,10 @@ std::string pack_readme(const COutput& o) {
 }
 
 }  // namespace
+
+std::string pdsc_file(std::string_view path) {
+  return fmt::format("        <file category=\"{}\" name=\"{}\"/>\n", category_of(path), path);
+}
 
 std::string cmsis_pack_name(const COutput& o) {
   return fmt::format("{}.{}.{}.pack", kVendor, o.programs.front().name, o.version);

@@ -39,6 +39,8 @@ PackageFiles zephyr_files(const COutput& output, const RuntimeSources& runtime);
 PackageFiles package_sources(const COutput& output, const RuntimeSources& runtime);
 std::string package_sentence(const CProgram& program);  // "12 calls of kernels, 31 744 bytes ..."
 std::string package_models(const COutput& output);      // a table of sizes
+std::string zephyr_core(std::string core);              // "CPU_CORTEX_M55", of package_core()
+std::string pdsc_file(std::string_view path);           // an element of a pack's description
 // "Cortex-M55", by the compiler's flags; empty for a computer.
 std::string package_core(const COutput& output);
 

@@ -17,15 +17,6 @@ constexpr int kSampleStackBytes = 8192;
 
 std::string symbol_of(const COutput& o) { return "DEUTERON_" + c_macro(o.programs.front().name); }
 
-// Zephyr's name of a core: CPU_CORTEX_M0PLUS, CPU_CORTEX_M55.
-std::string cpu_symbol(std::string core) {
-  if (core.ends_with('+')) core.replace(core.size() - 1, 1, "PLUS");
-  std::ranges::replace(core, '-', '_');
-  std::ranges::transform(core, core.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return "CPU_" + core;
-}
-
 std::string module_yml(const COutput& o) {
   return fmt::format(
       "# Made by deuteron {}.\nname: {}\nbuild:\n  cmake: zephyr\n  kconfig: "
@@ -41,7 +32,7 @@ std::string kconfig(const COutput& o) {
   std::string text = fmt::format(
       "# Made by deuteron {}.\nconfig {}\n\tbool \"Neural networks made by deuteron: {}\"\n",
       o.version, symbol_of(o), models);
-  if (!core.empty()) text += fmt::format("\tdepends on {}\n", cpu_symbol(core));
+  if (!core.empty()) text += fmt::format("\tdepends on {}\n", zephyr_core(core));
   if (o.isa == "mve")
     text += "\tdepends on ARMV8_1_M_MVEI\n\tselect FPU\n";  // the vectors lie in the registers of
                                                             // the floating-point unit
@@ -147,6 +138,15 @@ std::string zephyr_readme(const COutput& o) {
 }
 
 }  // namespace
+
+// Zephyr's name of a core: CPU_CORTEX_M0PLUS, CPU_CORTEX_M55.
+std::string zephyr_core(std::string core) {
+  if (core.ends_with('+')) core.replace(core.size() - 1, 1, "PLUS");
+  std::ranges::replace(core, '-', '_');
+  std::ranges::transform(core, core.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return "CPU_" + core;
+}
 
 PackageFiles zephyr_files(const COutput& o, const RuntimeSources& runtime) {
   PackageFiles files = package_sources(o, runtime);

@@ -4,7 +4,7 @@
 file(GLOB_RECURSE EMBEDDED_KERNELS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} kernels/*.h kernels/*.inc kernels/*.S kernels/*.cpp)
 list(FILTER EMBEDDED_KERNELS EXCLUDE REGEX "_host\\.cpp$")
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld
-     runtime/ports/*.cmake runtime/ports/*/*.h runtime/ports/*/*.cpp runtime/ports/*/frames.cmake boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake
+     runtime/ports/*.cmake runtime/ports/*/*.h runtime/ports/*/*.cpp runtime/ports/*/frames.cmake runtime/executorch/*.h runtime/executorch/*.cpp boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake
      npu/*.cpp npu/neutron/delegate/*.h npu/neutron/delegate/*.cpp npu/neutron/machine/*.h npu/neutron/machine/*.cpp
      npu/neutron/machine/kinds.inc npu/neutron/kernels/*/*.h npu/neutron/kernels/*/check.cpp npu/neutron/kernels/*/kernel.cpp
      write/firmware/project/* write/firmware/mlperf_tiny/* write/firmware/c_npu/* write/firmware/c_call/* LICENSE)

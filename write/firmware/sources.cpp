@@ -118,15 +118,33 @@ std::string port_folder(std::string_view board, bool emulated) {
   return fmt::format("boards/{}", emulated ? "emulated" : board);
 }
 
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
-                                     const FirmwareBoard& board, bool npu, bool npu_model) {
-  const Index index = index_of(runtime);
+// The loader, and the checks of these kernels. Files with a header of their own come in where it is
+// included.
+static std::vector<std::string> loader_and_kernels(const RuntimeSources& runtime,
+                                                   const Index& index, const KernelList& kernels) {
   std::vector<std::string> todo;
-  for (const SourceFile& f :
-       runtime.files)  // those with a header of their own come in where it is included
+  for (const SourceFile& f : runtime.files)
     if (is_runtime_core(f.path) &&
         !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4))))
       todo.emplace_back(f.path);
+  for (const auto& [kernel, users] : kernels.cpu)
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end())
+      todo.emplace_back(known->second.path);
+  return todo;
+}
+
+std::set<std::string> backend_sources(const RuntimeSources& runtime, const KernelList& kernels,
+                                      std::string_view isa) {
+  const Index index = index_of(runtime);
+  std::vector<std::string> todo = loader_and_kernels(runtime, index, kernels);
+  todo.emplace_back("runtime/executorch/backend.cpp");
+  return closure(index, std::move(todo), isa, false, false);
+}
+
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
+                                     const FirmwareBoard& board, bool npu, bool npu_model) {
+  const Index index = index_of(runtime);
+  std::vector<std::string> todo = loader_and_kernels(runtime, index, kernels);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
   todo.push_back(fmt::format("runtime/ports/{}/frames.cmake", board.cores));
   for (const char* file : {"port.cpp", "build.cmake"})
@@ -140,9 +158,6 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
         fmt::format("boards/{}/map.h",
                     board.name));  // runtime/ports/board.h includes it by the name of the board
   }
-  for (const auto& [kernel, users] : kernels.cpu)
-    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end())
-      todo.emplace_back(known->second.path);
   if (npu) add_npu(todo, kernels.npu, npu_model);
   return closure(index, std::move(todo), board.isa, npu, npu_model);
 }

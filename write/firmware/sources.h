@@ -42,6 +42,10 @@ std::string port_folder(std::string_view board,
 std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
                                      const FirmwareBoard& board, bool npu, bool npu_model);
 
+// What runs parts in ExecuTorch's runtime, without a board and without the NPU's driver.
+std::set<std::string> backend_sources(const RuntimeSources& runtime, const KernelList& kernels,
+                                      std::string_view isa);
+
 // Without the runtime, for C programs: the headers `ops/<operator>/kernel.h` of these kernels
 // ("cortex_m::quantized_add.out"), and all that such headers lead to on a core of the instruction
 // set; "": on a computer.

@@ -85,31 +85,6 @@ bool is_copied(const FirmwareProject& p, const FirmwareModel& model) {
   return !p.emulated && model.npu_reads;
 }
 
-std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime) {
-  std::string declared, listed;
-  for (const auto& [name, users] : p.kernels.cpu) {
-    const std::string_view symbol = runtime.kernels.at(name).symbol;
-    declared += fmt::format("extern const Kernel {};  // {}\n", symbol, name);
-    listed += fmt::format("    &{},\n", symbol);
-  }
-  const bool any = !listed.empty();
-  std::string text =
-      "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves "
-      "all others out.\n#include "
-      "\"model.h\"\n\n";
-  text += "namespace deuteron {\n\n" + declared;
-  if (p.npu)
-    text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
-  text += "\n}  // namespace deuteron\n\nnamespace {\n\nusing namespace deuteron;\n";
-  if (any) text += "const Kernel* const kKernels[] = {\n" + listed + "};\n";
-  if (p.npu) text += "const Backend* const kBackends[] = {&kNeutronBackend};\n";
-  text += "\n}  // namespace\n\n";
-  text += fmt::format("extern const deuteron::KernelTable kFirmwareKernels = {{{}, {}, {}, {}}};\n",
-                      any ? "kKernels" : "nullptr", p.kernels.cpu.size(),
-                      p.npu ? "kBackends" : "nullptr", p.npu ? 1 : 0);
-  return text;
-}
-
 // A model with constants in its buffers keeps them from one run to the next, so that it shares them
 // with no other.
 std::string buffers_of(const FirmwareModel& model, size_t m) {
@@ -215,16 +190,6 @@ std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
       memory.planned_in_pool ? "POOL" : "RAM", buffers);
 }
 
-// ":conv2d_s8_mve:depthwise_conv2d_s8_mve_3x3:": those of convolutions, whose bindings read it.
-// Empty: not known.
-std::string forms_of(const FirmwareProject& p) {
-  if (!p.forms) return "";
-  std::string text = ":";
-  for (const std::string& form : *p.forms)
-    if (form.find("conv") != form.npos && !form.starts_with("packed_")) text += form + ":";
-  return text;
-}
-
 std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
   std::string of_npu, of_runtime, models;
   for (const std::string& path : sources)
@@ -248,8 +213,8 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
       "\"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
       p.board, p.cores.name, p.cores.compiler_prefix, p.cores.headers, p.cores.emulator, p.machine,
       port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF",
-      std::max<uint64_t>(p.npu_calls, 1), placed == 0 ? "ON" : "OFF", forms_of(p), models,
-      of_runtime, of_npu);
+      std::max<uint64_t>(p.npu_calls, 1), placed == 0 ? "ON" : "OFF",
+      p.forms ? forms_text(*p.forms) : "", models, of_runtime, of_npu);
 }
 
 std::string how_to_build(const FirmwareProject& p) {
@@ -355,6 +320,39 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 
 }  // namespace
 
+std::string kernel_table(const KernelList& kernels, bool npu, std::string_view header,
+                         const RuntimeSources& runtime) {
+  std::string declared, listed;
+  for (const auto& [name, users] : kernels.cpu) {
+    const std::string_view symbol = runtime.kernels.at(name).symbol;
+    declared += fmt::format("extern const Kernel {};  // {}\n", symbol, name);
+    listed += fmt::format("    &{},\n", symbol);
+  }
+  const bool any = !listed.empty();
+  std::string text = fmt::format(
+      "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves "
+      "all others out.\n#include \"{}\"\n\n",
+      header);
+  text += "namespace deuteron {\n\n" + declared;
+  if (npu) text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
+  text += "\n}  // namespace deuteron\n\nnamespace {\n\nusing namespace deuteron;\n";
+  if (any) text += "const Kernel* const kKernels[] = {\n" + listed + "};\n";
+  if (npu) text += "const Backend* const kBackends[] = {&kNeutronBackend};\n";
+  text += "\n}  // namespace\n\n";
+  text += fmt::format("extern const deuteron::KernelTable kFirmwareKernels = {{{}, {}, {}, {}}};\n",
+                      any ? "kKernels" : "nullptr", kernels.cpu.size(),
+                      npu ? "kBackends" : "nullptr", npu ? 1 : 0);
+  return text;
+}
+
+// ":conv2d_s8_mve:depthwise_conv2d_s8_mve_3x3:"
+std::string forms_text(const std::set<std::string>& forms) {
+  std::string text = ":";
+  for (const std::string& form : forms)
+    if (form.find("conv") != form.npos && !form.starts_with("packed_")) text += form + ":";
+  return text;
+}
+
 uint64_t board_region(const RuntimeSources& runtime, std::string_view board,
                       std::string_view region) {
   return region_bytes(runtime_file(runtime, fmt::format("boards/{}/memory.ld", board)), region);
@@ -445,7 +443,7 @@ std::map<std::string, std::string> firmware_files(const FirmwareProject& p,
              f.path == fmt::format("boards/{}/memory.ld", p.board))
       files.emplace("deuteron/" + std::string(f.path), f.text);
   }
-  files["kernels.cpp"] = kernels_cpp(p, runtime);
+  files["kernels.cpp"] = kernel_table(p.kernels, p.npu, "model.h", runtime);
   files["models.cpp"] = models_cpp(p, memory);
   files["models.S"] = models_s(p);
   files["memory.ld"] = memory_ld(p, memory);

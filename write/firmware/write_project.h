@@ -80,6 +80,13 @@ std::map<std::string, std::string> firmware_files(const FirmwareProject& project
                                                   const FirmwareMemory& memory,
                                                   const RuntimeSources& runtime);
 
+// A table of these kernels, `kFirmwareKernels`; `header`: what declares it.
+std::string kernel_table(const KernelList& kernels, bool npu, std::string_view header,
+                         const RuntimeSources& runtime);
+// What DEUTERON_FORMS is defined as (kernels/common/record_call.h): those of convolutions, whose
+// bindings read it.
+std::string forms_text(const std::set<std::string>& forms);
+
 // The folder whole or not at all. One that is there is refused unless it is empty, or was made by
 // this and `force` says so.
 bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files,

@@ -65,10 +65,13 @@ def recipe_for(
     is_qat: bool = False,
     train_fn: Optional[Callable[[Any], None]] = None,
     dynamic_batch_size: Optional[bool] = None,
+    firmware: Optional[Path] = None,
     **options: Any,
 ) -> ExportRecipe:
     """`target`: another one of the same kind, such as the path of a .toml file. `options`: of
-    DeuteronPartitioner. With dialect="stock" parts become operators of ExecuTorch's own dialect."""
+    DeuteronPartitioner. With dialect="stock" parts become operators of ExecuTorch's own dialect.
+    `firmware`: a folder for the backend with the kernels that the parts call, as of
+    `deuteron firmware --as executorch`."""
     target = target or known
     if is_qat and train_fn is None:
         raise error(
@@ -87,6 +90,11 @@ def recipe_for(
         from .dialect import inline_parts
 
         lowering.edge_manager_transform_passes = [inline_parts]
+    if firmware is not None:
+        from .firmware import write_backend
+
+        passes = [*(lowering.edge_manager_transform_passes or []), write_backend(firmware, target)]
+        lowering.edge_manager_transform_passes = passes
     return ExportRecipe(name=name, quantization_recipe=quantization, lowering_recipe=lowering)
 
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "write/firmware/backend_package.h"
+
+#include <fmt/format.h>
+
+#include "write/firmware/license.h"
+#include "write/firmware/write_project.h"
+
+namespace deuteron {
+namespace {
+
+constexpr std::string_view kHeader = "deuteron_backend.h";
+constexpr std::string_view kOptimizationOf = "runtime/ports/optimization.cmake";
+
+// What no flag has to say: the parts have no NPU, and an a * b + c is rounded twice everywhere.
+std::string beginning(const BackendPackage& p, std::string_view path) {
+  std::string text =
+      "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC "
+      "optimize(\"-ffp-contract=off\", \"-fno-math-errno\")\n#endif\n"
+      "#define DEUTERON_NO_DELEGATES 1\n";
+  if (path.ends_with("/bind.cpp") && !p.forms.empty())
+    text += fmt::format("#define DEUTERON_FORMS \"{}\"\n", forms_text(p.forms));
+  return text;
+}
+
+std::string header() {
+  return
+      R"(// The backend of ExecuTorch's runtime with the kernels of this package.
+#pragma once
+#include "runtime/executorch/backend.h"
+
+// Once, before the first load_method. `scratch`: runtime/executorch/backend.h.
+[[nodiscard]] executorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch = {});
+)";
+}
+
+std::string table(const BackendPackage& p, const RuntimeSources& runtime) {
+  return kernel_table(p.kernels, false, kHeader, runtime) +
+         "\nexecutorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch) {\n"
+         "  return deuteron::register_executorch_backend(kFirmwareKernels, scratch);\n}\n";
+}
+
+bool is_compiled(std::string_view path) { return path.ends_with(".cpp") || path.ends_with(".S"); }
+
+std::string sources_cmake(const PackageFiles& files) {
+  std::string list;
+  for (const auto& [path, content] : files)
+    if (is_compiled(path)) list += "\n    " + path;
+  return fmt::format(
+      R"(# What CMakeLists.txt and zephyr/CMakeLists.txt compile, and how.
+set(DEUTERON_BACKEND_FOLDER ${{CMAKE_CURRENT_LIST_DIR}})
+set(DEUTERON_BACKEND_SOURCES{})
+set(DEUTERON_BACKEND_OPTIONS -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
+    $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> $<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)
+include(${{CMAKE_CURRENT_LIST_DIR}}/optimization.cmake)
+set(SMALL_LOADER ON)
+foreach(source IN LISTS DEUTERON_BACKEND_SOURCES)
+  string(REGEX REPLACE "^src/" "" name ${{source}})
+  optimization_of(${{name}} optimization)
+  set_property(SOURCE ${{DEUTERON_BACKEND_FOLDER}}/${{source}} APPEND PROPERTY COMPILE_OPTIONS ${{optimization}})
+endforeach()
+list(TRANSFORM DEUTERON_BACKEND_SOURCES PREPEND ${{DEUTERON_BACKEND_FOLDER}}/)
+)",
+      list);
+}
+
+std::string cmake_lists() {
+  return R"(# deuteron_backend: behind ExecuTorch's own CMake project, or with -DDEUTERON_EXECUTORCH_HEADERS=DIR, a folder that holds executorch/.
+include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)
+add_library(deuteron_backend STATIC ${DEUTERON_BACKEND_SOURCES})
+target_include_directories(deuteron_backend PUBLIC ${CMAKE_CURRENT_LIST_DIR}/src)
+target_compile_options(deuteron_backend PRIVATE ${DEUTERON_BACKEND_OPTIONS})
+if(DEUTERON_EXECUTORCH_HEADERS)
+  target_include_directories(deuteron_backend SYSTEM PUBLIC ${DEUTERON_EXECUTORCH_HEADERS}
+                             ${DEUTERON_EXECUTORCH_HEADERS}/executorch/runtime/core/portable_type/c10)
+  target_compile_definitions(deuteron_backend PUBLIC C10_USING_CUSTOM_GENERATED_MACROS)
+else()
+  target_link_libraries(deuteron_backend PUBLIC executorch_core)
+endif()
+if(EXECUTORCH_ENABLE_EVENT_TRACER)
+  target_compile_definitions(deuteron_backend PRIVATE ET_EVENT_TRACER_ENABLED)
+endif()
+)";
+}
+
+std::string zephyr_lists() {
+  return R"(if(CONFIG_DEUTERON_BACKEND)
+  include(${CMAKE_CURRENT_LIST_DIR}/../sources.cmake)
+  zephyr_include_directories(${CMAKE_CURRENT_LIST_DIR}/../src)
+  zephyr_library_named(deuteron_backend)
+  zephyr_library_sources(${DEUTERON_BACKEND_SOURCES})
+  zephyr_library_compile_options(${DEUTERON_BACKEND_OPTIONS})
+  target_link_libraries(deuteron_backend PUBLIC executorch_core)
+  if(CONFIG_EXECUTORCH_ENABLE_EVENT_TRACER)
+    target_compile_definitions(deuteron_backend PRIVATE ET_EVENT_TRACER_ENABLED)
+  endif()
+endif()
+)";
+}
+
+std::string kconfig(const BackendPackage& p, const std::string& core) {
+  std::string text =
+      "config DEUTERON_BACKEND\n\tbool \"DeuteronBackend of ExecuTorch\"\n\tdepends on "
+      "EXECUTORCH\n";
+  if (!core.empty()) text += fmt::format("\tdepends on {}\n", zephyr_core(core));
+  if (p.isa == "mve") text += "\tdepends on ARMV8_1_M_MVEI\n\tselect FPU\n";
+  return text +
+         fmt::format("\tselect CPP\n\thelp\n\t  Runs parts that deuteron has compiled for {}.\n",
+                     p.target);
+}
+
+std::string pdsc(const BackendPackage& p, const std::string& core, const PackageFiles& files) {
+  std::string list;
+  for (const auto& [path, content] : files)
+    if (path.starts_with("src/")) list += pdsc_file(path);
+  return fmt::format(
+      R"(<?xml version="1.0" encoding="UTF-8"?>
+<!-- Made by deuteron {0}. -->
+<package schemaVersion="1.7.7" xmlns:xs="http://www.w3.org/2001/XMLSchema-instance" xs:noNamespaceSchemaLocation="PACK.xsd">
+  <vendor>Deuteron</vendor>
+  <name>deuteron_backend</name>
+  <description>DeuteronBackend of ExecuTorch, for {1}</description>
+  <url></url>
+  <releases>
+    <release version="{0}">As deuteron {0} wrote it</release>
+  </releases>
+  <conditions>
+    <condition id="core">
+      <description>{1}</description>
+      <require Dcore="{1}"/>
+    </condition>
+  </conditions>
+  <components>
+    <component Cclass="Machine Learning" Cgroup="DeuteronBackend" Cversion="{0}" condition="core">
+      <description>Runs parts of ExecuTorch programs; wants ExecuTorch's headers on the include path. C++17, no heap.</description>
+      <files>
+        <file category="include" name="src/"/>
+{2}      </files>
+    </component>
+  </components>
+</package>
+)",
+      p.version, core, list);
+}
+
+std::string readme(const BackendPackage& p) {
+  std::string kernels;
+  for (const auto& [name, users] : p.kernels.cpu) {
+    std::string of;
+    for (const std::string& user : users) of += fmt::format("{}{}", of.empty() ? "" : ", ", user);
+    kernels += fmt::format("| `{}` | {} |\n", name, of);
+  }
+  return fmt::format(
+      R"(# DeuteronBackend
+
+The backend of ExecuTorch's runtime for parts that `deuteron` {0} compiled for {1} (`{2}`), with the kernels that these
+parts call. Register it once, before the first `load_method`:
+
+```cpp
+#include "deuteron_backend.h"
+if (register_deuteron_backend() != executorch::runtime::Error::Ok) ...
+```
+
+| build system | |
+| --- | --- |
+| CMake | `add_subdirectory(FOLDER deuteron_backend)` behind ExecuTorch's project, or with `-DDEUTERON_EXECUTORCH_HEADERS=DIR`; then `target_link_libraries(app PRIVATE deuteron_backend)` |
+| Zephyr | name this folder in `ZEPHYR_EXTRA_MODULES` beside ExecuTorch's module, and set `CONFIG_DEUTERON_BACKEND=y` |
+| CMSIS-Pack | `cpackget add Deuteron.deuteron_backend.pdsc`; component `Deuteron::Machine Learning:DeuteronBackend`; `misc: - CPP: [-std=c++17]`; ExecuTorch's headers on the include path |
+
+| kernel | of |
+| --- | --- |
+{3})",
+      p.version, p.target, p.flags, kernels);
+}
+
+}  // namespace
+
+PackageFiles backend_package(const BackendPackage& p, const RuntimeSources& runtime) {
+  PackageFiles files;
+  const std::set<std::string> needed = backend_sources(runtime, p.kernels, p.isa);
+  for (const SourceFile& f : runtime.files) {
+    const std::string path(f.path);
+    if (path == kOptimizationOf) files["optimization.cmake"] = f.text;
+    else if (needed.contains(path))
+      files["src/" + path] =
+          (path.ends_with(".cpp") ? beginning(p, path) : "") + std::string(f.text);
+  }
+  files["src/" + std::string(kHeader)] = header();
+  files["src/deuteron_backend.cpp"] = table(p, runtime);
+  COutput of_core;
+  of_core.flags = p.flags;
+  const std::string core = package_core(of_core);
+  files["Deuteron.deuteron_backend.pdsc"] = pdsc(p, core, files);
+  files["sources.cmake"] = sources_cmake(files);
+  files["CMakeLists.txt"] = cmake_lists();
+  files["zephyr/CMakeLists.txt"] = zephyr_lists();
+  files["zephyr/Kconfig"] = kconfig(p, core);
+  files["zephyr/module.yml"] =
+      "name: deuteron_backend\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\n"
+      "  depends:\n    - executorch\n";
+  files["README.md"] = readme(p);
+  files[kSelectionFile] = write_kernel_list(p.kernels);
+  add_license(files, runtime);
+  return files;
+}
+
+}  // namespace deuteron
