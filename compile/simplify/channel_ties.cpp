@@ -13,7 +13,7 @@ namespace {
 
 // For each channel: who has more moves elements from channel to channel.
 constexpr i64 kMaxTies = 4;
-constexpr float kFirst = 4096;  // numbers the channels of the operands, beyond what paddings are
+constexpr float kFromHere = 4096;  // numbers the channels of the operands, beyond what paddings are
 
 class TieFinder {
  public:
@@ -69,7 +69,7 @@ class TieFinder {
       if (count == 0) return false;
       std::vector<float>& x = data.emplace_back();
       for (i64 i = 0; i < types.back().elements(); ++i)
-        x.push_back(kFirst + static_cast<float>(static_cast<i64>(numbered.size()) + i % count));
+        x.push_back(kFromHere + static_cast<float>(static_cast<i64>(numbered.size()) + i % count));
       for (i64 c = 0; c < count; ++c) numbered.push_back({k, c, 0});
     }
     const Type type{DType::f32, y_.shape, {}};
@@ -92,8 +92,8 @@ class TieFinder {
       std::ranges::sort(numbers);
       numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
       for (const float number : numbers) {
-        if (number < kFirst) found_.is_padded[c] = true, found_.padding = number;
-        else if (const auto at = static_cast<size_t>(number - kFirst); at >= numbered.size())
+        if (number < kFromHere) found_.is_padded[c] = true, found_.padding = number;
+        else if (const auto at = static_cast<size_t>(number - kFromHere); at >= numbered.size())
           return false;
         else found_.ties.push_back({numbered[at].operand, numbered[at].from, static_cast<i64>(c)});
       }

@@ -9,6 +9,7 @@
 //   x, y      [t,n,..], or [n,t,..] when batch_first; the last axis of y has the units of the one
 //   direction, then those of the other
 #pragma once
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct FloatStep {
   const float* h;
   float *h_new, *cell;
 };
+inline double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 void execute_recurrent(const RecurrentForm& form, const RecurrentKind& kind,
                        std::span<const HostTensor> in, std::span<const HostTensor> out,
                        void (*step)(const FloatStep&));

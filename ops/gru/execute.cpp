@@ -6,9 +6,7 @@
 
 namespace deuteron {
 
-static double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
-
-static void step(const FloatStep& s) {
+static void gru_step(const FloatStep& s) {
   for (i64 j = 0; j < s.units; ++j) {
     const i64 r = j, z = s.units + j, n = 2 * s.units + j;
     const double reset = sigmoid(s.input_sums[r] + s.state_sums[r]),
@@ -19,7 +17,7 @@ static void step(const FloatStep& s) {
 }
 
 void execute(const Gru& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  execute_recurrent(a.form, {"gru", 3, 1}, in, out, step);
+  execute_recurrent(a.form, {"gru", 3, 1}, in, out, gru_step);
 }
 
 }  // namespace deuteron

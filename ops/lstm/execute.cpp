@@ -7,9 +7,7 @@
 
 namespace deuteron {
 
-static double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
-
-static void step(const FloatStep& s) {
+static void lstm_step(const FloatStep& s) {
   const auto gate = [&s](i64 g, i64 j) {
     return s.input_sums[g * s.units + j] + s.state_sums[g * s.units + j];
   };
@@ -22,7 +20,7 @@ static void step(const FloatStep& s) {
 }
 
 void execute(const Lstm& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  execute_recurrent(a.form, kLstmCell, in, out, step);
+  execute_recurrent(a.form, kLstmCell, in, out, lstm_step);
 }
 
 // The final cell states of the layer cut after each number of steps would do; one layer whose
@@ -41,7 +39,7 @@ float largest_cell(const Lstm& a, std::span<const HostTensor> in) {
     for (i64 k = 0; k < in.back().type->elements(); ++k)
       most = std::max(most, std::fabs(in.back().data[k]));
   execute_recurrent(a.form, kLstmCell, in, out, [](const FloatStep& s) {
-    step(s);
+    lstm_step(s);
     for (i64 j = 0; j < s.units; ++j) most = std::max(most, std::fabs(s.cell[j]));
   });
   return most;
