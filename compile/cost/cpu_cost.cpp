@@ -112,16 +112,10 @@ static i32 windows_together(const Graph& g, const Node& node, const KernelCall& 
   return packed && is_scratch(last) ? windows_together(*packed, last.bytes()) : 0;
 }
 
-// As meets_tiles() of kernels/matmul/kernel_mve.cpp.
-static std::string variety_of_product(const Graph& g, const Node& node, const KernelCall& call) {
-  const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
-  if (x.size() != 3 || y.size() != 3) return "";
-  if (y[1] <= kFewRows) return "/rows";
-  i64 shift = 0;  // the last number
-  for (const KernelArg& arg : call.args)
-    if (arg.kind == KernelArg::Kind::integer) shift = arg.integer;
-  if (y[2] < kMveColumns || x[2] > kMveLong || shift != 0) return "";
-  return x[2] > kMveShort ? "/long" : "/short";
+static std::string variety_of_product(const MatmulArgs& a) {
+  if (a.rows <= kFewRows) return "/rows";
+  if (!meets_mve_tiles(a)) return "";
+  return a.inner > kMveShort ? "/long" : "/short";
 }
 
 // Loops of its own that a kernel has for such a call, behind its name; "": none.
@@ -129,7 +123,7 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
   const KernelCall& call = std::get<KernelCall>(node.op);
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
-  if (call.name == "cortex_m::quantized_batch_matmul") return variety_of_product(g, node, call);
+  if (const auto* product = numbers_of<MatmulArgs>(&call)) return variety_of_product(*product);
   if (call.name == "cortex_m::softmax")
     return w.windows > 0 && w.windows * ((w.results / w.windows + 3) / 4) <= kSoftmaxFewVectors
                ? "/few"

@@ -11,14 +11,7 @@ namespace deuteron {
 namespace {
 
 // elements of rows that lie widened on the stack: 68 of 32 elements, 32 of 64
-constexpr int32_t kRoom = 2304, kLongest = 160;
-
-// What deuteron_tiles_dsp() asks for, and that four rows and two have room beside others.
-bool meets_tiles(const MatmulArgs& a) {
-  return a.rows >= 4 && a.columns >= 2 && a.inner >= kDspQuad && a.inner <= kLongest &&
-         a.multiplier >= 0 &&
-         (a.shift == 0 ? a.multiplier < 1 << 30 : a.shift < 0 && a.shift >= -20);
-}
+constexpr int32_t kRoom = 2304;
 
 uint32_t both(int32_t offset) {
   const uint32_t low = static_cast<uint32_t>(offset) & 0xffff;
@@ -90,7 +83,7 @@ void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t
 }  // namespace
 
 void matmul_s8_dsp(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
-  if (!meets_tiles(a)) return matmul_by<linear_s8_dsp>(a, x, other, y);
+  if (!meets_dsp_tiles(a)) return matmul_by<linear_s8_dsp>(a, x, other, y);
   for (int32_t b = 0; b < a.batch; ++b)
     run_tiles(a, x + b * a.rows * a.inner, other + b * a.columns * a.inner,
               y + b * a.rows * a.columns);

@@ -9,12 +9,6 @@ namespace {
 
 // bytes of two rows each that lie on the stack: 64 rows of 32 elements, 34 of 64
 constexpr int32_t kRoom = 2444;
-constexpr int32_t kFewRowsOfProduct = 6;  // for which columns are not rearranged
-
-bool meets_tiles(const MatmulArgs& a) {
-  return a.rows >= kFewRowsOfProduct && a.columns >= kMveColumns && a.inner >= 1 &&
-         a.inner <= kMveLong && a.shift == 0;
-}
 
 // What is added to the sums of a row: factor * (its sum), and more.
 struct Added {
@@ -87,7 +81,7 @@ void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t
 }  // namespace
 
 void matmul_s8_mve(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
-  if (!meets_tiles(a)) return matmul_by<linear_s8_mve>(a, x, other, y);
+  if (!meets_mve_tiles(a)) return matmul_by<linear_s8_mve>(a, x, other, y);
   run_tiles(a, x, other, y);
 }
 

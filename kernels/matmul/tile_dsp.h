@@ -5,7 +5,19 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/dense/dot_dsp.h"
+#include "kernels/matmul/kernel.h"
+
 namespace deuteron {
+
+// Whether matmul_s8_dsp() goes by such tiles: that deuteron_tiles_dsp() serves the scale, and four
+// rows and two have room beside others.
+inline bool meets_dsp_tiles(const MatmulArgs& a) {
+  constexpr int32_t kLongest = 160;
+  return a.rows >= 4 && a.columns >= 2 && a.inner >= kDspQuad && a.inner <= kLongest &&
+         a.multiplier >= 0 &&
+         (a.shift == 0 ? a.multiplier < 1 << 30 : a.shift < 0 && a.shift >= -20);
+}
 
 // Rows of the first matrix lie as deuteron_widen_four_dsp() writes them, group behind group, those
 // of the second one as deuteron_widen_two_dsp() does.

@@ -4,12 +4,21 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/matmul/kernel.h"
+
 namespace deuteron {
 
 inline constexpr int32_t kMveColumns = 8;      // rows of the second matrix, columns of the result
 inline constexpr int32_t kMveShort = 32;       // elements that two rows are padded to, or
 inline constexpr int32_t kMveLong = 64;        // these
 inline constexpr int32_t kMveRecordTail = 12;  // bytes behind the elements of two rows
+
+inline constexpr int32_t kMveRowsOfTiles = 6;  // for fewer, columns are not rearranged
+// Whether matmul_s8_mve() goes by such tiles.
+inline bool meets_mve_tiles(const MatmulArgs& a) {
+  return a.rows >= kMveRowsOfTiles && a.columns >= kMveColumns && a.inner >= 1 &&
+         a.inner <= kMveLong && a.shift == 0;
+}
 
 // Two rows of the first matrix: 16 elements of one, 16 of the other, and so on, and behind them, as
 // words, what is added to the sums of each, and the bytes of y from the second row to the first of

@@ -10,6 +10,7 @@
 #include "kernels/add/kernel.h"
 #include "kernels/conv2d/packed/kernel.h"
 #include "kernels/linear/packed_add/kernel.h"
+#include "kernels/matmul/kernel.h"
 #include "ops/attributes.h"
 #include "ops/common/bounds.h"
 #include "ops/common/multiplier.h"
@@ -83,7 +84,7 @@ struct PackedDense {
 // How many windows meet the filters together in a call with so much scratch; 0: not known.
 i32 windows_together(const PackedDense& n, i64 scratch_bytes);
 
-struct CallNumbers : std::variant<DenseNumbers, AddNumbers, LinearForm, PackedDense> {
+struct CallNumbers : std::variant<DenseNumbers, AddNumbers, LinearForm, PackedDense, MatmulArgs> {
   using variant::variant;
 };
 

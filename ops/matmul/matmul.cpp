@@ -8,6 +8,7 @@
 #include "ops/common/multiplier.h"
 #include "ops/common/npu_sums.h"
 #include "ops/common/refusals.h"
+#include "ops/kernel_call/numbers.h"
 #include "ops/matmul/scratch.h"
 #include "ops/matmul/zero_points.h"
 
@@ -66,17 +67,25 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
   if (m.shift > 0 && most >= 2147483648.0)
     return Refusal{"the result's scale is too fine for the operands': shifted sums may overflow",
                    fmt::format("{:g}", most), "2147483647", "cortex_m.matmul.scale"};
-  MatmulArgs args{};
-  args.columns = static_cast<int32_t>(other.shape[1]);
+  const auto extent = [](const Type& t, size_t axis) { return static_cast<i32>(t.shape[axis]); };
+  const MatmulArgs args{extent(x, 0),
+                        extent(x, 1),
+                        extent(other, 1),
+                        extent(x, 2),
+                        static_cast<i32>(-x.quant.zero_point[0]),
+                        static_cast<i32>(-other.quant.zero_point[0]),
+                        static_cast<i32>(y.quant.zero_point[0]),
+                        m.value,
+                        m.shift};
 
   CallBuilder call("cortex_m::quantized_batch_matmul", c.in.size(), 1);
   call.in(kX, plain_face(x.shape))
-      .integer(-x.quant.zero_point[0])
+      .integer(args.x_offset)
       .in(kOther, plain_face(other.shape))
-      .integer(-other.quant.zero_point[0]);
-  call.integer(y.quant.zero_point[0]).integer(m.value).integer(m.shift);
+      .integer(args.other_offset);
+  call.integer(args.y_zero).integer(args.multiplier).integer(args.shift);
   call.scratch(matmul_scratch_bytes(args, c.isa), {}).out(0, plain_face(y.shape));
-  return call.done();
+  return call.numbers(args).done();
 }
 
 static constexpr QuantSpec kQuant[] = {
