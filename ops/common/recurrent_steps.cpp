@@ -10,6 +10,7 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMostSteps = 256;  // of all directions
+constexpr ValueId kZeros = -2;   // a state that nothing has been added to
 
 struct StepState {
   ValueId h = -1, c = -1;
@@ -21,13 +22,18 @@ class StepsOfLayer {
   StepsOfLayer(FormBuilder& b, const RecurrentForm& form, i64 states, const RecurrentSizes& sizes)
       : b_(b), form_(form), states_(states), s_(sizes) {}
 
-  ValueId sum(ValueId x, ValueId y) { return add(Add{}, {x, y}); }
+  // Values are nodes, or zeros.
+  ValueId sum(ValueId x, ValueId y) {
+    return x == kZeros ? y : y == kZeros ? x : add(Add{}, {x, y});
+  }
   ValueId difference(ValueId x, ValueId y) {
     Add a;
     a.alpha = -1;
-    return add(a, {x, y});
+    return add(a, {x == kZeros ? zeros() : x, y});
   }
-  ValueId product(ValueId x, ValueId y) { return add(Mul{}, {x, y}); }
+  ValueId product(ValueId x, ValueId y) {
+    return x == kZeros || y == kZeros ? kZeros : add(Mul{}, {x, y});
+  }
   ValueId sigmoid(ValueId x) { return add(Unary{UnaryFn::sigmoid, 0}, {x}); }
   ValueId tanh(ValueId x) { return add(Unary{UnaryFn::tanh, 0}, {x}); }
   ValueId relu(ValueId x) { return add(Clamp{{0, std::numeric_limits<float>::infinity()}}, {x}); }
@@ -37,7 +43,9 @@ class StepsOfLayer {
                       h, k);  // one after another: compilers evaluate arguments in either order
     return sum(of_input, of_state);
   }
-  ValueId gate(ValueId sums, i64 k) { return add(Slice{1, k * s_.units, s_.units, 1}, {sums}); }
+  ValueId gate(ValueId sums, i64 k) {
+    return sums == kZeros ? kZeros : add(Slice{1, k * s_.units, s_.units, 1}, {sums});
+  }
 
   // `next`: the state behind a step, of the sums of the inputs [n,rows], those of the state, and
   // the state before.
@@ -53,7 +61,9 @@ class StepsOfLayer {
         const ValueId of_input =
             shaped(add(Slice{time_axis(), t, 1, 1}, {inputs}), {s_.batch, s_.rows});
         const ValueId of_state =
-            add(Linear{}, {state.h, weight(d, kStateWeight), weight(d, kStateBias)});
+            state.h == kZeros
+                ? bias_of_state(d)
+                : add(Linear{}, {state.h, weight(d, kStateWeight), weight(d, kStateBias)});
         state = next(of_input, of_state, state);
         rows[static_cast<size_t>(t)] =
             shaped(state.h,
@@ -83,17 +93,37 @@ class StepsOfLayer {
     return parts.size() == 1 ? parts[0] : add(Concat{axis}, std::move(parts));
   }
 
+  ValueId zeros() {
+    const Shape shape{s_.batch, s_.units};
+    return b_.constant(DType::f32, shape, std::vector<float>(static_cast<size_t>(numel(shape))),
+                       b_.result_name() + ".zeros");
+  }
+
+  // What a state of zeros adds to the gates.
+  ValueId bias_of_state(i64 d) {
+    const ValueId bias = weight(d, kStateBias);
+    const Constant* data = b_.data(bias);
+    const std::span<const float> row = data ? data->as<float>() : std::span<const float>();
+    if (data && std::ranges::all_of(row, [](float v) { return v == 0; })) return kZeros;
+    if (!data) return add(Linear{}, {zeros(), weight(d, kStateWeight), bias});
+    std::vector<float> rows;
+    for (i64 n = 0; n < s_.batch; ++n) rows.insert(rows.end(), row.begin(), row.end());
+    return b_.constant(DType::f32, {s_.batch, s_.rows}, std::move(rows), b_.name(bias));
+  }
+
   // h_0 (k = 0) or c_0 of a direction; zeros where none is given.
   ValueId initial(i64 d, i64 k) {
     const Shape shape{s_.batch, s_.units};
     const size_t operand = initial_operand(form_) + static_cast<size_t>(k);
     const size_t count = static_cast<size_t>(numel(shape));
-    if (operand >= b_.operands())
-      return b_.constant(DType::f32, shape, std::vector<float>(count), b_.result_name() + ".zeros");
+    if (operand >= b_.operands()) return kZeros;
     const auto v = static_cast<ValueId>(operand);
     if (!b_.data(v)) return shaped(add(Slice{0, d, 1, 1}, {v}), shape);
     const std::span<const float> all = b_.data(v)->as<float>();
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(d) * count);
+    if (std::all_of(first, first + static_cast<std::ptrdiff_t>(count),
+                    [](float number) { return number == 0; }))
+      return kZeros;
     return b_.constant(DType::f32, shape,
                        std::vector<float>(first, first + static_cast<std::ptrdiff_t>(count)),
                        b_.name(v));
