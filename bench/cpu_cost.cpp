@@ -12,6 +12,7 @@
 // get seeded random data for their ranges and for the run; what cannot be compiled or run is told
 // on standard error and left out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <random>
 
@@ -22,6 +23,7 @@
 #include "compile/compilation.h"
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
+#include "compile/cost/loop_work.h"
 #include "compile/options.h"
 #include "frontends/read_graph.h"
 #include "targets/target.h"
@@ -40,6 +42,18 @@ static void complain(const std::string& model, const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics.list())
     if (d.severity == Severity::error)
       return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
+}
+
+// "1x8x8x16 16x3x3x1 > 1x8x8x16", as far as they are no scratch.
+static std::string shapes_of(const Graph& g, const Node& node) {
+  std::string text;
+  const auto add = [&](ValueId v) {
+    if (g.type(v).dtype != DType::u8) text += fmt::format("{} ", fmt::join(g.type(v).shape, "x"));
+  };
+  for (const ValueId v : node.inputs) add(v);
+  text += "> ";
+  for (const ValueId v : node.outputs) add(v);
+  return text.substr(0, text.size() - 1);
 }
 
 enum class Calls { plain, packed, least, compiled };
@@ -88,11 +102,14 @@ static void measure(const std::string& model, const Target& target, const char* 
     const CpuWork w = cpu_work(c->graph, node);
     const std::vector<std::string> lines = cost_lines(c->graph, node, w);
     const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
-    fmt::print("{},{},{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results,
-               w.operands, w.taps, w.constants, w.windows, run.steps.at(0).at(k).instructions,
+    const std::optional<LoopWork> loops = loop_work(c->graph, node, target.isa);
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{:.0f},{},{},{}\n", model, lines[0], w.macs,
+               w.results, w.operands, w.taps, w.constants, w.windows,
+               run.steps.at(0).at(k).instructions,
                text(target.measured.empty() ? cpu_instructions(lines, w, target)
                                             : cpu_cycles(c->graph, node, target)),
-               cycles ? cycles->calls.at(k).cycles : 0.0, text(cpu_cycles(c->graph, node, target)));
+               cycles ? cycles->calls.at(k).cycles : 0.0, text(cpu_cycles(c->graph, node, target)),
+               loops ? loops->kernel : "", shapes_of(c->graph, node));
     ++k;
   }
 }
@@ -111,6 +128,6 @@ int main(int argc, char** argv) {
   if (!target) return complain(argv[1], diagnostics), 1;
   fmt::print(
       "model,line,macs,results,operands,taps,constants,windows,instructions,predicted,cycles,"
-      "predicted_cycles\n");
+      "predicted_cycles,loops,shapes\n");
   for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], calls);
 }

@@ -33,6 +33,7 @@ std::vector<CalibrationNetwork> calibration_networks() {
     else if (line == "float") networks.back().has_floats = networks.back().is_float = true;
     else if (line == "plain") networks.back().is_plain = true;
     else if (line == "scratch") networks.back().has_scratch = true;
+    else if (line == "wide") networks.back().is_wide = true;
     else if (is_inside) networks.back().layers.emplace_back(line);
   }
   return networks;
@@ -42,21 +43,30 @@ std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& di
   std::string inputs, calls, outputs;
   for (size_t k = 0; k < network.layers.size(); k++) {
     const std::string& layer = network.layers[k];
-    const std::string shape = layer.substr(0, layer.find(' '));
-    std::string call = layer.substr(shape.size() + 1);
+    const std::string shapes = layer.substr(0, layer.find(' '));
+    const std::string shape = shapes.substr(0, shapes.find(';'));
+    std::string call = layer.substr(shapes.size() + 1);
     const bool is_image = std::ranges::count(shape, ',') == 3;
     const std::string order = is_image ? " order=0,3,1,2" : "";
     for (const auto& [sign, letter] : {std::pair('@', 'x'), std::pair('%', 'z')}) {
       if (call.find(sign) == call.npos) continue;
       const std::string name = fmt::format("{}{}", letter, k);
-      inputs += fmt::format("input {} : f32[{}]{}\n", name, shape, order);
+      const std::string own = sign == '%' ? shapes.substr(shapes.find(';') + 1) : shape;
+      inputs += fmt::format("input {} : f32[{}]{}\n", name, own, order);
       call = with(std::move(call), sign, name);
     }
-    if (const size_t second = call.find(" | "); second != call.npos) {
-      calls += fmt::format("a{} = {}\n", k, call.substr(0, second));
-      call = with(call.substr(second + 3), '$', fmt::format("a{}", k));
+    std::string first, last;
+    for (size_t step = 0, end = 0; end != call.npos; step++) {
+      end = call.find(" | ");
+      const std::string one = with(with(call.substr(0, end), '$', last), '&', first);
+      call = end == call.npos ? one : call.substr(end + 3);
+      if (end == call.npos) break;
+      last = step == 0 ? fmt::format("a{}", k) : fmt::format("a{}.{}", k, step);
+      if (first.empty()) first = last;
+      calls += fmt::format("{} = {}\n", last, one);
     }
-    calls += fmt::format("y{} = {}\n", k, call);
+    const bool has_cell = call.starts_with("lstm");
+    calls += fmt::format("y{}{} = {}\n", k, has_cell ? fmt::format(", c{}", k) : "", call);
     outputs += fmt::format("output y{}{}\n", k, call.starts_with("permute") ? "" : order);
   }
   return parse(inputs + calls + outputs, "targets/calibration.txt", diagnostics);

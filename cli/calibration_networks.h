@@ -16,6 +16,7 @@ struct CalibrationNetwork {
   bool is_float = false;     // its layers too
   bool is_plain = false;     // its weights are not packed
   bool has_scratch = false;  // all that its calls use, whatever the plan
+  bool is_wide = false;      // its inputs are from -16 to 16, not from -1 to 1
 };
 std::vector<CalibrationNetwork> calibration_networks();
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "compile/cost/cpu_cost.h"
 #include "targets/target.h"
@@ -29,32 +30,68 @@ Terms terms_of(const CpuWork& w) {
           static_cast<double>(w.lines)};
 }
 
-// By coordinate descent on the normal equations: the problem is convex, so it ends at the least.
+using Square = std::array<Terms, kTerms>;
+
+// Of the terms in `set` alone, by Cholesky's method; nothing: some of them tell the same, or one
+// would be below zero. The diagonal of `a` is 1.
+std::optional<Terms> solve(const Square& a, const Terms& b, size_t set) {
+  constexpr double kTheSame = 1e-9;
+  Square l{};
+  Terms x{};
+  const auto is_in = [&](size_t i) { return (set >> i & 1) != 0; };
+  for (size_t i = 0; i < kTerms; i++) {
+    if (!is_in(i)) continue;
+    double rest = b[i];
+    for (size_t j = 0; j <= i; j++) {
+      if (!is_in(j)) continue;
+      double sum = a[i][j];
+      for (size_t k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
+      if (j < i) l[i][j] = sum / l[j][j], rest -= l[i][j] * x[j];
+      else if (sum < kTheSame) return std::nullopt;
+      else l[i][i] = std::sqrt(sum);
+    }
+    x[i] = rest / l[i][i];
+  }
+  for (size_t i = kTerms; i-- > 0;) {
+    if (!is_in(i)) continue;
+    for (size_t k = i + 1; k < kTerms; k++) x[i] -= l[k][i] * x[k];
+    x[i] /= l[i][i];
+    if (x[i] < 0) return std::nullopt;
+  }
+  return x;
+}
+
+// The best solution without a coefficient below zero is that of one set of terms: all are tried.
 Terms least_squares(const Calls& calls) {
-  std::array<Terms, kTerms> a{};
-  Terms b{}, c{};
+  Square a{};
+  Terms b{}, scale{}, best{};
   for (const MeasuredCall* call : calls) {
     const Terms x = terms_of(call->work);
-    const double weight = 1 / (call->cycles * call->cycles);
     for (size_t i = 0; i < kTerms; i++) {
-      b[i] += x[i] * call->cycles * weight;
-      for (size_t j = 0; j < kTerms; j++) a[i][j] += x[i] * x[j] * weight;
+      b[i] += x[i] / call->cycles;
+      for (size_t j = 0; j < kTerms; j++) a[i][j] += x[i] * x[j] / (call->cycles * call->cycles);
     }
   }
-  for (int round = 0; round < 50'000; round++) {
-    double moved = 0;
-    for (size_t i = 0; i < kTerms; i++) {
-      if (a[i][i] == 0) continue;
-      double rest = b[i];
-      for (size_t j = 0; j < kTerms; j++)
-        if (j != i) rest -= a[i][j] * c[j];
-      const double next = std::max(0.0, rest / a[i][i]);
-      moved = std::max(moved, std::abs(next - c[i]) * std::sqrt(a[i][i]));
-      c[i] = next;
-    }
-    if (moved < 1e-9) break;
+  size_t known = 0;
+  for (size_t i = 0; i < kTerms; i++)
+    if (a[i][i] > 0) scale[i] = std::sqrt(a[i][i]), known |= size_t{1} << i;
+  for (size_t i = 0; i < kTerms; i++) {
+    if (scale[i] == 0) continue;
+    b[i] /= scale[i];
+    for (size_t j = 0; j < kTerms; j++) a[i][j] = scale[j] == 0 ? 0 : a[i][j] / scale[i] / scale[j];
   }
-  return c;
+  double explained = 0;
+  for (size_t set = 1; set < size_t{1} << kTerms; set++) {
+    if ((set & known) != set) continue;
+    const std::optional<Terms> x = solve(a, b, set);
+    if (!x) continue;
+    double sum = 0;
+    for (size_t i = 0; i < kTerms; i++) sum += b[i] * (*x)[i];
+    if (sum <= explained) continue;
+    explained = sum;
+    for (size_t i = 0; i < kTerms; i++) best[i] = scale[i] == 0 ? 0 : (*x)[i] / scale[i];
+  }
+  return best;
 }
 
 CpuKernelCost line_of(const std::string& kernel, const Terms& c) {

@@ -13,7 +13,7 @@
 namespace deuteron {
 
 struct LoopWork {
-  std::string kernel;  // of the line: "deuteron::packed_conv2d/pixels"
+  std::string kernel;  // of the line: "deuteron::packed_conv2d@pixels"
   CpuWork work;        // whose counts mean what compile/cost/loop_work.cpp says for that line
 };
 // Nothing for kernels whose calls the counts of cpu_work() tell well enough.

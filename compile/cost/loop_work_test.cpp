@@ -6,6 +6,7 @@
 #include "compile/compilation.h"
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
+#include "compile/cost/loops.h"
 #include "compile/options.h"
 #include "ir/text.h"
 #include "targets/target.h"
@@ -39,15 +40,99 @@ TEST(LoopWork, CountsTilesThatAreFilledUp) {
   ASSERT_EQ(g.nodes.size(), 1u);
   const std::optional<LoopWork> found = loop_work(g, g.nodes[0], Isa::dsp);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->kernel, "deuteron::packed_conv2d/pixels");
+  EXPECT_EQ(found->kernel, "deuteron::packed_conv2d@pixels");
   EXPECT_EQ(found->work.results, 16 * 8);  // 15 windows two by two, 6 filters four by four
   EXPECT_EQ(found->work.macs, 16 * 8 * 8);
   EXPECT_EQ(found->work.windows, 15);
   const Graph scalar = convolution("cortex-m3");
   const std::optional<LoopWork> by_fours = loop_work(scalar, scalar.nodes.at(0), Isa::scalar);
   ASSERT_TRUE(by_fours);
-  EXPECT_EQ(by_fours->kernel, "deuteron::packed_conv2d/windows");
+  EXPECT_EQ(by_fours->kernel, "deuteron::packed_conv2d@windows");
   EXPECT_EQ(by_fours->work.results, 16 * 6);  // filters one by one
+}
+
+// Few elements have an exponential each, many those of 256 distances, as far as they are not 0.
+TEST(LoopWork, CountsExponentials) {
+  const auto work = [](i64 rows, i64 columns, Isa isa) {
+    Graph g;
+    Type type;
+    type.dtype = DType::s8, type.shape = {rows, columns};
+    type.quant.scale = {0.25f};
+    KernelCall call;
+    call.name = "cortex_m::softmax";
+    const ValueId x = g.add_value("x", type);
+    g.add_node(std::move(call), {x}, {type}, "y", {});
+    return loop_work(g, g.nodes[0], isa).value();
+  };
+  const LoopWork few = work(2, 9, Isa::dsp), many = work(32, 9, Isa::dsp);
+  EXPECT_EQ(few.kernel, "cortex_m::softmax@few");
+  EXPECT_EQ(few.work.taps, 16 * 62 / 256);
+  EXPECT_EQ(many.kernel, "cortex_m::softmax@many");
+  EXPECT_EQ(many.work.taps, 62);
+  EXPECT_GT(many.work.macs, 62);
+  EXPECT_EQ(work(2, 9, Isa::mve).work.taps, 6);  // vectors
+  EXPECT_EQ(work(32, 9, Isa::mve).kernel, "cortex_m::softmax@many");
+}
+
+std::string product_loops(i32 rows, i32 columns, i32 inner, i32 other_offset, Isa isa) {
+  return product_work({1, rows, columns, inner, 0, other_offset, 0, 1 << 29, 0}, isa).kernel;
+}
+
+TEST(LoopWork, AsksTheKernelsWhichProductsMeetTiles) {
+  EXPECT_EQ(product_loops(8, 8, 32, 3, Isa::mve), "short");
+  EXPECT_EQ(product_loops(8, 8, 33, 3, Isa::mve), "long");
+  EXPECT_EQ(product_loops(8, 8, 65, 3, Isa::mve), "pairs");
+  EXPECT_EQ(product_loops(5, 8, 32, 3, Isa::mve), "row");
+  EXPECT_EQ(product_loops(4, 2, 160, 3, Isa::dsp), "tiles");
+  EXPECT_EQ(product_loops(4, 2, 161, 3, Isa::dsp), "fours");
+  EXPECT_EQ(product_loops(8, 8, 8, 0, Isa::scalar), "fours");
+  EXPECT_EQ(product_loops(8, 8, 8, 3, Isa::scalar), "offset");
+}
+
+// [2,3,4] seen as [3,2,4] is rows of 4 bytes; turned, its last two dimensions are single elements.
+TEST(LoopWork, CountsWhatAPermutationMoves) {
+  const auto work = [](std::vector<i64> perm, const Shape& turned, Isa isa) {
+    Node node;
+    KernelCall call;
+    call.name = "cortex_m::transpose";
+    call.args.resize(3);
+    call.args[0].kind = KernelArg::Kind::input, call.args[0].face = plain_face({2, 3, 4});
+    call.args[1].kind = KernelArg::Kind::integers, call.args[1].integers = std::move(perm);
+    call.args[2].kind = KernelArg::Kind::output, call.args[2].face = plain_face(turned);
+    node.op = std::move(call);
+    return permute_work(node, isa).value();
+  };
+  const LoopWork rows = work({1, 0, 2}, {3, 2, 4}, Isa::dsp);
+  EXPECT_EQ(rows.kernel, "rows");
+  EXPECT_EQ(rows.work.operands, 6);  // words
+  const LoopWork elements = work({0, 2, 1}, {2, 4, 3}, Isa::dsp);
+  EXPECT_EQ(elements.kernel, "elements");
+  EXPECT_EQ(elements.work.macs + elements.work.taps, 24 / 4);  // lines of four
+  EXPECT_EQ(work({0, 2, 1}, {2, 4, 3}, Isa::mve).kernel, "lanes");
+}
+
+// A depthwise window of 5 x 5 is met tap by tap, but for those outside.
+TEST(LoopWork, CountsTheTapsInside) {
+  Graph g;
+  const auto value = [&](const char* name, Shape shape) {
+    Type type;
+    type.dtype = DType::s8, type.shape = std::move(shape);
+    return g.add_value(name, type);
+  };
+  KernelCall call;
+  call.name = "cortex_m::quantized_depthwise_conv2d";
+  for (const std::vector<i64>& list : {std::vector<i64>{1, 1}, {2, 2}, {1, 1}}) {
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::integers, arg.integers = list;
+    call.args.push_back(arg);
+  }
+  const ValueId x = value("x", {1, 6, 6, 8}), w = value("w", {1, 5, 5, 8});
+  Type y = g.type(x);
+  g.add_node(std::move(call), {x, w}, {y}, "y", {});
+  const LoopWork taps = depthwise_work(g, g.nodes[0], Isa::dsp).value();
+  EXPECT_EQ(taps.kernel, "taps");
+  EXPECT_EQ(taps.work.macs, 24 * 24 * 2);  // of 30 rows and columns of taps, in fours of channels
+  EXPECT_EQ(depthwise_work(g, g.nodes[0], Isa::scalar)->kernel, "sums");
 }
 
 // Only a target that was measured has such lines.
@@ -56,7 +141,7 @@ TEST(LoopWork, IsAskedOfMeasuredTargets) {
   Diagnostics d;
   Target target = find_target("cortex-m4", d).value();
   target.cpu_cycles.clear();
-  target.cpu_cost.push_back({.kernel = "deuteron::packed_conv2d/pixels", .call = 1, .window = 512});
+  target.cpu_cost.push_back({.kernel = "deuteron::packed_conv2d@pixels", .call = 1, .window = 512});
   EXPECT_NE(cpu_cycles(g, g.nodes.at(0), target), 31);
   target.measured = "a chip";
   EXPECT_EQ(cpu_cycles(g, g.nodes.at(0), target), 1 + 2 * 15);

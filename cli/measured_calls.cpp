@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/measured_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "cli/calibration_networks.h"
+#include "cli/options.h"
+#include "compile/compile.h"
+#include "compile/cost/cpu_cost.h"
+#include "compile/cost/loop_work.h"
+#include "compile/options.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+// From -1 to 1.
+float made_up(std::mt19937& bits) { return static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f; }
+
+// A byte of steps: the mean of four, as values of networks lie about their middle. What
+// exponentials take depends on it.
+uint8_t bell_shaped(std::mt19937& bits) {
+  const auto four = static_cast<uint32_t>(bits());
+  return static_cast<uint8_t>(
+      ((four & 0xff) + (four >> 8 & 0xff) + (four >> 16 & 0xff) + (four >> 24)) / 4 - 128);
+}
+
+// Null: with a diagnostic.
+std::optional<Compilation> compile_network(const CalibrationNetwork& network, const Target& target,
+                                           Diagnostics& diagnostics) {
+  std::optional<Graph> graph = graph_of(network, diagnostics);
+  if (!graph) return std::nullopt;
+  std::mt19937 bits(7);
+  Samples samples(2);
+  for (auto& sample : samples)
+    for (const Port& port : graph->inputs)
+      for (float& v : sample.emplace_back(graph->type(port.value).elements()))
+        v = made_up(bits) * (network.is_wide ? 16.0f : 1.0f);
+  CompileOptions options;
+  options.packed_weights = !network.is_plain && !target.options.is_for_stock();
+  options.packed_growth_percent = 1000;  // the calls are what counts
+  for (size_t k = 0; network.is_float && k < network.layers.size(); k++)
+    options.layers.push_back({fmt::format("y{}", k), NamedPrecision::in_float});
+  if (network.has_scratch) options.skip_passes = {"fit-scratch"};
+  options.quantize.observer = Observer::min_max;
+  if (!network.has_floats) options.ports = PortTypes::steps;
+  return compile(std::move(*graph), target, samples, options, diagnostics);
+}
+
+std::vector<Sample> made_up_samples(const Graph& graph) {
+  std::mt19937 bits(11);
+  std::vector<Sample> samples(2);
+  for (Sample& sample : samples)
+    for (const Port& port : graph.inputs) {
+      std::vector<uint8_t>& bytes = sample.emplace_back(graph.type(port.value).bytes());
+      if (graph.type(port.value).dtype == DType::f32)
+        for (size_t k = 0; k + 4 <= bytes.size(); k += 4) {
+          const float v = made_up(bits);
+          std::copy_n(reinterpret_cast<const uint8_t*>(&v), 4, bytes.begin() + k);
+        }
+      else
+        for (uint8_t& b : bytes) b = bell_shaped(bits);
+    }
+  return samples;
+}
+
+bool is_about_room(const Diagnostic& d) {
+  return d.rule == "gdb.memory" || d.rule == "board.memory";
+}
+
+// "Cortex-M4 r0p1" for cortex-m4. An emulated board has no name, and is what its target says.
+bool is_core(const std::string& found, const std::string& on, const Target& target,
+             Diagnostics& diagnostics) {
+  std::string name = found.substr(0, found.find(' '));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  });
+  if (found.empty() || name == target.cpu) return true;
+  diagnostics.error(on,
+                    fmt::format("the processor is a {}, the target has a {}", found, target.cpu),
+                    "gdb.core", "--target names this core, or a chip that has it");
+  return false;
+}
+
+// The second inference is taken: caches are as after the first.
+void take_calls(const Graph& graph, const std::vector<StepCount>& steps, Isa isa, Measurement& m) {
+  size_t k = 0;
+  for (const Node& node : graph.nodes) {
+    if (!std::holds_alternative<KernelCall>(node.op)) continue;
+    const double cycles = static_cast<double>(steps.at(k++).instructions);
+    const CpuWork work = cpu_work(graph, node);
+    m.calls.push_back({cost_lines(graph, node, work), work, cycles});
+    const std::optional<LoopWork> loops = loop_work(graph, node, isa);
+    m.loops.push_back(loops ? std::optional(MeasuredCall{{loops->kernel}, loops->work, cycles})
+                            : std::nullopt);
+    m.shapes.push_back("[" + to_text(graph.type(node.outputs[0]).shape) + "]");
+  }
+}
+
+}  // namespace
+
+bool measure_calls(const std::string& on, const Target& target, const TimeCalls& time_calls,
+                   Measurement& m, Diagnostics& diagnostics) {
+  const std::vector<CalibrationNetwork> networks = calibration_networks();
+  Progress progress("calls", static_cast<long long>(networks.size()));
+  long long done = 0;
+  for (const CalibrationNetwork& network : networks) {
+    progress.at(done++);
+    const std::optional<Compilation> c = compile_network(network, target, diagnostics);
+    if (!c) return false;
+    const BoardRun there = time_calls(*c, made_up_samples(c->graph));
+    if (!there.run.ok) {
+      if (!is_about_room(there.run.error)) return diagnostics.add(there.run.error), false;
+      m.left_out.push_back(there.run.error);
+      continue;
+    }
+    if (!is_core(there.core, on, target, diagnostics)) return false;
+    m.core = there.core, m.clock = there.clock;
+    take_calls(c->graph, there.run.steps.at(1), target.isa, m);
+  }
+  if (m.calls.empty()) {
+    diagnostics.add(m.left_out.at(0));
+    return false;
+  }
+  if (std::ranges::none_of(m.calls, [](const MeasuredCall& call) { return call.cycles > 0; })) {
+    diagnostics.error(on, "nothing counts cycles there", "profile.clock",
+                      "a Cortex-M0 has its counter with --flash alone");
+    return false;
+  }
+  return true;
+}
+
+std::vector<MeasuredCall> all_calls(const Measurement& m) {
+  std::vector<MeasuredCall> all = m.calls;
+  for (const std::optional<MeasuredCall>& call : m.loops)
+    if (call) all.push_back(*call);
+  return all;
+}
+
+}  // namespace deuteron

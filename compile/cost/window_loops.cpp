@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of an image, for each channel: depthwise convolutions and pools.
+#include "compile/cost/loops.h"
+#include "kernels/dense/dot_s8.h"
+#include "kernels/depthwise_conv2d/three_by_three.h"
+#include "kernels/depthwise_conv2d/turned.h"
+
+namespace deuteron {
+namespace {
+
+struct ImageCall {
+  Shape x, y;
+  std::vector<std::vector<i64>> lists;  // of integers
+};
+
+ImageCall image_call(const Graph& g, const Node& node) {
+  ImageCall c{g.type(node.inputs[0]).shape, g.type(node.outputs[0]).shape, {}};
+  for (const KernelArg& arg : call_of(node.op)->args)
+    if (arg.kind == KernelArg::Kind::integers && arg.integers.size() == 2)
+      c.lists.push_back(arg.integers);
+  return c;
+}
+
+// 3x3 by patches of strips (kernels/depthwise_conv2d/strip_mve.h). mac: patches; tap: columns of
+// the strips; line: fills; constant: blocks of channels; window: runs.
+CpuWork patches_work(const ImageCall& c, i64 stride, i64 scratch) {
+  constexpr i64 kStack = 2192, kColumn = 68, kMore = 16;  // bytes
+  const i64 channels = c.y[3], blocks = parts(channels, kVector), out_h = c.y[1], out_w = c.y[2];
+  const i64 room = (std::max(scratch, kStack) - kMore) / kColumn, group = stride == 1 ? 2 : 4,
+            height = stride == 1 ? 2 : 1;
+  const i64 fit = (room - 2) / stride, width = fit >= out_w ? out_w : fit / group * group;
+  const i64 begins = parts(out_w, width), groups = parts(out_h, height),
+            columns = width * stride + 2, at_once = std::max<i64>(1, room / columns);
+  const bool is_odd = out_h % height != 0 && at_once >= groups;
+  const i64 runs = parts(groups, is_odd ? std::max<i64>(1, groups - 1) : at_once);
+  CpuWork w;
+  w.macs = begins * groups * parts(width, group) * channels;
+  w.taps = begins * groups * columns * blocks;
+  w.lines = begins * groups * blocks;
+  w.constants = blocks;
+  w.windows = begins * runs * channels;
+  w.results = out_h * out_w * channels;
+  return w;
+}
+
+// By planes of four channels (kernels/depthwise_conv2d/planes.h). mac: pairs of outputs of the
+// four; line: rows of the result; tap, window: pixels and rows of x; constant: planes.
+CpuWork planes_work(const ImageCall& c) {
+  const i64 planes = parts(c.y[3], 4);
+  CpuWork w;
+  w.macs = c.y[1] * parts(c.y[2], 2) * planes;
+  w.lines = c.y[1] * planes;
+  w.taps = c.x[1] * c.x[2] * planes;
+  w.windows = c.x[1] * planes;
+  w.constants = planes;
+  w.results = c.y[1] * c.y[2] * c.y[3];
+  return w;
+}
+
+// Of one channel of x, with the filters turned. mac: multiply-adds of taps filled up to fours;
+// constant: weights; tap: elements of windows; window, result: as of cpu_work().
+LoopWork turned_work(const ImageCall& c, i64 height, i64 width) {
+  CpuWork w;
+  w.windows = c.y[0] * c.y[1] * c.y[2];
+  w.results = w.windows * c.y[3];
+  w.macs = w.results * up(height * width, 4);
+  w.taps = w.windows * height * width;
+  w.constants = c.y[3] * height * width;
+  w.lines = c.y[3];
+  return {"turned", w};
+}
+
+// The taps of all windows along one axis that lie inside.
+i64 taps_inside_of(i64 places, i64 stride, i64 pad, i64 taps, i64 dilation, i64 extent) {
+  i64 n = 0;
+  for (i64 k = 0; k < places; k++)
+    for (i64 t = 0; t < taps; t++) {
+      const i64 at = k * stride - pad + t * dilation;
+      n += at >= 0 && at < extent;
+    }
+  return n;
+}
+
+struct TapsInside {
+  i64 rows, taps;  // of all windows
+};
+TapsInside taps_inside_of(const DepthwiseConv2dArgs& a) {
+  const i64 h = taps_inside_of(a.out_h, a.stride_h, a.pad_h, a.kernel_h, a.dilation_h, a.in_h),
+            w = taps_inside_of(a.out_w, a.stride_w, a.pad_w, a.kernel_w, a.dilation_w, a.in_w);
+  return {a.n * h * a.out_w, a.n * h * w};
+}
+
+// With the DSP extension a tap after the other, of four channels. mac: such taps; line: their rows;
+// result: fours of channels.
+LoopWork by_taps(const DepthwiseConv2dArgs& a) {
+  const TapsInside inside = taps_inside_of(a);
+  const i64 fours = parts(a.out_c, 4);
+  CpuWork w;
+  w.windows = i64{a.n} * a.out_h * a.out_w;
+  w.results = w.windows * fours;
+  w.macs = inside.taps * fours;
+  w.lines = inside.rows * fours;
+  return {a.depth_multiplier == 1 ? "taps" : "taps_of_others", w};
+}
+
+// In portable C, with the sums of some channels in memory. mac, tap: channels of three taps at a
+// time, and of one; line: such passes.
+LoopWork by_sums(const DepthwiseConv2dArgs& a) {
+  const bool is_own = a.depth_multiplier == 1;
+  const i64 runs = is_own ? 1 : a.in_c, blocks = runs * parts(a.out_c / runs, kSums);
+  CpuWork w;
+  w.windows = i64{a.n} * a.out_h * a.out_w;
+  w.results = w.windows * a.out_c;
+  w.operands = w.windows * blocks;
+  const TapsInside inside = taps_inside_of(a);
+  if (!is_own) {
+    w.taps = inside.taps * a.out_c, w.lines = inside.taps * blocks;
+    return {"sums_of_others", w};
+  }
+  i64 threes = 0;
+  for (i64 k = 0; k < a.out_w; k++)
+    threes += taps_inside_of(1, 1, a.pad_w - k * a.stride_w, a.kernel_w, a.dilation_w, a.in_w) / 3;
+  const i64 rows = inside.rows / std::max(a.out_w, 1);
+  w.macs = rows * threes * a.out_c;
+  w.taps = inside.taps * a.out_c - 3 * w.macs;
+  w.lines = (inside.taps - 2 * rows * threes) * blocks;
+  return {"sums", w};
+}
+
+// Windows of one row by planes of four channels. mac: pairs of taps of an output; tap: elements
+// that are widened; line: rows; constant: planes.
+LoopWork by_row_planes(const DepthwiseConv2dArgs& a) {
+  const i64 planes = parts(a.out_c, 4), rows = i64{a.n} * a.out_h * planes,
+            times = parts(a.out_w, 64);
+  CpuWork w;
+  w.results = 4 * rows * a.out_w;
+  w.macs = w.results * (a.kernel_w > 1 ? a.kernel_w / 2 + 1 : 2);
+  w.taps = rows * std::min(a.in_w, a.out_w + a.kernel_w - 1);
+  w.lines = rows * times;
+  w.constants = a.n * planes * a.kernel_w;
+  w.windows = a.n * planes;
+  return {"row", w};
+}
+
+// The same with MVE by patches of strips, 16 channels at a time. mac: patches; tap: columns.
+LoopWork by_row_patches(const DepthwiseConv2dArgs& a) {
+  const i64 blocks = parts(a.out_c, kVector), rows = i64{a.n} * a.out_h;
+  CpuWork w;
+  w.macs = rows * parts(a.out_w, 4) * a.out_c * (a.stride_w == 1 ? 1 : 2);
+  w.taps = rows * blocks * (i64{a.out_w} * a.stride_w + a.kernel_w) / 2;
+  w.results = rows * a.out_w * a.out_c;
+  w.windows = rows * a.out_c;
+  w.lines = rows * blocks;
+  w.constants = a.n * blocks * a.kernel_w;
+  return {a.stride_w == 1 ? "row" : "row2", w};
+}
+
+// With MVE by columns of taps (kernels/depthwise_conv2d/columns_mve.h), 8 channels at a time. mac:
+// vectors of fours of windows; tap: pixels that become columns; line: channels of rows of windows;
+// window: such rows; constant: taps.
+struct DepthwiseColumnsWork {
+  bool serves = false;
+  i64 instructions = 0;  // about, of 8 channels of a row of outputs
+  CpuWork work;
+};
+DepthwiseColumnsWork by_columns(const DepthwiseConv2dArgs& a, i64 scratch) {
+  constexpr i64 kStack = 2048, kColumn = 64, kChannels = 8, kMostTaps = 64;
+  const i64 bytes = std::max(scratch / kColumn * kColumn, kStack),
+            taps = i64{a.kernel_h} * a.kernel_w;
+  if (taps > kMostTaps || (a.dilation_w != 1 && a.kernel_w != 1)) return {};
+  const i64 vectors = taps <= 32 ? 2 : 4, most = 16 * vectors / a.kernel_w,
+            below = a.dilation_h == 1 ? (most - a.kernel_h) / a.stride_h + 1 : 1,
+            rows = std::min<i64>(below, a.out_h), height = a.kernel_h + (rows - 1) * a.stride_h,
+            behind = a.stride_w * height + 16 * vectors;
+  const i64 fit = (bytes / kChannels - behind) / height;
+  i64 windows = fit < a.kernel_w ? 0 : (fit - a.kernel_w) / a.stride_w + 1;
+  windows = windows >= a.out_w ? a.out_w : windows / 4 * 4;
+  if (windows < 4) return {};
+  const i64 columns = (windows - 1) * a.stride_w + a.kernel_w, times = parts(a.out_w, windows),
+            groups = parts(a.out_h, rows), blocks = parts(a.out_c, kChannels);
+  DepthwiseColumnsWork found;
+  found.serves = true;
+  const i64 copied = height * (6 * columns + 60) / rows;
+  found.instructions = times * (kChannels * (70 + parts(windows, 4) * (14 + 8 * vectors)) + copied);
+  CpuWork& w = found.work;
+  w.windows = a.n * groups * times * rows * blocks;
+  w.lines = a.n * groups * times * rows * a.out_c;
+  w.macs = w.lines * parts(windows, 4) * vectors;
+  w.results = w.lines * parts(windows, 4);
+  w.taps = a.n * groups * times * blocks * height * columns;
+  w.operands = a.n * groups * times * blocks * height;
+  w.constants = a.n * blocks * taps;
+  return found;
+}
+
+// A tap after the other with MVE, 8 channels at a time. mac: such taps; line: their rows.
+LoopWork by_vector_taps(const DepthwiseConv2dArgs& a) {
+  LoopWork found = by_taps(a);
+  const i64 blocks = parts(a.out_c, 8), fours = parts(a.out_c, 4);
+  found.work.macs = found.work.macs / fours * blocks;
+  found.work.lines = found.work.lines / fours * blocks;
+  found.work.results = found.work.windows * blocks;
+  found.work.constants = blocks;
+  found.kernel = "taps";
+  return found;
+}
+
+// With MVE, of one channel as a convolution: two windows meet four filters.
+i64 one_channel_instructions(const DepthwiseConv2dArgs& a) {
+  const i64 blocks = parts(i64{a.kernel_h} * a.kernel_w, kVector), pairs = parts(a.out_w, 2);
+  const i64 windows =
+      pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
+  const i64 tiles = pairs * parts(a.out_c, 4) * (80 + 15 * blocks);
+  return (windows + tiles) / parts(a.out_c, 8);
+}
+
+LoopWork mve_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, i64 scratch) {
+  if (has_patches(a))
+    return {a.stride_w == 1 ? "3x3s1" : "3x3s2", patches_work(c, a.stride_w, scratch)};
+  const bool is_alone =
+      a.in_c == 1 && a.out_c > 1 && i64{a.kernel_h} * a.kernel_w * a.out_c <= scratch;
+  if (!is_alone && has_row_patches(a)) return by_row_patches(a);
+  const DepthwiseColumnsWork columns = by_columns(a, scratch);
+  const i64 taps = i64{a.kernel_h} * a.kernel_w,
+            others = is_alone ? one_channel_instructions(a) : a.out_w * (17 * taps + 30);
+  if (columns.serves && columns.instructions < others) return {"columns", columns.work};
+  if (is_alone) return turned_work(c, a.kernel_h, a.kernel_w);
+  return by_vector_taps(a);
+}
+
+LoopWork core_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, bool is_dsp) {
+  if (turned_fit(a, is_dsp ? kDspTurned : kScalarTurned))
+    return a.kernel_h * a.kernel_w < 4 && is_dsp
+               ? LoopWork{"turned_short", turned_work(c, a.kernel_h, a.kernel_w).work}
+               : turned_work(c, a.kernel_h, a.kernel_w);
+  if (has_planes(a)) return {a.stride_w == 1 ? "3x3s1" : "3x3s2", planes_work(c)};
+  if (!is_dsp || a.out_c < 4) return by_sums(a);
+  return has_row_planes(a) ? by_row_planes(a) : by_taps(a);
+}
+
+DepthwiseConv2dArgs depthwise_args(const ImageCall& c, const Shape& weight) {
+  const auto i = [](i64 n) { return static_cast<i32>(n); };
+  DepthwiseConv2dArgs a{};
+  a.n = i(c.x[0]), a.in_h = i(c.x[1]), a.in_w = i(c.x[2]), a.in_c = i(c.x[3]);
+  a.out_h = i(c.y[1]), a.out_w = i(c.y[2]), a.out_c = i(c.y[3]);
+  a.kernel_h = i(weight[1]), a.kernel_w = i(weight[2]);
+  a.depth_multiplier = a.in_c > 0 ? a.out_c / a.in_c : 0;
+  a.stride_h = i(c.lists[0][0]), a.stride_w = i(c.lists[0][1]);
+  a.pad_h = i(c.lists[1][0]), a.pad_w = i(c.lists[1][1]);
+  a.dilation_h = i(c.lists[2][0]), a.dilation_w = i(c.lists[2][1]);
+  if (a.in_w != 1 || a.out_w != 1 || a.kernel_w != 1 || a.pad_w != 0) return a;
+  // an image of one column lies along a row: kernels/depthwise_conv2d/bind.cpp
+  std::swap(a.in_h, a.in_w), std::swap(a.out_h, a.out_w), std::swap(a.kernel_h, a.kernel_w);
+  std::swap(a.stride_h, a.stride_w), std::swap(a.pad_h, a.pad_w);
+  std::swap(a.dilation_h, a.dilation_w);
+  return a;
+}
+
+}  // namespace
+
+std::optional<LoopWork> depthwise_work(const Graph& g, const Node& node, Isa isa) {
+  const ImageCall c = image_call(g, node);
+  const Shape& weight = g.type(node.inputs[1]).shape;
+  if (c.x.size() != 4 || c.y.size() != 4 || weight.size() != 4 || c.lists.size() < 3)
+    return std::nullopt;
+  const DepthwiseConv2dArgs a = depthwise_args(c, weight);
+  return isa == Isa::mve ? mve_depthwise_work(c, a, scratch_of(g, node))
+                         : core_depthwise_work(c, a, isa == Isa::dsp);
+}
+
+namespace {
+
+constexpr i64 kMostAverageTaps = 181, kAverageChannels = 8;  // kernels/avg_pool2d/words.h
+
+// mac: taps of 8 channels; line: their rows; operand: eights of channels. bytes: a channel after
+// the other; fours: of pixels with few channels, or of many taps.
+LoopWork average_work(const ImageCall& c, Isa isa) {
+  const i64 channels = c.y[3], taps = c.lists[0][0] * c.lists[0][1];
+  CpuWork w;
+  w.windows = c.y[0] * c.y[1] * c.y[2];
+  w.results = w.windows * channels;
+  const bool in_words = taps <= kMostAverageTaps && channels >= kAverageChannels;
+  if (isa != Isa::mve && (channels < 4 || (isa == Isa::scalar && !in_words))) {
+    w.macs = w.results * taps;
+    w.lines = w.windows * taps * parts(channels, 64);
+    w.operands = w.windows * parts(channels, 64);
+    return {"bytes", w};
+  }
+  const bool by_eight = isa == Isa::mve || in_words;
+  w.operands = w.windows * parts(channels, by_eight ? kAverageChannels : 4);
+  w.macs = w.operands * taps;
+  w.lines = w.operands * c.lists[0][0];
+  return {by_eight ? "eights" : "fours", w};
+}
+
+// mac: taps of 16 channels, without vectors of words of four; tap: of single channels; line: their
+// rows; operand: such groups of channels.
+LoopWork maximum_work(const ImageCall& c, Isa isa) {
+  const i64 channels = c.y[3], taps = c.lists[0][0] * c.lists[0][1];
+  CpuWork w;
+  w.windows = c.y[0] * c.y[1] * c.y[2];
+  w.results = w.windows * channels;
+  const i64 sixteens = isa == Isa::mve ? parts(channels, kVector) : channels / kVector,
+            words = isa == Isa::mve ? 0 : parts(channels % kVector, 4);
+  if (isa != Isa::mve && channels < 4) {
+    w.macs = w.results * taps;
+    w.lines = w.results * c.lists[0][0];
+    return {"bytes", w};
+  }
+  w.operands = w.windows * (sixteens + words);
+  w.macs = w.windows * sixteens * taps;
+  w.taps = w.windows * words * taps;
+  w.lines = w.operands * c.lists[0][0];
+  return {"words", w};
+}
+
+}  // namespace
+
+std::optional<LoopWork> pool_work(const Graph& g, const Node& node, Isa isa) {
+  const ImageCall c = image_call(g, node);
+  if (c.y.size() != 4 || c.lists.empty()) return std::nullopt;
+  return call_of(node.op)->name == "cortex_m::quantized_avg_pool2d" ? average_work(c, isa)
+                                                                    : maximum_work(c, isa);
+}
+
+}  // namespace deuteron
