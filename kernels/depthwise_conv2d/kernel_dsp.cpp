@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels
-// (planes_dsp.h), and so up to 16 taps of one row. One input channel: a convolution, with the
-// filters turned. Else four channels of a pixel at a time (taps_dsp.h).
+// (planes_dsp.h), and so up to 16 taps of one row and, with stride 1, small windows of several. One
+// input channel: a convolution, with the filters turned. Else four channels of a pixel at a time
+// (taps_dsp.h).
 #include <cstring>
 
 #include "kernels/depthwise_conv2d/kernel.h"
@@ -12,8 +13,16 @@
 #include "kernels/depthwise_conv2d/turned.h"
 #include "kernels/image/window.h"
 
+// The work is done in planes_dsp.S.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("Os")
+#endif
+
 namespace deuteron {
 namespace {
+
+// Pairs of weights of a row of taps; for each (w0, w1) and (0, w0), and so on, as DspRowWeight.
+int32_t window_pairs(const DepthwiseConv2dArgs& a) { return a.kernel_w / 2 + 1; }
 
 static_assert(sizeof(int16_t) * kRowElements == 176 && sizeof(DspRowWeight) == 72 &&
                   sizeof(int32_t) * kRowOutputs == 256,
@@ -86,6 +95,8 @@ void fill_channels(const DepthwiseConv2dArgs& a, const int32_t* bias, int32_t c,
   }
 }
 
+// ---- windows of 3x3
+
 void fill_block(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
   const DepthwiseConv2dArgs& a = b.a;
   int32_t scales[kPlanes];
@@ -111,14 +122,16 @@ void clear_row(int16_t* row, int32_t count) {
 }
 
 // The input of `rows` rows of the planes, from row ih on; rows outside are 0.
-void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, int16_t* planes) {
+[[gnu::noinline]] void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows,
+                                   int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
   const Taps inside = taps_inside(ih, rows, 1, a.in_h);
-  for (int32_t r = 0; r < rows; ++r)
-    if (r < inside.first || r >= inside.end)
-      for (int32_t p = 0; p < kPlanes; ++p) clear_row(planes + p * kPlane + r * kPlaneRow, k.count);
-  if (inside.end == inside.first || k.end == k.left) return;
+  for (int32_t r = inside.first > 0 ? 0 : inside.end; r < rows;) {
+    for (int32_t p = 0; p < kPlanes; ++p) clear_row(planes + p * kPlane + r * kPlaneRow, k.count);
+    if (++r == inside.first) r = inside.end;
+  }
+  if (inside.end <= inside.first || k.end <= k.left) return;
   const int8_t* from =
       b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * a.in_c;
   const DspFill fill{from,
@@ -163,6 +176,69 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
       });
 }
 
+// ---- windows of several rows
+
+constexpr int32_t kMostPairs = 16;  // of weights of a channel: no more rows than a plane has
+
+// A filter for each channel, and windows side by side that have more than one column.
+bool has_window_planes(const DepthwiseConv2dArgs& a) {
+  return (a.depth_multiplier | a.stride_w | a.dilation_h | a.dilation_w) == 1 && a.kernel_w > 1 &&
+         a.kernel_h * window_pairs(a) <= kMostPairs && a.out_w >= 4;
+}
+
+// What is no tap is 0 before.
+void fill_window_weights(const DepthwiseConv2dArgs& a, const int8_t* weight, int32_t scale,
+                         int16_t* to) {
+  for (int32_t h = a.kernel_h; h > 0; --h, to += 4 * window_pairs(a))
+    for (int32_t w = 0; w < a.kernel_w; ++w, weight += a.out_c) {
+      const auto value = static_cast<int16_t>(*weight * scale);
+      const int32_t odd = w & 1;  // two halves of even outputs, two of odd ones
+      to[2 * w - odd] = value, to[2 * w + 3 + odd] = value;
+    }
+}
+
+// Four channels of some columns of every row.
+[[gnu::noinline]] void run_window_columns(const Block& b, const PlaneColumns& k,
+                                          const int16_t (&weights)[kPlanes][4 * kMostPairs],
+                                          int32_t c, int16_t* planes) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const int32_t at_once = (kPlaneRows - a.kernel_h) / a.stride_h + 1;
+  int32_t sums[kPlaneRow];
+  DspWindow w{nullptr, nullptr,         a.out_c, k.width,   nullptr,
+              sums,    window_pairs(a), nullptr, a.kernel_h};
+  int8_t* y = b.y + k.begin * a.out_c;
+  for (int32_t r = 0; r < a.out_h; r += at_once) {
+    const int32_t rows = least(at_once, a.out_h - r);
+    fill_planes(b, k, r * a.stride_h - a.pad_h, (rows - 1) * a.stride_h + a.kernel_h, planes);
+    for (int32_t h = 0; h < rows; ++h, y += a.out_w * a.out_c)
+      for (int32_t p = 0; p < kPlanes; ++p) {
+        w.channel = b.channels + p, w.weight = weights[p], w.y = y + p;
+        w.plane = planes + p * kPlane + h * a.stride_h * kPlaneRow;
+        deuteron_depthwise_window_dsp(&w);
+        if (w.channel->finish >= DspChannelFinish::small)
+          for (int32_t i = 0; i < k.width; ++i, w.y += a.out_c)
+            *w.y = finish_any_sum(a, c + p, sums[i]);
+      }
+  }
+}
+
+void run_windows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                 const int32_t* bias, int8_t* y) {
+  // the last four outputs read so many elements behind their first
+  const int32_t most = (kPlaneRow - 2 * window_pairs(a) - 2) / 4 * 4 + 4;
+  Block b{a, nullptr, nullptr, {}};
+  for_planes<int16_t, kPlaneRow>(
+      a, most, [&a, &b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+        int32_t scales[kPlanes];
+        alignas(4) int16_t weights[kPlanes][4 * kMostPairs] = {};
+        fill_channels(a, bias, first, b.channels, scales);
+        for (int32_t i = 0; i < kPlanes; ++i)
+          fill_window_weights(a, weight + first + i, scales[i], weights[i]);
+        b.x = x + first, b.y = y + first;
+        run_window_columns(b, k, weights, first, planes);
+      });
+}
+
 // ---- windows of one row
 
 struct RowBlock {
@@ -174,19 +250,19 @@ int32_t pairs_of(const DepthwiseConv2dArgs& a) { return a.kernel_w > 1 ? a.kerne
 
 void fill_row_block(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias,
                     int32_t c, RowBlock& b) {
-  const int32_t step = 2 * a.out_c;
+  const int32_t next = a.out_c, step = 2 * next;
   int32_t scales[kPlanes];
   fill_channels(a, bias, c, b.channels, scales);
   for (int32_t i = 0; i < kPlanes; ++i) {
     const int8_t* from = weight + c + i;
     uint32_t* to = b.weight[i];
+    const int32_t scale = scales[i];
     int32_t before = 0, taps = a.kernel_w;
     for (; taps > 1; taps -= 2, from += step, to += 2) {
-      const int32_t w0 = from[0], w1 = from[a.out_c], even = w0 * scales[i], odd = w1 * scales[i];
-      const uint32_t first = halves(even, odd), second = halves(before, even);
-      to[0] = first, to[1] = second, before = odd;
+      const int32_t even = from[0] * scale, odd = from[next] * scale;
+      to[0] = halves(even, odd), to[1] = halves(before, even), before = odd;
     }
-    const int32_t last = taps > 0 ? *from * scales[i] : 0;
+    const int32_t last = taps > 0 ? *from * scale : 0;
     to[0] = static_cast<uint16_t>(last), to[1] = halves(before, last);
     if (a.kernel_w == 1) to[2] = to[3] = 0;
   }
@@ -244,7 +320,7 @@ void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
 
 void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x,
                                       const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const auto run = has_row_planes(a) ? run_rows : run_taps;
+  const auto run = has_row_planes(a) ? run_rows : has_window_planes(a) ? run_windows : run_taps;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     run(a, x, weight, bias, y);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes of depthwise 3x3 without vectors (planes_dsp.h, planes_scalar.h, planes_thumb1_scalar.h):
-// some rows of four channels on the stack.
+// Planes of depthwise windows without vectors (planes_dsp.h, planes_scalar.h,
+// planes_thumb1_scalar.h): some rows of four channels on the stack.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ struct PlaneColumns {
 };
 
 inline PlaneColumns plane_columns(const DepthwiseConv2dArgs& a, int32_t begin, int32_t width) {
-  const int32_t iw = begin * a.stride_w - a.pad_w, count = (width - 1) * a.stride_w + 3;
+  const int32_t iw = begin * a.stride_w - a.pad_w, count = (width - 1) * a.stride_w + a.kernel_w;
   const int32_t left = iw < 0 ? least(-iw, count) : 0, end = least(a.in_w - iw, count);
   return {begin, width, left, end > left ? end : left, count};
 }

@@ -492,3 +492,101 @@ deuteron_depthwise_row_dsp:
   add sp, sp, #52
   pop {r4-r11, pc}
   .size deuteron_depthwise_row_dsp, . - deuteron_depthwise_row_dsp
+
+@ void deuteron_depthwise_window_dsp(const DspWindow*)
+@ DspWindow: plane 0, y 4, y_step 8, outputs 12, channel 16, sums 20, pairs 24, weight 28, rows 32
+@ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
+@   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
+@   44 plane
+  .section .text.deuteron_depthwise_window_dsp,"ax"
+  .global deuteron_depthwise_window_dsp
+  .type deuteron_depthwise_window_dsp, %function
+  .balign 4
+deuteron_depthwise_window_dsp:
+  push {r4-r11, lr}
+  sub sp, sp, #52
+  ldm r0, {r0-r8}
+  strd r7, r5, [sp, #16]
+  strd r8, r6, [sp, #32]
+  ldrd r9, r10, [r4, #24]           @ first, multiplier
+  ldrd r11, r12, [r4, #40]          @ added, finish
+  ldr lr, [r4, #32]
+  stm sp, {r9, r10, r11, lr}
+  movs r4, #8
+  strd r4, r12, [sp, #24]
+  rsb r6, r6, #(PITCH / 4 - 1)
+  lsls r6, r6, #2
+  str r6, [sp, #40]
+1:                                  @ four outputs
+  ldr r11, [sp, #16]
+  ldr r4, [sp]
+  ldr r7, [sp, #32]
+  str r0, [sp, #44]
+  mov r12, r4
+  mov lr, r4
+  mov r5, r4
+2:                                  @ a row of taps
+  str r7, [sp, #48]
+  ldr r7, [sp, #36]
+  ldr r6, [r0], #4
+3:
+  ldrd r8, r9, [r11], #8
+  ldr r10, [r0], #4
+  subs r7, #1
+  smlad r12, r6, r8, r12
+  smlad lr, r6, r9, lr
+  mov r6, r10
+  smlad r4, r10, r8, r4
+  smlad r5, r10, r9, r5
+  bne 3b
+  ldr r6, [sp, #40]
+  ldr r7, [sp, #48]
+  add r0, r6
+  subs r7, #1
+  bne 2b
+  ldr r6, [sp, #28]
+  ldr r0, [sp, #44]
+  cmp r6, #1
+  beq 4f
+  bhi 5f
+  PLAIN_4
+  b 7f
+4:
+  UP_4
+  b 7f
+5:
+  cmp r6, #3
+  bhs 6f
+  AWAY_4
+7:
+  subs r3, r3, #4
+  blt 8f
+  strb r12, [r1]
+  strb lr, [r1, r2]
+  add r1, r1, r2, lsl #1
+  strb r4, [r1]
+  strb r5, [r1, r2]
+  add r1, r1, r2, lsl #1
+  bne 1b
+  b 9f
+6:
+  ldr r6, [sp, #20]
+  adds r0, #8
+  strd r12, lr, [r6], #8
+  strd r4, r5, [r6], #8
+  str r6, [sp, #20]
+  subs r3, r3, #4
+  bgt 1b
+  b 9f
+8:                                  @ the last one, two or three
+  strb r12, [r1]
+  adds r3, #2
+  it ge
+  strbge lr, [r1, r2]
+  cmp r3, #1
+  it ge
+  strbge r4, [r1, r2, lsl #1]
+9:
+  add sp, sp, #52
+  pop {r4-r11, pc}
+  .size deuteron_depthwise_window_dsp, . - deuteron_depthwise_window_dsp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3x3 with the DSP extension: 4 channels of some rows as planes of int16, x_offset added,
-// so that neighbouring columns of a channel are the halves of a word, for SMLAD. Rows of a plane
-// are 32 elements.
+// Depthwise windows with the DSP extension: 4 channels of some rows as planes of int16, x_offset
+// added, so that neighbouring columns of a channel are the halves of a word, for SMLAD. Rows of a
+// plane are 32 elements.
 #pragma once
 #include <cstdint>
 
@@ -66,5 +66,19 @@ struct DspRow {
   int32_t y_step, outputs, pairs;  // pairs: at least 2
 };
 extern "C" void deuteron_depthwise_row_dsp(const DspRow* a);
+
+// Outputs of a row of one plane whose windows are several rows of taps, four at a time; weights of
+// each row of taps as of DspRowWeight. What outputs behind the last would see is read.
+struct DspWindow {
+  const int16_t* plane;
+  int8_t* y;
+  int32_t y_step, outputs;
+  const DspChannel* channel;
+  int32_t* sums;  // of outputs, where the channel is `small` or `any`
+  int32_t pairs;  // of a row of taps
+  const int16_t* weight;
+  int32_t rows;
+};
+extern "C" void deuteron_depthwise_window_dsp(const DspWindow* a);
 
 }  // namespace deuteron

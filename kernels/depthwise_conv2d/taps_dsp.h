@@ -90,6 +90,7 @@ inline void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
           for (int32_t i = 0; i < kTapChannels; ++i) x_at[i] = (c + i) / a.depth_multiplier;
           add_taps<false>(a, from, filters + c, inside, w, offset, x_at, sums);
         }
+#pragma GCC unroll 1
         for (int32_t i = 0; i < kTapChannels; ++i) y[c + i] = finish_sum(a, c + i, sums[i]);
       }
     }
