@@ -46,8 +46,8 @@ inline const char* why_not_depthwise_conv2d_mve(const DepthwiseConv2dArgs& a) {
   return nullptr;
 }
 
-// The same with the DSP extension (3.6 KB of stack, 4 KB for one input channel); the portable kernel
-// serves fewer than 4 output channels. Limits   why_not_depthwise_conv2d_dsp() is null
+// The same with the DSP extension (3.6 KB of stack, 4 KB for one input channel); the portable
+// kernel serves fewer than 4 output channels. Limits   why_not_depthwise_conv2d_dsp() is null
 void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
                              const int32_t* bias, int8_t* y);
 
