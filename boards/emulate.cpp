@@ -46,8 +46,27 @@ std::vector<std::string> emulator_command(const Board& board, const EmulateOptio
        "null", "-semihosting-config",
        "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"});
   if (sandbox) command.insert(command.end(), {"-sandbox", kSandbox});
-  if (options.count_blocks) command.insert(command.end(), {"-plugin", "file=/proc/self/fd/7,fd=8"});
+  if (!options.count_blocks) return command;
+  std::string plugin = "file=/proc/self/fd/7,fd=8";
+  if (const auto& w = options.waits)
+    plugin += fmt::format(",waits={}:{}:{}:{}", w->constants.cycles, w->constants.line_bytes,
+                          w->variables.cycles, w->variables.line_bytes);
+  command.insert(command.end(), {"-plugin", std::move(plugin)});
   return command;
+}
+
+// What the plugin says of each call, which has its own count of instructions.
+void add_waits(EmulatedRun& run) {
+  std::istringstream text(std::string(run.blocks.begin(), run.blocks.end()));
+  size_t sample = 0, call = 0;
+  uint64_t cycles = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with("wait ")) cycles = std::strtoull(line.c_str() + 5, nullptr, 10);
+    if (line != "end" || sample >= run.steps.size()) continue;
+    run.steps[sample].at(call).instructions += cycles;
+    run.instructions.at(sample) += cycles;
+    if (++call == run.steps[sample].size()) sample++, call = 0;
+  }
 }
 
 // Takes apart what a board wrote that came to its end.
@@ -120,6 +139,7 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   run.profile = profile.content();
   run.blocks = blocks.content();
   take_outputs(board, job.kind, samples.size(), answer, output.content(), run);
+  if (run.ok && options.waits) add_waits(run);
   return run;
 }
 

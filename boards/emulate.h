@@ -4,6 +4,7 @@
 // behind. Thread-safe; several may run at once.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,15 @@
 
 namespace deuteron {
 
+// A load that leaves the line of the one before it takes so many cycles. What the processor has
+// never written is constants; `line_bytes` 0: that memory answers at once.
+struct LineWait {
+  uint32_t cycles = 0, line_bytes = 0;
+};
+struct MemoryWaits {
+  LineWait constants, variables;
+};
+
 struct EmulateOptions {
   // wall clock for the whole run; 0: from the estimated work, anew for each sample
   double timeout_seconds = 0;
@@ -21,8 +31,10 @@ struct EmulateOptions {
   bool by_step = false;
   // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
   bool count_blocks = false;
-  std::string qemu = {};        // another emulator; empty: that of the board's cores
-  uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
+  // Memories that answer late, by the plugin: their cycles are added to `steps` and `instructions`.
+  std::optional<MemoryWaits> waits = {};  // with count_blocks
+  std::string qemu = {};                  // another emulator; empty: that of the board's cores
+  uint32_t profile_events = 0;            // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
   uint32_t clock_argument = 0;
   // another runner for the board; empty: the one inside this program

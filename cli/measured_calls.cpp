@@ -17,6 +17,8 @@
 namespace deuteron {
 namespace {
 
+constexpr const char* kNameTheCore = "--target names this core, or a chip that has it";
+
 // From -1 to 1.
 float made_up(std::mt19937& bits) { return static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f; }
 
@@ -81,7 +83,7 @@ bool is_core(const std::string& found, const std::string& on, const Target& targ
   if (found.empty() || name == target.cpu) return true;
   diagnostics.error(on,
                     fmt::format("the processor is a {}, the target has a {}", found, target.cpu),
-                    "gdb.core", "--target names this core, or a chip that has it");
+                    "gdb.core", kNameTheCore);
   return false;
 }
 
@@ -112,10 +114,14 @@ bool measure_calls(const std::string& on, const Target& target, const TimeCalls&
     const std::optional<Compilation> c = compile_network(network, target, diagnostics);
     if (!c) return false;
     const BoardRun there = time_calls(*c, made_up_samples(c->graph));
-    if (!there.run.ok) {
-      if (!is_about_room(there.run.error)) return diagnostics.add(there.run.error), false;
+    if (!there.run.ok && is_about_room(there.run.error)) {
       m.left_out.push_back(there.run.error);
       continue;
+    }
+    if (!there.run.ok) {
+      Diagnostic why = there.run.error;
+      if (why.rule == "gdb.core") why.fix = kNameTheCore;  // the program is none of the user's
+      return diagnostics.add(std::move(why)), false;
     }
     if (!is_core(there.core, on, target, diagnostics)) return false;
     m.core = there.core, m.clock = there.clock;

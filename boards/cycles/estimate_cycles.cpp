@@ -35,6 +35,7 @@ std::vector<Runs> runs_by_call(std::span<const uint8_t> blocks, uint64_t samples
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     uint64_t address = 0, n[2] = {};
     if (calls == 0) return {};
+    if (line.starts_with("wait ")) continue;
     if (line == "end") ++call;
     else if (numbers_of(line, &address, n, 2))
       list[call % calls][{static_cast<uint32_t>(address), static_cast<uint32_t>(n[0])}] += n[1];

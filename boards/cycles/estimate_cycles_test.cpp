@@ -135,5 +135,32 @@ TEST_P(CyclesOnBoard, EachInstructionIsCountedOnce) {
   EXPECT_EQ(e->not_priced, 0u);
 }
 
+// Of the board's counts, call by call: a line of 4 bytes of constants that takes N cycles.
+TEST_P(CyclesOnBoard, MemoriesMayAnswerLate) {
+  if (!has_board_runners())
+    GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  test::NeutronNetwork n(false);
+  const std::vector<Sample> samples = {{std::vector<uint8_t>(24, 7)}};
+  const auto counts = [&](uint32_t of_constants, uint32_t of_variables) {
+    EmulateOptions options;
+    options.count_blocks = true;
+    options.waits = MemoryWaits{{of_constants, 4}, {of_variables, 4}};
+    return run_emulated(GetParam().name, n.p.bytes(), samples, options);
+  };
+  const EmulatedRun at_once = counts(0, 0), late = counts(1, 0), later = counts(3, 0),
+                    tensors = counts(0, 1);
+  if (at_once.error.rule == "board.qemu_missing")
+    GTEST_SKIP() << "left out: emulated boards (" << at_once.error.what << ")";
+  for (const EmulatedRun* run : {&at_once, &late, &later, &tensors})
+    ASSERT_TRUE(run->ok) << format_diagnostic(run->error);
+  const uint64_t lines = late.instructions[0] - at_once.instructions[0];
+  EXPECT_GT(lines, 0u);
+  EXPECT_EQ(later.instructions[0] - at_once.instructions[0], 3 * lines);
+  EXPECT_GT(tensors.instructions[0], at_once.instructions[0]);
+  EXPECT_EQ(
+      run_emulated(GetParam().name, n.p.bytes(), samples, {.count_blocks = true}).instructions,
+      at_once.instructions);
+}
+
 }  // namespace
 }  // namespace deuteron

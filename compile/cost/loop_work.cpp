@@ -86,7 +86,7 @@ LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
 }
 
 // Of two tensors, of which one may be repeated. mac, tap: blocks of elements, and those behind
-// them; line: how often it is.
+// them; line: how often it is; constant: bytes of one that is a constant.
 LoopWork pair_work(const Graph& g, const Node& node) {
   const i64 elements = g.type(node.outputs[0]).elements(),
             period = std::max<i64>(
@@ -95,6 +95,8 @@ LoopWork pair_work(const Graph& g, const Node& node) {
   w.lines = elements / period;
   w.macs = w.lines * (period / 4);
   w.taps = w.lines * (period % 4);
+  for (const ValueId v : node.inputs)
+    if (g.is_constant(v)) w.constants += g.type(v).bytes();
   return {"pairs", w};
 }
 

@@ -197,7 +197,8 @@ std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const Pack
     work.macs = work.results * parts(a.length(), is_mve ? kVector : kPackedQuad);
     work.taps = a.length();
     if (is_mve) work.lines = work.results * std::max<i64>(0, parts(a.length(), kVector) - 2);
-    found = {"alone", work};
+    // one filter in the place of four reads its weights once
+    found = {a.out_c < kPackedTile && !is_mve ? "few" : "alone", work};
   } else if (a.has_shifts && n.packing != Packing::scalar_1x4) {
     return std::nullopt;
   } else if (n.packing == Packing::mve_4x16) {
