@@ -123,6 +123,16 @@ std::vector<std::string> forms_of_c() {
 }
 std::string check_form(const std::string& text) { return COptions().read(text, forms_of_c()); }
 
+int written_as(const FirmwareOptions& o) {
+  COptions c;
+  c.read(o.as, forms_of_c());
+  c.force = o.force;
+  const FirmwareAs as{o.models, o.board, o.target, o.output, o.json, c, o.verify_key};
+  if (c.form != "executorch") return firmware_as(as);
+  return c.blob || c.host ? refuse_usage("--as executorch has no `blob` and no `host`")
+                          : firmware_backend(as);
+}
+
 int firmware(const FirmwareOptions& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> read;
@@ -136,15 +146,7 @@ int firmware(const FirmwareOptions& o) {
   if (o.merge) return merge(o);
   if (!o.target.empty() && o.as.empty())
     return refuse_usage("--target is for --as: a project is for a board");
-  if (!o.as.empty()) {
-    COptions c;
-    c.read(o.as, forms_of_c());
-    c.force = o.force;
-    const FirmwareAs as{o.models, o.board, o.target, o.output, o.json, c, o.verify_key};
-    if (c.form != "executorch") return firmware_as(as);
-    return c.blob || c.host ? refuse_usage("--as executorch has no `blob` and no `host`")
-                            : firmware_backend(as);
-  }
+  if (!o.as.empty()) return written_as(o);
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   const Board* board = board_called(o.board, diagnostics);
   if (o.models.size() > kMostModels)

@@ -58,7 +58,8 @@ set(SMALL_LOADER ON)
 foreach(source IN LISTS DEUTERON_BACKEND_SOURCES)
   string(REGEX REPLACE "^src/" "" name ${{source}})
   optimization_of(${{name}} optimization)
-  set_property(SOURCE ${{DEUTERON_BACKEND_FOLDER}}/${{source}} APPEND PROPERTY COMPILE_OPTIONS ${{optimization}})
+  set_property(SOURCE ${{DEUTERON_BACKEND_FOLDER}}/${{source}} APPEND
+               PROPERTY COMPILE_OPTIONS ${{optimization}})
 endforeach()
 list(TRANSFORM DEUTERON_BACKEND_SOURCES PREPEND ${{DEUTERON_BACKEND_FOLDER}}/)
 )",
@@ -66,14 +67,16 @@ list(TRANSFORM DEUTERON_BACKEND_SOURCES PREPEND ${{DEUTERON_BACKEND_FOLDER}}/)
 }
 
 std::string cmake_lists() {
-  return R"(# deuteron_backend: behind ExecuTorch's own CMake project, or with -DDEUTERON_EXECUTORCH_HEADERS=DIR, a folder that holds executorch/.
+  return R"(# deuteron_backend: behind ExecuTorch's own CMake project, or with
+# -DDEUTERON_EXECUTORCH_HEADERS=DIR, a folder that holds executorch/.
 include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)
 add_library(deuteron_backend STATIC ${DEUTERON_BACKEND_SOURCES})
 target_include_directories(deuteron_backend PUBLIC ${CMAKE_CURRENT_LIST_DIR}/src)
 target_compile_options(deuteron_backend PRIVATE ${DEUTERON_BACKEND_OPTIONS})
 if(DEUTERON_EXECUTORCH_HEADERS)
-  target_include_directories(deuteron_backend SYSTEM PUBLIC ${DEUTERON_EXECUTORCH_HEADERS}
-                             ${DEUTERON_EXECUTORCH_HEADERS}/executorch/runtime/core/portable_type/c10)
+  set(headers ${DEUTERON_EXECUTORCH_HEADERS})
+  target_include_directories(deuteron_backend SYSTEM PUBLIC
+                             ${headers} ${headers}/executorch/runtime/core/portable_type/c10)
   target_compile_definitions(deuteron_backend PUBLIC C10_USING_CUSTOM_GENERATED_MACROS)
 else()
   target_link_libraries(deuteron_backend PUBLIC executorch_core)
@@ -117,7 +120,9 @@ std::string pdsc(const BackendPackage& p, const std::string& core, const Package
   return fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>
 <!-- Made by deuteron {0}. -->
-<package schemaVersion="1.7.7" xmlns:xs="http://www.w3.org/2001/XMLSchema-instance" xs:noNamespaceSchemaLocation="PACK.xsd">
+<package schemaVersion="1.7.7"
+         xmlns:xs="http://www.w3.org/2001/XMLSchema-instance"
+         xs:noNamespaceSchemaLocation="PACK.xsd">
   <vendor>Deuteron</vendor>
   <name>deuteron_backend</name>
   <description>DeuteronBackend of ExecuTorch, for {1}</description>
@@ -133,7 +138,7 @@ std::string pdsc(const BackendPackage& p, const std::string& core, const Package
   </conditions>
   <components>
     <component Cclass="Machine Learning" Cgroup="DeuteronBackend" Cversion="{0}" condition="core">
-      <description>Runs parts of ExecuTorch programs; wants ExecuTorch's headers on the include path. C++17, no heap.</description>
+      <description>Runs parts of ExecuTorch programs; wants ExecuTorch's headers</description>
       <files>
         <file category="include" name="src/"/>
 {2}      </files>
@@ -154,19 +159,21 @@ std::string readme(const BackendPackage& p) {
   return fmt::format(
       R"(# DeuteronBackend
 
-The backend of ExecuTorch's runtime for parts that `deuteron` {0} compiled for {1} (`{2}`), with the kernels that these
-parts call. Register it once, before the first `load_method`:
+The backend of ExecuTorch's runtime for parts that `deuteron` {0} compiled for {1}
+(`{2}`), with the kernels that these parts call. Register it once, before the first `load_method`:
 
 ```cpp
 #include "deuteron_backend.h"
 if (register_deuteron_backend() != executorch::runtime::Error::Ok) ...
 ```
 
-| build system | |
-| --- | --- |
-| CMake | `add_subdirectory(FOLDER deuteron_backend)` behind ExecuTorch's project, or with `-DDEUTERON_EXECUTORCH_HEADERS=DIR`; then `target_link_libraries(app PRIVATE deuteron_backend)` |
-| Zephyr | name this folder in `ZEPHYR_EXTRA_MODULES` beside ExecuTorch's module, and set `CONFIG_DEUTERON_BACKEND=y` |
-| CMSIS-Pack | `cpackget add Deuteron.deuteron_backend.pdsc`; component `Deuteron::Machine Learning:DeuteronBackend`; `misc: - CPP: [-std=c++17]`; ExecuTorch's headers on the include path |
+- CMake: `add_subdirectory(FOLDER deuteron_backend)` behind ExecuTorch's project, or with
+  `-DDEUTERON_EXECUTORCH_HEADERS=DIR`; then `target_link_libraries(app PRIVATE deuteron_backend)`.
+- Zephyr: name this folder in `ZEPHYR_EXTRA_MODULES` beside ExecuTorch's module, and set
+  `CONFIG_DEUTERON_BACKEND=y`.
+- CMSIS-Pack: `cpackget add Deuteron.deuteron_backend.pdsc`; the component is
+  `Deuteron::Machine Learning:DeuteronBackend`, with `misc: - CPP: [-std=c++17]` and ExecuTorch's
+  headers on the include path.
 
 | kernel | of |
 | --- | --- |
