@@ -35,6 +35,7 @@ bool has_magic(Bytes bytes, const char* magic) {
 template <class Table>
 const Table* checked(Bytes tables, const char* identifier) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(tables.data());
+  if (tables.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return nullptr;  // 2 GB
   flatbuffers::Verifier verifier(bytes, tables.size());
   return tables.size() >= kPrefixBytes && verifier.VerifyBuffer<Table>(identifier)
              ? flatbuffers::GetRoot<Table>(bytes)
@@ -104,11 +105,12 @@ class NamedBytes {
                         "a data file is what ExecuTorch's write_tensor_data_to_file() writes");
       return false;
     };
+    const uint64_t base = number_at<uint64_t>(file.bytes, 32);
+    const Bytes tables = file.bytes.first(std::min<uint64_t>(base, file.bytes.size()));
     const auto* table = has_magic(file.bytes, "FH01")
-                            ? checked<ptd::DataFile>(file.bytes, ptd::DataFileIdentifier())
+                            ? checked<ptd::DataFile>(tables, ptd::DataFileIdentifier())
                             : nullptr;
     if (!table) return fail("is no data file of ExecuTorch, or damaged");
-    const uint64_t base = number_at<uint64_t>(file.bytes, 32);
     if (!table->named_data()) return true;
     for (const ptd::NamedData* named : *table->named_data()) {
       const auto* segments = table->segments();
