@@ -6,6 +6,7 @@
 
 #include "cli/command_line.h"
 #include "cli/ends.h"
+#include "cli/progress_line.h"
 #include "cli/verb.h"
 
 #if defined(DEUTERON_SANITIZED)
@@ -32,6 +33,7 @@ int run_verb(int argc, char** argv) {
 int main(int argc, char** argv) {
   deuteron::note_start_of_process();
   deuteron::end_in_order_on_signals();
+  deuteron::begin_progress_line();
   try {
     return run_verb(argc, argv);
   } catch (const std::bad_alloc&) {

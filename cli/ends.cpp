@@ -21,6 +21,7 @@
 #include "base/files/temporary_path.h"
 #include "boards/gdb_line.h"
 #include "boards/watched_process.h"
+#include "cli/progress_line.h"
 #include "cli/verb.h"
 
 namespace deuteron {
@@ -40,6 +41,7 @@ void end_in_order_on_signals() {
     if (sigwait(&watched, &number) != 0) return;
     remove_temporary_paths();
     release_stopped_processors();
+    end_progress_line();
     std::fprintf(stderr, "deuteron: ended by signal %d (%s)\n", number, sigdescr_np(number));
     ::_exit(128 + number);
   }).detach();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/watch.h"
 #include "cli/calibration_networks.h"
 #include "cli/options.h"
 #include "compile/compile.h"
@@ -107,12 +108,11 @@ void take_calls(const Graph& graph, const std::vector<StepCount>& steps, Isa isa
 bool measure_calls(const std::string& on, const Target& target, const TimeCalls& time_calls,
                    Measurement& m, Diagnostics& diagnostics) {
   const std::vector<CalibrationNetwork> networks = calibration_networks();
-  Progress progress("calls", static_cast<long long>(networks.size()));
-  long long done = 0;
+  int64_t done = 0;
   for (const CalibrationNetwork& network : networks) {
-    progress.at(done++);
     const std::optional<Compilation> c = compile_network(network, target, diagnostics);
     if (!c) return false;
+    note_progress("measuring calls", done++, static_cast<int64_t>(networks.size()));
     const BoardRun there = time_calls(*c, made_up_samples(c->graph));
     if (!there.run.ok && is_about_room(there.run.error)) {
       m.left_out.push_back(there.run.error);

@@ -15,6 +15,7 @@
 #include "base/files/mapped_file.h"
 #include "base/files/read_file.h"
 #include "base/tensor/elements.h"
+#include "base/watch.h"
 #include "cli/profile_run.h"
 #include "cli/trust.h"
 #include "cli/verb.h"
@@ -225,7 +226,6 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(
   *needs = host->needs();
   if (profile) profile->make_room(host->program(), samples);
   std::vector<std::vector<std::byte>> all(file.summary.outputs.size());
-  Progress progress("running", samples);
   std::chrono::steady_clock::duration spent{}, fastest = std::chrono::steady_clock::duration::max();
   for (i64 s = 0; s < samples; ++s) {
     if (resets_state) host->reset_state();
@@ -239,7 +239,7 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(
       const std::vector<std::byte> user = file.user_output(o, (*outputs)[o]);
       all[o].insert(all[o].end(), user.begin(), user.end());
     }
-    progress.at(s + 1);
+    note_progress("running", s + 1, samples);
   }
   using Seconds = std::chrono::duration<double>;
   *seconds = {Seconds(spent).count(), samples > 0 ? Seconds(fastest).count() : 0};

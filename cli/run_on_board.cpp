@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/data/option_number.h"
+#include "base/watch.h"
 #include "boards/board.h"
 #include "boards/gdb_run.h"
 #include "cli/ends.h"
@@ -116,6 +117,7 @@ std::optional<BoardRun> run_on_board(const ProgramFile& file, const Where& where
       const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
       stored[s].emplace_back(data, data + bytes.size());
     }
+  note_progress("running on " + where.on, 0, 0);
   BoardRun r = run_stored(file, where, options, stored);
   if (!r.run.ok) {
     Diagnostic d = r.run.error;

@@ -2,7 +2,6 @@
 #include "cli/verb.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -14,7 +13,7 @@
 
 #include "base/files/write_file.h"
 #include "base/printable.h"
-#include "base/watch.h"
+#include "cli/progress_line.h"
 
 namespace deuteron {
 namespace {
@@ -42,9 +41,8 @@ Json as_json(const Diagnostic& d) {
 // Whether standard error shows colours: a terminal that can, of somebody who did not ask for none
 // (https://no-color.org).
 bool has_colours() {
-  const char *none = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
-  return ::isatty(2) == 1 && (none == nullptr || *none == 0) && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
+  const char* none = std::getenv("NO_COLOR");
+  return has_terminal() && (none == nullptr || *none == 0);
 }
 
 std::string coloured(const Diagnostic& d) {
@@ -98,6 +96,7 @@ static std::string json_text(Json result, const Diagnostics& diagnostics, int co
 
 int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
            const std::string& summary) {
+  end_progress_line();
   int code = diagnostics.has_errors() ? kUserError : kDone;
   if (t_end || !json_path.empty()) {
     std::string text = json_text(std::move(result), diagnostics, code);
@@ -125,25 +124,6 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
 
 std::string counted(long long n, const char* singular) {
   return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
-}
-
-Progress::Progress(std::string what, long long total)
-    : what_(std::move(what)),
-      total_(total),
-      start_(wall_clock()),
-      terminal_(!t_end && ::isatty(2) == 1) {}
-
-void Progress::at(long long done) {
-  note_progress(what_, done, total_);
-  if (!terminal_) return;
-  const double now = wall_clock();
-  if (now - start_ < 1 || now - shown_ < 0.1) return;
-  shown_ = now;
-  std::fprintf(stderr, "\r%s: %lld of %lld", what_.c_str(), done, total_);
-}
-
-Progress::~Progress() {
-  if (shown_ > 0) std::fprintf(stderr, "\r%*s\r", static_cast<int>(what_.size()) + 48, "");
 }
 
 }  // namespace deuteron

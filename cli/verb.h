@@ -76,19 +76,4 @@ void note_start_of_process();  // first thing in main
 // "1 sample", "2 samples"
 std::string counted(long long n, const char* singular);
 
-// A line on standard error that is rewritten in place while something takes longer than a second;
-// nothing where that is no terminal. A thread with a Watch tells that instead.
-class Progress {
- public:
-  Progress(std::string what, long long total);
-  ~Progress();
-  void at(long long done);
-
- private:
-  std::string what_;
-  long long total_;
-  double start_, shown_ = 0;
-  bool terminal_;
-};
-
 }  // namespace deuteron

@@ -4,7 +4,9 @@
     endings.py DEUTERON"""
 import os
 import pathlib
+import pty
 import random
+import re
 import resource
 import shutil
 import signal
@@ -156,10 +158,45 @@ def runs_have_a_limit(where):
         expect(names(where) == before, command[0], "leaves", set(names(where)) ^ set(before))
 
 
+def what_a_terminal_gets(where, variables, *command):
+    """All that the command writes where its standard error is a terminal, and its exit code."""
+    ours, its = pty.openpty()
+    process = subprocess.Popen([TOOL, *map(str, command)], cwd=where, env={**os.environ, "TERM": "xterm", **variables}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=its)
+    os.close(its)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 1 << 16)
+        except OSError:  # the end, as Linux says it
+            piece = b""
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    return text.decode(), process.wait(timeout=60)
+
+
+def progress_goes_away(where):
+    """What takes longer than a second says where it is, on a terminal, and takes that away before it prints anything else."""
+    tool = where / "converter.sh"
+    tool.write_text("#!/bin/sh\n[ \"$1\" = --version ] && exit 1\nsleep 1.5\nexit 1\n")
+    tool.chmod(0o755)
+    command = ["compile", *MODEL, "--target", "imxrt700", "--neutron-converter", tool, "-o", "p.pte"]
+    for variables, error in (({}, "\033[1;31merror:"), ({"NO_COLOR": "1"}, "error:")):
+        text, code = what_a_terminal_gets(where, variables, *command)
+        line, _, rest = text.rpartition("\r\033[K")
+        expect(code == 1 and re.search(r"\r\033\[K[a-z-]+, \d+ of \d+, \d+ s$", line), "shows no progress:", repr(text))
+        expect(error in rest and ("\033" in rest) == (not variables), variables, "ends with", repr(rest))
+    text, code = what_a_terminal_gets(where, {}, *command, "-q")
+    expect("\r\033" not in text, "-q shows", repr(text))
+    expect("\033" not in run(where, *command)[1], "escapes are in what is no terminal")
+
+
 def main():
     wrong = 0
     tests = [a_converter_at_work_is_left, ignored_signals_stay_ignored, a_project_is_whole_or_not_there, files_that_may_not_grow, full_disks,
-             memory_has_a_limit, runs_have_a_limit]
+             memory_has_a_limit, runs_have_a_limit, progress_goes_away]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             try:
