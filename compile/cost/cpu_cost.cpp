@@ -128,8 +128,11 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
     return w.windows > 0 && w.windows * ((w.results / w.windows + 3) / 4) <= kSoftmaxFewVectors
                ? "/few"
                : "";
-  if (call.name.find("depthwise") != std::string::npos)
-    return w.macs == 9 * w.results && w.lines == 3 * w.windows ? "/3x3" : "";
+  if (call.name.find("depthwise") != std::string::npos) {  // of a filter for each channel
+    const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
+    const bool is_3x3 = w.macs == 9 * w.results && w.lines == 3 * w.windows;
+    return is_3x3 && x.back() == y.back() ? "/3x3" : "";
+  }
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
   if (w.windows <= kFewWindows) return "/rows";
   if (const i32 together = windows_together(g, node, call); together == 1 || together == 4)
