@@ -8,11 +8,11 @@
   .thumb
 .set WINDOWS_FRAME, 32
 
-@ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1 points
-@ to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so the first
-@ block of the next tile, of the windows in q0 and q1, meets its filters in between: \zero is
-@ y_zero, q2 becomes the next weights. \held: the block is in these registers; else it is loaded, and r3
-@ becomes the turns of a tile.
+@ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1
+@ points to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so
+@ the first block of the next tile, of the windows in q0 and q1, meets its filters in between:
+@ \zero is y_zero, q2 becomes the next weights. \held: the block is in these registers; else it is
+@ loaded, and r3 becomes the turns of a tile.
 .macro FINISH_AND_MEET zero, held=1
   vmov q5[2], q5[0], r8, r12
   vldrb.u8 q3, [r1, #16]
