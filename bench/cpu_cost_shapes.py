@@ -3,7 +3,8 @@
 
     python3 bench/cpu_cost_shapes.py FOLDER [FILES] [SEED] [LAYERS] [KIND]      default: 80 networks of seed 1, of four layers each
 
-KIND: matmul, products of activations as attention has them; without it dense layers and additions.
+KIND: matmul, products of activations as attention has them; depthwise, windows of several rows that are not 3x3; without it dense layers and
+additions.
 
 No layer is taken from a model, so that what a fit says of a model is a prediction. Extents are spread evenly over their logarithms, since
 layers of networks are: few channels on large images, many on small ones. Three of four counts of channels are multiples of 8, as those of
@@ -50,6 +51,21 @@ def matmul(r, k):
                     f"output y{k}"]
 
 
+def depthwise(r, k):
+    """As mobile networks have them, mostly 5x5."""
+    while True:
+        kernel = [5, 5] if r.random() < 0.6 else [r.randint(2, 7), r.randint(2, 7)]
+        size, inner, stride = extent(r, 4, 48), channels(r, 4, 200), 1 if r.random() < 0.6 else 2
+        width = size if r.random() < 0.7 else extent(r, 4, 48)
+        pad = [n // 2 for n in kernel] if r.random() < 0.8 else [0, 0]
+        fits = all(extent_in + 2 * p >= n for extent_in, p, n in zip((size, width), pad, kernel))
+        if kernel != [3, 3] and fits and size * width * inner <= MOST_ELEMENTS and size * width * inner * math.prod(kernel) <= MOST_MACS:
+            pads = f"pad_before={pad[0]},{pad[1]} pad_after={pad[0]},{pad[1]}"
+            return [f"input x{k} : f32[1,{size},{width},{inner}] order=0,3,1,2",
+                    f"y{k} = conv2d(x{k}, random f32[{inner},{kernel[0]},{kernel[1]},1], random f32[{inner}]) {pads} groups={inner} stride={stride},{stride}",
+                    f"output y{k} order=0,3,1,2"]
+
+
 def layer(r, k):
     """The lines of a layer that is small enough to be counted."""
     while True:
@@ -80,7 +96,7 @@ def layer(r, k):
 def main():
     given = sys.argv[2:5]
     folder, files, seed, layers = pathlib.Path(sys.argv[1]), *(int(a) for a in [*given, *(80, 1, 4)[len(given):]])
-    make = matmul if sys.argv[5:] == ["matmul"] else layer
+    make = {"matmul": matmul, "depthwise": depthwise}.get("".join(sys.argv[5:]), layer)
     r = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     for n in range(files):

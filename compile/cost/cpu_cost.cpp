@@ -130,8 +130,12 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
                : "";
   if (call.name.find("depthwise") != std::string::npos) {  // of a filter for each channel
     const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
-    const bool is_3x3 = w.macs == 9 * w.results && w.lines == 3 * w.windows;
-    return is_3x3 && x.back() == y.back() ? "/3x3" : "";
+    if (x.back() != y.back()) return "";
+    if (w.macs == 9 * w.results && w.lines == 3 * w.windows) return "/3x3";
+    const Shape& window = g.type(node.inputs[1]).shape;
+    const std::vector<i64> stride = integers_of(call);
+    const bool has_rows = window.size() == 4 && window[1] > 1 && window[2] > 1;
+    return !has_rows || stride.empty() ? "" : stride[0] == 1 ? "/windows" : "/windows2";
   }
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
   if (w.windows <= kFewWindows) return "/rows";

@@ -13,7 +13,7 @@
 namespace deuteron {
 
 // The stock runtime then finds the backend by its name. `kernels`: those that the firmware links
-// (`deuteron firmware --ops` writes such a table); a part that calls another one does not load, and
+// (`deuteron firmware --as executorch` writes it); a part that calls another one does not load, and
 // the log names it. Not Ok where a library behind a delegate of ours does not start.
 // `scratch`, at a multiple of 16: planned memory of all parts of all methods that fit in there and
 // keep nothing between two calls. One part runs at a time then.
