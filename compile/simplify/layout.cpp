@@ -158,6 +158,7 @@ static i64 moved_bytes(const Graph& g) {
   const Uses uses(g);
   i64 bytes = 0;
   for (const Node& node : g.nodes) {
+    if (node.outputs.empty()) continue;
     const Permute* permute = permute_above(g, uses, node.outputs[0]);
     if (!permute) continue;
     const Type& x = g.type(node.inputs[0]);
@@ -168,12 +169,17 @@ static i64 moved_bytes(const Graph& g) {
 
 // The order that a permute of `v` asks for, behind operators of one element too.
 static std::optional<Axes> wanted_order(const Graph& g, const Uses& uses, ValueId v) {
-  for (const NodeId n : uses.readers[v]) {
-    const Node& node = g.nodes[n];
-    const Permute* permute = permute_above(g, uses, node.outputs[0]);
-    if (permute && !moves_nothing(permute->perm, g.type(v).shape)) return permute->perm;
-    if (permute || !is_elementwise(node.op)) continue;
-    if (std::optional<Axes> wanted = wanted_order(g, uses, node.outputs[0])) return wanted;
+  std::vector<ValueId> open = {v};
+  while (!open.empty()) {
+    const ValueId x = open.back();
+    open.pop_back();
+    for (const NodeId n : uses.readers[x]) {
+      const Node& node = g.nodes[n];
+      if (node.outputs.empty()) continue;
+      const Permute* permute = permute_above(g, uses, node.outputs[0]);
+      if (permute && !moves_nothing(permute->perm, g.type(x).shape)) return permute->perm;
+      if (is_elementwise(node.op)) open.push_back(node.outputs[0]);
+    }
   }
   return std::nullopt;
 }
