@@ -25,7 +25,7 @@ set(FUZZ_TARGETS
   "operators       512 4096 -       deuteron_core      200"
   "networks       2048 4096 -       deuteron_core        3")
 set(FUZZ_CORPORA ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
-set(command_line_SOURCES cli/command_line.cpp cli/help.cpp cli/options.cpp cli/verb.cpp)
+set(command_line_SOURCES cli/command_line.cpp cli/help.cpp cli/options.cpp cli/progress_line.cpp cli/verb.cpp)
 set(networks_SOURCES tests/fuzz/same_bits.cpp)
 # More inputs, where they are.
 file(GLOB pte_MORE ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)
