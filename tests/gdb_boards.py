@@ -272,7 +272,7 @@ def calibrated():
         text, took = run("calibrate-target", "--target", "cortex-m4", *there, "-o", chip, "--json", where / "calibrated.json", seconds=250)
         check("Cortex-M4 r0p0, SysTick, code and weights in RAM" in text and took < 300, f"after {took:.0f} s\n{text}")
         kernels = {k["kernel"]: k for k in json.loads((where / "calibrated.json").read_text())["kernels"]}
-        for kernel in ("deuteron::packed_conv2d/pixels", "deuteron::packed_conv2d/whole", "cortex_m::quantized_depthwise_conv2d/3x3s1"):
+        for kernel in ("deuteron::packed_conv2d@pixels", "deuteron::packed_conv2d@whole", "cortex_m::quantized_depthwise_conv2d@3x3s1"):
             check(kernels[kernel]["typical_error"] < 0.05, f"{kernels[kernel]}")
         errors = []
         for model in MODELS:
