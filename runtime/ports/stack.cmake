@@ -29,6 +29,7 @@ set(pointers
   "keep_unary[(]" "[(]float, float, float[)]$|[(]long long[)]$"
   "KeptReduction" "Reduction const&[)]$"
   "run_indexed" "StridedCopy.*[(]void const[*][)]$|ByteCopy.*[(]void const[*][)]$"
+  "extremum<" "[(](int|long), (signed char|short) const[*], (int|long), (signed char|short) const[*], (int|long), (signed char|short)[*][)]$"
   "widen_window[(]" "[(]signed char const[*], long, long, short[*][)]$")
 
 execute_process(COMMAND ${OBJDUMP} -d -C --no-show-raw-insn ${IMAGE} OUTPUT_FILE ${IMAGE}.text RESULT_VARIABLE result)
