@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/data/decode_image.h"
+#include "base/number_at.h"
 
 namespace deuteron {
 namespace {
@@ -23,28 +23,22 @@ struct BmpHeader {
   size_t pixels_at = 0, palette_at = 0, palette_entry_bytes = 4;
 };
 
-template <class T>
-T at(std::span<const std::byte> file, size_t offset) {
-  T v;
-  std::memcpy(&v, file.data() + offset, sizeof v);
-  return v;
-}
-
 // Empty: `h` is right. What lies beyond the headers has not been looked at.
 std::string read_bmp_header(std::span<const std::byte> file, BmpHeader* h) {
   if (file.size() < kFileHeaderBytes + kCoreBytes) return "the file ends within its header";
-  h->pixels_at = at<uint32_t>(file, 10);
-  const size_t header_bytes = at<uint32_t>(file, 14);
+  h->pixels_at = number_at<uint32_t>(file, 10);
+  const size_t header_bytes = number_at<uint32_t>(file, 14);
   const bool core = header_bytes == kCoreBytes;
   if (!core && (header_bytes < kInfoBytes || header_bytes > kMostHeaderBytes))
     return "its header has an unknown length";
   if (file.size() < kFileHeaderBytes + header_bytes) return "the file ends within its header";
-  const i64 height = core ? i64{at<uint16_t>(file, 20)} : i64{at<int32_t>(file, 22)};
-  const i64 width = core ? i64{at<uint16_t>(file, 18)} : i64{at<int32_t>(file, 18)};
+  const i64 height = core ? i64{number_at<uint16_t>(file, 20)} : i64{number_at<int32_t>(file, 22)};
+  const i64 width = core ? i64{number_at<uint16_t>(file, 18)} : i64{number_at<int32_t>(file, 18)};
   h->top_first = height < 0;
-  h->bits = at<uint16_t>(file, core ? 24 : 28);
-  if (!core) h->compression = at<uint32_t>(file, 30), h->colours = at<uint32_t>(file, 46);
-  if (at<uint16_t>(file, core ? 22 : 26) != 1) return "it does not have one plane";
+  h->bits = number_at<uint16_t>(file, core ? 24 : 28);
+  if (!core)
+    h->compression = number_at<uint32_t>(file, 30), h->colours = number_at<uint32_t>(file, 46);
+  if (number_at<uint16_t>(file, core ? 22 : 26) != 1) return "it does not have one plane";
   if (width < 1 || height == 0) return "it has no pixels";
   if (h->bits != 1 && h->bits != 4 && h->bits != 8 && h->bits != 24 && h->bits != 32)
     return fmt::format("{} bits a pixel are not taken (1, 4, 8, 24 and 32 are)", h->bits);
@@ -53,7 +47,8 @@ std::string read_bmp_header(std::span<const std::byte> file, BmpHeader* h) {
   if (h->compression == kBitFields) {
     if (file.size() < 54 + sizeof kMasks) return "the file ends within its header";
     for (size_t k = 0; k < std::size(kMasks); ++k)
-      if (at<uint32_t>(file, 54 + 4 * k) != kMasks[k]) return "its colours lie in unusual bits";
+      if (number_at<uint32_t>(file, 54 + 4 * k) != kMasks[k])
+        return "its colours lie in unusual bits";
   }
   h->size = {height < 0 ? -height : height, width, h->bits == 32 ? 4 : 3};
   h->palette_at = kFileHeaderBytes + header_bytes;
@@ -74,13 +69,14 @@ bool read_line(std::span<const std::byte> file, const BmpHeader& h, size_t line,
     size_t bgr = line + static_cast<size_t>(x) * (h.bits / 8);
     if (h.bits <= 8) {
       const size_t bit = static_cast<size_t>(x) * h.bits;
-      const uint32_t byte = at<uint8_t>(file, line + bit / 8),
+      const uint32_t byte = number_at<uint8_t>(file, line + bit / 8),
                      index = byte >> (8 - h.bits - bit % 8) & ((1u << h.bits) - 1);
       if (index >= h.colours) return false;
       bgr = h.palette_at + index * h.palette_entry_bytes;
     }
-    for (size_t c = 0; c < 3; ++c) to[c] = static_cast<float>(at<uint8_t>(file, bgr + 2 - c));
-    if (h.bits == 32) to[3] = static_cast<float>(at<uint8_t>(file, bgr + 3));
+    for (size_t c = 0; c < 3; ++c)
+      to[c] = static_cast<float>(number_at<uint8_t>(file, bgr + 2 - c));
+    if (h.bits == 32) to[3] = static_cast<float>(number_at<uint8_t>(file, bgr + 3));
   }
   return true;
 }

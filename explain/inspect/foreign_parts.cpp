@@ -5,20 +5,13 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/number_at.h"
 #include "runtime/flatbuffer.h"
 
 namespace deuteron {
 namespace {
 
 using Octets = std::span<const uint8_t>;
-
-template <class T>
-T number_at(Octets bytes, size_t at) {
-  T value{};
-  if (at <= bytes.size() && sizeof value <= bytes.size() - at)
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
 
 // The nodes of an XNNGraph, by the number of the union's member: from 1.
 constexpr const char* kXnnpackNodes[] = {

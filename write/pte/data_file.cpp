@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/number_at.h"
 #include "runtime/kernel.h"
 #include "write/pte/data_file_generated.h"
 #include "write/pte/program_generated.h"
@@ -17,14 +18,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 constexpr const char* kRule = "pte.data_file";
-
-template <class T>
-T number_at(Bytes bytes, size_t at) {
-  T value{};
-  if (at <= bytes.size() && sizeof value <= bytes.size() - at)
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
 
 bool has_magic(Bytes bytes, const char* magic) {
   return bytes.size() >= kPrefixBytes + 4 &&

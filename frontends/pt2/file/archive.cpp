@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
 #include "base/files/mapped_file.h"
 #include "base/files/open_zip.h"
+#include "base/number_at.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -25,13 +25,6 @@ constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark 
 constexpr uint32_t kUnset32 = 0xffffffff;
 constexpr uint16_t kUnset16 = 0xffff, kEncrypted = 1, kZip64Field = 1;
 
-// Little-endian numbers at an offset that the caller has checked.
-template <class T>
-T at(std::span<const std::byte> bytes, uint64_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
 std::string text_at(std::span<const std::byte> bytes, uint64_t offset, uint64_t length) {
   return {reinterpret_cast<const char*>(bytes.data()) + offset, length};
 }
@@ -49,27 +42,29 @@ std::optional<uint64_t> find_end(std::span<const std::byte> bytes) {
   const uint64_t last = bytes.size() - kEndBytes,
                  first = last > kMaxComment ? last - kMaxComment : 0;
   for (uint64_t offset = last + 1; offset-- > first;)
-    if (at<uint32_t>(bytes, offset) == kEndMark &&
-        at<uint16_t>(bytes, offset + 20) == last - offset)
+    if (number_at<uint32_t>(bytes, offset) == kEndMark &&
+        number_at<uint16_t>(bytes, offset + 20) == last - offset)
       return offset;
   return std::nullopt;
 }
 
 std::optional<Directory> read_end(std::span<const std::byte> bytes, uint64_t end) {
-  if (at<uint16_t>(bytes, end + 4) != 0 || at<uint16_t>(bytes, end + 6) != 0)
+  if (number_at<uint16_t>(bytes, end + 4) != 0 || number_at<uint16_t>(bytes, end + 6) != 0)
     return std::nullopt;  // more than one disk
-  if (at<uint16_t>(bytes, end + 8) != at<uint16_t>(bytes, end + 10)) return std::nullopt;
-  Directory d{at<uint16_t>(bytes, end + 10), at<uint32_t>(bytes, end + 12),
-              at<uint32_t>(bytes, end + 16)};
+  if (number_at<uint16_t>(bytes, end + 8) != number_at<uint16_t>(bytes, end + 10))
+    return std::nullopt;
+  Directory d{number_at<uint16_t>(bytes, end + 10), number_at<uint32_t>(bytes, end + 12),
+              number_at<uint32_t>(bytes, end + 16)};
   uint64_t limit = end;
   if (d.entries == kUnset16 || d.bytes == kUnset32 || d.offset == kUnset32) {
-    if (end < kLocatorBytes || at<uint32_t>(bytes, end - kLocatorBytes) != kLocatorMark)
+    if (end < kLocatorBytes || number_at<uint32_t>(bytes, end - kLocatorBytes) != kLocatorMark)
       return std::nullopt;
-    const uint64_t end64 = at<uint64_t>(bytes, end - kLocatorBytes + 8);
-    if (!fits(end64, kEnd64Bytes, end - kLocatorBytes) || at<uint32_t>(bytes, end64) != kEnd64Mark)
+    const uint64_t end64 = number_at<uint64_t>(bytes, end - kLocatorBytes + 8);
+    if (!fits(end64, kEnd64Bytes, end - kLocatorBytes) ||
+        number_at<uint32_t>(bytes, end64) != kEnd64Mark)
       return std::nullopt;
-    d = {at<uint64_t>(bytes, end64 + 32), at<uint64_t>(bytes, end64 + 40),
-         at<uint64_t>(bytes, end64 + 48)};
+    d = {number_at<uint64_t>(bytes, end64 + 32), number_at<uint64_t>(bytes, end64 + 40),
+         number_at<uint64_t>(bytes, end64 + 48)};
     limit = end64;
   }
   if (!fits(d.offset, d.bytes, limit) || d.entries > d.bytes / kCentralBytes) return std::nullopt;
@@ -88,8 +83,8 @@ bool read_zip64(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
                 CentralRecord& r) {
   if (r.size != kUnset32 && r.stored != kUnset32 && r.local != kUnset32) return true;
   for (uint64_t i = 0; i + 4 <= length;) {
-    const uint64_t field = at<uint16_t>(bytes, offset + i),
-                   field_bytes = at<uint16_t>(bytes, offset + i + 2);
+    const uint64_t field = number_at<uint16_t>(bytes, offset + i),
+                   field_bytes = number_at<uint16_t>(bytes, offset + i + 2);
     i += 4;
     if (field_bytes > length - i) return false;
     if (field != kZip64Field) {
@@ -100,7 +95,7 @@ bool read_zip64(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
     for (uint64_t* value : {&r.size, &r.stored, &r.local}) {
       if (*value != kUnset32) continue;
       if (field_bytes - used < 8) return false;
-      *value = at<uint64_t>(bytes, offset + i + used);
+      *value = number_at<uint64_t>(bytes, offset + i + used);
       used += 8;
     }
     return true;
@@ -142,19 +137,21 @@ class DirectoryReader {
   }
 
   std::optional<CentralRecord> read_central(uint64_t o, uint64_t end) {
-    if (!fits(o, kCentralBytes, end) || at<uint32_t>(bytes_, o) != kCentralMark)
+    if (!fits(o, kCentralBytes, end) || number_at<uint32_t>(bytes_, o) != kCentralMark)
       return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
-    const uint64_t name_bytes = at<uint16_t>(bytes_, o + 28), extra = at<uint16_t>(bytes_, o + 30),
-                   comment = at<uint16_t>(bytes_, o + 32);
+    const uint64_t name_bytes = number_at<uint16_t>(bytes_, o + 28),
+                   extra = number_at<uint16_t>(bytes_, o + 30),
+                   comment = number_at<uint16_t>(bytes_, o + 32);
     if (!fits(o + kCentralBytes, name_bytes + extra + comment, end))
       return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
-    CentralRecord r{text_at(bytes_, o + kCentralBytes, name_bytes), at<uint32_t>(bytes_, o + 20),
-                    at<uint32_t>(bytes_, o + 24), at<uint32_t>(bytes_, o + 42),
+    CentralRecord r{text_at(bytes_, o + kCentralBytes, name_bytes),
+                    number_at<uint32_t>(bytes_, o + 20), number_at<uint32_t>(bytes_, o + 24),
+                    number_at<uint32_t>(bytes_, o + 42),
                     o + kCentralBytes + name_bytes + extra + comment};
-    if (at<uint16_t>(bytes_, o + 8) & kEncrypted)
+    if (number_at<uint16_t>(bytes_, o + 8) & kEncrypted)
       return fail(fmt::format("entry `{}` is encrypted", r.name), "pt2.archive.encrypted"),
              std::nullopt;
-    if (const uint16_t method = at<uint16_t>(bytes_, o + 10); method != 0) {
+    if (const uint16_t method = number_at<uint16_t>(bytes_, o + 10); method != 0) {
       diagnostics_.add({Severity::error, archive_.name,
                         fmt::format("entry `{}` is compressed", r.name),
                         fmt::format("method {}", method), "0 (stored)", "pt2.archive.compressed",
@@ -169,11 +166,11 @@ class DirectoryReader {
 
   bool add(const CentralRecord& r, uint64_t index, uint64_t directory_offset) {
     if (!fits(r.local, kLocalBytes, directory_offset) ||
-        at<uint32_t>(bytes_, r.local) != kLocalMark)
+        number_at<uint32_t>(bytes_, r.local) != kLocalMark)
       return fail(fmt::format("entry `{}` does not start inside the file", r.name),
                   "pt2.archive.offset");
-    const uint64_t name_bytes = at<uint16_t>(bytes_, r.local + 26),
-                   extra = at<uint16_t>(bytes_, r.local + 28);
+    const uint64_t name_bytes = number_at<uint16_t>(bytes_, r.local + 26),
+                   extra = number_at<uint16_t>(bytes_, r.local + 28);
     const uint64_t data = r.local + kLocalBytes + name_bytes + extra;
     if (!fits(data, r.size, directory_offset)) {
       diagnostics_.add({Severity::error, archive_.name,
@@ -183,7 +180,8 @@ class DirectoryReader {
       return false;
     }
     if (text_at(bytes_, r.local + kLocalBytes, name_bytes) != r.name ||
-        at<uint16_t>(bytes_, r.local + 8) != 0 || (at<uint16_t>(bytes_, r.local + 6) & kEncrypted))
+        number_at<uint16_t>(bytes_, r.local + 8) != 0 ||
+        (number_at<uint16_t>(bytes_, r.local + 6) & kEncrypted))
       return fail(fmt::format("entry `{}` is described differently by its own header", r.name),
                   "pt2.archive.header");
     taken_.push_back({r.local, data + r.size});
