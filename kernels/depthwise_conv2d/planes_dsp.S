@@ -395,6 +395,20 @@ deuteron_fill_planes_dsp:
   smlad lr, r6, r9, \s1
   smlad r5, r7, r9, \s3
 .endm
+@ Four outputs in r12, lr, r4, r5 to y in r1, r2 apart, and on at 1 for the next; at 8 where fewer than
+@   four are left of r3.
+.macro PUT_4
+  subs r3, r3, #4
+  blt 8f
+  strb r12, [r1]
+  strb lr, [r1, r2]
+  add r1, r1, r2, lsl #1
+  strb r4, [r1]
+  strb r5, [r1, r2]
+  add r1, r1, r2, lsl #1
+  bne 1b
+.endm
+
 .macro ROW way
 1:
   ldrd r10, r11, [sp, #16]
@@ -412,15 +426,7 @@ deuteron_fill_planes_dsp:
   bgt 1b
   .else
   \way
-  subs r3, r3, #4
-  blt 8f
-  strb r12, [r1]
-  strb lr, [r1, r2]
-  add r1, r1, r2, lsl #1
-  strb r4, [r1]
-  strb r5, [r1, r2]
-  add r1, r1, r2, lsl #1
-  bne 1b
+  PUT_4
   .endif
   b 9f
 .endm
@@ -559,15 +565,7 @@ deuteron_depthwise_window_dsp:
   bhs 6f
   AWAY_4
 7:
-  subs r3, r3, #4
-  blt 8f
-  strb r12, [r1]
-  strb lr, [r1, r2]
-  add r1, r1, r2, lsl #1
-  strb r4, [r1]
-  strb r5, [r1, r2]
-  add r1, r1, r2, lsl #1
-  bne 1b
+  PUT_4
   b 9f
 6:
   ldr r6, [sp, #20]
