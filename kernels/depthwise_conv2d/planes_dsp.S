@@ -395,8 +395,8 @@ deuteron_fill_planes_dsp:
   smlad lr, r6, r9, \s1
   smlad r5, r7, r9, \s3
 .endm
-@ Four outputs in r12, lr, r4, r5 to y in r1, r2 apart, and on at 1 for the next; at 8 where fewer than
-@   four are left of r3.
+@ Four outputs in r12, lr, r4, r5 to y in r1, r2 apart, and on at 1 for the next; at 8 where fewer
+@   than four are left of r3.
 .macro PUT_4
   subs r3, r3, #4
   blt 8f
