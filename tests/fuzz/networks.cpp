@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random networks, each compiled in every way that must not change its bits (same_bits.h).
 // tests/networks.py starts this and cuts down what fails.
+//
 //   networks SEED COUNT [BOARD_EVERY]   the networks of so many seeds; the last line that begins
-//   with `seed` is of the one at work networks --print SEED               its text networks --check
-//   FILE TARGET        a graph in the text form; the target by its number networks --smaller FILE
-//   FOLDER      graphs with less in them, as files 000, 001, ..: the smallest first
+//                                       with `seed` is of the one at work
+//   networks --compile SEED COUNT       compiles each once, with samples or without: a program
+//                                       that loads or a diagnostic, and no internal error
+//   networks --print SEED               its text
+//   networks --check FILE TARGET        a graph in the text form; the target by its number
+//   networks --smaller FILE FOLDER      graphs with less in them, as files 000, 001, ..: the
+//                                       smallest first
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -72,6 +77,20 @@ int run(uint32_t first, uint32_t count, uint32_t board_every) {
   return 0;
 }
 
+// Nothing is compared, so a hundred of them take the time of one of `run`.
+int compile_only(uint32_t first, uint32_t count) {
+  uint32_t programs = 0, refused = 0;
+  for (uint32_t seed = first; seed < first + count; ++seed) {
+    std::printf("seed %u target %u\n", seed, seed % 6);
+    std::fflush(stdout);
+    const std::optional<Graph> graph = network(seed);
+    if (!graph) continue;
+    (compiles(*graph, seed) ? programs : refused)++;
+  }
+  std::printf("done %u networks, %u programs, %u refused\n", count, programs, refused);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,5 +120,6 @@ int main(int argc, char** argv) {
   }
   if (argc < 3) return std::fprintf(stderr, "usage: networks SEED COUNT [BOARD_EVERY]\n"), 2;
   const auto number = [&](int k) { return static_cast<uint32_t>(std::stoul(argv[k])); };
+  if (mode == "--compile" && argc == 4) return compile_only(number(2), number(3));
   return run(number(1), number(2), argc > 3 ? number(3) : 0);
 }

@@ -275,15 +275,27 @@ class Check {
 
 }  // namespace
 
+namespace {
+const Target& target_of(uint32_t choice) {
+  static const std::vector<Target> kTargets = [] {
+    std::vector<Target> targets;
+    for (const char* name :
+         {"cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"}) {
+      Diagnostics diagnostics;
+      std::optional<Target> target = find_target(name, diagnostics);
+      DEUTERON_CHECK(target.has_value());
+      targets.push_back(std::move(*target));
+    }
+    return targets;
+  }();
+  return kTargets[choice % kTargets.size()];
+}
+}  // namespace
+
 Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board) {
-  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33",
-                                                    "cortex-m4",  "cortex-m3",  "cortex-m0+"};
-  Diagnostics diagnostics;
-  const std::optional<Target> target = find_target(kTargets[choice % kTargets.size()], diagnostics);
-  DEUTERON_CHECK(target.has_value());
   const Samples samples = samples_of(graph);
   Checked checked;
-  Check check(*target, board, checked);
+  Check check(target_of(choice), board, checked);
   for (const NetworkPrecision precision :
        {NetworkPrecision::int8, NetworkPrecision::int16}) {  // the NPU refuses the latter
     check.precision = precision;
@@ -293,6 +305,22 @@ Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& b
       check.all_ways(*quantized, {}, samples);
   }
   return checked;
+}
+
+bool compiles(const Graph& graph, uint32_t choice) {
+  constexpr NetworkPrecision kPrecisions[] = {NetworkPrecision::int8, NetworkPrecision::int16};
+  CompileOptions options = options_of_tool();
+  options.precision = kPrecisions[choice / 6 % 8 == 7];
+  options.packed_weights = choice / 48 % 4 != 3;
+  Diagnostics diagnostics;
+  const std::optional<Compilation> c = compile(
+      graph, target_of(choice), choice % 5 ? samples_of(graph) : Samples{}, options, diagnostics);
+  DEUTERON_CHECK(c.has_value() != diagnostics.has_errors());
+  if (!c) return false;
+  const Block file(c->pte);
+  Needs needs;
+  DEUTERON_CHECK(measure(file.file(), kAllKernels, &needs).ok());
+  return true;
 }
 
 }  // namespace deuteron::test

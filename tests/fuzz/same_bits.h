@@ -32,4 +32,8 @@ using RunOnBoard = std::function<std::optional<BoardOutputs>(
 // as the quantized graph that it becomes. `board` may be empty. An internal error ends the process.
 Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board);
 
+// Compiles the graph for a target, in a precision and with a dialect that `choice` picks: whether a
+// program came of it. None without a diagnostic, and an internal error, end the process.
+bool compiles(const Graph& graph, uint32_t choice);
+
 }  // namespace deuteron::test
