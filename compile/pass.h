@@ -56,6 +56,7 @@ void lower(PassContext&);                   // compile/lower/lower.cpp
 void take_bytes(PassContext&);              // compile/simplify/take_bytes.cpp
 void pack_weights(PassContext&);            // compile/lower/pack_weights.cpp
 void fuse_additions(PassContext&);          // compile/lower/fuse_additions.cpp
+void place_states(PassContext&);            // compile/lower/state_writes.cpp
 void fit_scratch(PassContext&);             // compile/lower/fit_scratch.cpp
 
 }  // namespace deuteron

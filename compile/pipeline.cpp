@@ -82,6 +82,8 @@ static constexpr Pass kPipeline[] = {
     // A packed convolution has the addition in it that alone reads its result, where that makes the
     // program no larger.
     {"fuse-additions", fuse_additions},
+    // A call that may work in a state's place does.
+    {"place-states", place_states},
     // In a program for our runtime alone calls have the scratch that its kernels use, as far as
     // that does not raise the peak by more than it is worth.
     {"fit-scratch", fit_scratch},

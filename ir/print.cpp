@@ -109,6 +109,7 @@ std::string attributes(const KernelCall& call) {
   for (size_t k = 0; k < call.in_place.size(); ++k)
     text += fmt::format("{}{}:{}", k == 0 ? " in_place=" : ",", call.in_place[k].first,
                         call.in_place[k].second);
+  if (call.writes_state) text += " writes_state";
   for (size_t k = 0; k < call.own_scratch.size(); ++k)
     text += fmt::format("{}{}:{}", k == 0 ? " own_scratch=" : ",", call.own_scratch[k].least,
                         call.own_scratch[k].most);

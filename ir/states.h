@@ -8,8 +8,9 @@
 
 namespace deuteron {
 
-// In a lowered graph a state is written by a call of one of these kernels, behind every node that
-// reads its old value. The result lies where the state lies.
+// In a lowered graph a state is written by a call of one of these kernels, or by one that works in
+// its place (KernelCall::writes_state), behind every node that reads its old value. The result lies
+// where the state lies.
 inline constexpr char kStateWrite[] = "aten::copy_", kStateShift[] = "deuteron::shift_in";
 bool is_state_write(const Op& op);
 

@@ -264,7 +264,7 @@ KernelArg TextValues::argument() {
   }
   if (c_.accept("{")) {
     arg.kind = Kind::inputs;
-    arg.integers = integers(0, kMaxCount);
+    arg.integers = integers(-1, kMaxCount);
     c_.expect("}");
     return arg;
   }
@@ -296,6 +296,7 @@ void TextValues::attributes(KernelCall& call) {
       c_.expect(":");
       call.in_place.emplace_back(output, c_.integer(0, kMaxCount));
     } while (!c_.failed() && c_.accept(","));
+  call.writes_state = c_.accept("writes_state");
   if (c_.accept("own_scratch=")) do {
       const i64 least = c_.integer(0, kHighest);
       c_.expect(":");

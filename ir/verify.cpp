@@ -139,6 +139,7 @@ static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call
     const bool input = arg.kind == KernelArg::Kind::input;
     if (arg.kind == KernelArg::Kind::inputs) {
       for (const i64 operand : arg.integers) {
+        if (operand == -1) continue;
         if (operand < 0 || operand >= static_cast<i64>(read.size()))
           return fmt::format("input {} of {}", operand, read.size());
         ++read[operand];
@@ -165,6 +166,8 @@ static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call
       return fmt::format("output {} of {} bytes in place of input {} of {}", output, out_bytes,
                          input, in_bytes);
   }
+  if (call.writes_state && (call.in_place.size() != 1 || call.in_place[0].first != 0))
+    return "writes a state without one in-place pair of output 0";
   if (call.own_scratch.size() > node.outputs.size())
     return fmt::format("own scratch of {} outputs of {}", call.own_scratch.size(),
                        node.outputs.size());

@@ -2,6 +2,7 @@
 // Attribute types that several operators use.
 #pragma once
 #include <limits>
+#include <optional>
 
 #include "base/tensor/type.h"
 
@@ -25,6 +26,12 @@ struct Bounds {
            high == std::numeric_limits<float>::infinity();
   }
   bool operator==(const Bounds&) const = default;
+};
+
+// What a result has of its operand where each slice along one axis stands there so many times, one
+// after the other.
+struct Repeat {
+  i64 axis, times;
 };
 
 // Output extent of a window that slides over `extent` elements.

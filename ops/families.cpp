@@ -47,6 +47,24 @@ RecurrentForm* recurrent_form(Op& op) {
       },
       op);
 }
+std::optional<Repeat> repeat_of(const Op& op, const Shape& x) {
+  return std::visit(
+      [&](const auto& o) -> std::optional<Repeat> {
+        if constexpr (requires { o.repeat(x); }) return o.repeat(x);
+        else return std::nullopt;
+      },
+      op);
+}
+
+const Axes* permutation_of(const Op& op) {
+  return std::visit(
+      [](const auto& o) -> const Axes* {
+        if constexpr (requires { o.perm; }) return &o.perm;
+        else return nullptr;
+      },
+      op);
+}
+
 const RecurrentForm* recurrent_form(const Op& op) { return recurrent_form(const_cast<Op&>(op)); }
 
 std::optional<Op> reordered(const Op& op, const Axes& perm) {

@@ -62,6 +62,10 @@ struct FirstLeftOut {
   i64 axis, count;
 };
 std::optional<FirstLeftOut> first_left_out(const Op& op, const Shape& x);
+// Nothing: an operator that does something else.
+std::optional<Repeat> repeat_of(const Op& op, const Shape& x);
+// The order that a permute gives its operand's axes; null: another operator.
+const Axes* permutation_of(const Op& op);
 // Which of its functions an operator of several computes; empty: it has one.
 std::string_view function_of(const Op& op);
 

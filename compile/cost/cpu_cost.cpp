@@ -9,6 +9,7 @@
 #include "kernels/matmul/tile_mve.h"
 #include "kernels/softmax/kernel.h"
 #include "ops/families.h"
+#include "ops/kernel_call/number_calls.h"
 #include "ops/kernel_call/numbers.h"
 #include "targets/target.h"
 
@@ -79,6 +80,15 @@ static i64 pieces_of_shift(const Type& x, const Type& fresh) {
   return rows > 0 && fresh.bytes() / rows > kShiftInColumns ? rows : fresh.bytes();
 }
 
+// What a call writes that leaves the other elements of its first operand as they are; those it only
+// copies, which takes an eighth, and not that in a state's place.
+static std::optional<i64> placed_by(const Graph& g, const Node& node, const KernelCall& call) {
+  const std::optional<NumberCall> moved = number_call(call);
+  if (!moved || !works_along_axis(call) || moved->operands.size() != 2) return std::nullopt;
+  return g.type(node.inputs[moved->operands[1]]).elements() +
+         (call.writes_state ? 0 : g.type(node.outputs[0]).elements() / 8);
+}
+
 CpuWork cpu_work(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   CpuWork w;
@@ -93,6 +103,7 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
   w.taps = taps_of(call, w.macs, w.results, y);
   w.windows = y.empty() || y.back() == 0 ? 0 : w.results / y.back();
   w.lines = w.windows * lines_of(g, node);
+  if (const std::optional<i64> placed = placed_by(g, node, call)) w.results = *placed;
   if (call.name == kStateShift)
     w.windows = pieces_of_shift(g.type(node.inputs[0]), g.type(node.inputs[1]));
   return w;

@@ -26,7 +26,8 @@ Node call_node(Graph& g, const Node& node, Lowered lowered) {
   for (KernelArg& arg : op.args) {
     if (arg.kind == KernelArg::Kind::input) renumber(arg.integer);
     if (arg.kind == KernelArg::Kind::inputs)
-      for (i64& operand : arg.integers) renumber(operand);
+      for (i64& operand : arg.integers)
+        if (operand >= 0) renumber(operand);
   }
   for (auto& [result, operand] : op.in_place) operand = renumbered[operand];
   call.inputs = std::move(used);

@@ -4,18 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "compile/compilation.h"
 #include "compile/lower/call_node.h"
 #include "compile/lower/float_calls.h"
 #include "compile/lower/shift_in.h"
+#include "compile/lower/state_writes.h"
 #include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/plan/homes.h"
 #include "compile/quantize/recurrent.h"
-#include "ir/states.h"
 #include "ops/families.h"
+#include "ops/kernel_call/host_call.h"
+#include "ops/kernel_call/number_calls.h"
+#include "runtime/kernel.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -49,70 +51,6 @@ Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
   return once ? Rounding::reference_once : Rounding::reference;
 }
 
-// The last nodes copy to these states, in their order. Each goes up to the last node that reads the
-// old value: what the new one is copied from is free then.
-static void write_early(Graph& g, const std::vector<size_t>& copied) {
-  const Homes homes(g);
-  for (size_t k = 0; k < copied.size(); ++k) {
-    const auto write = g.nodes.end() - static_cast<std::ptrdiff_t>(copied.size() - k);
-    const ValueId state = g.state_inputs()[copied[k]].value, source = write->inputs[0];
-    const auto comes_first = [&](const Node& node) {
-      const auto lies_in_it = [&](ValueId v) { return homes.of(v).root == state; };
-      return std::any_of(node.inputs.begin(), node.inputs.end(), lies_in_it) ||
-             std::find(node.outputs.begin(), node.outputs.end(), source) != node.outputs.end();
-    };
-    const auto last = std::find_if(std::make_reverse_iterator(write), g.nodes.rend(), comes_first);
-    std::rotate(last.base(), write, write + 1);
-  }
-}
-
-// state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind
-// everything that reads the state What lies in another state's memory, or in this one at another
-// place, is copied out before any state is written.
-static void write_states(Graph& g, bool for_stock) {
-  if (g.states.empty()) return;
-  if (g.sources.empty())
-    g.sources.push_back(
-        {g.state_inputs()[0].name, "state", "", ""});  // a model that only hands inputs on
-  const size_t users = g.user_outputs().size();
-  const Homes homes(g);
-  const auto lies_in_state = [&](ValueId v) {
-    const ValueId root = homes.of(v).root;
-    return std::any_of(g.state_inputs().begin(), g.state_inputs().end(),
-                       [&](const Port& p) { return p.value == root; });
-  };
-  const auto origin_of = [&](size_t k) {
-    if (g.states[k].source >= 0) return Origin{g.states[k].source};
-    const Uses uses(g);
-    const NodeId maker = uses.producer[g.outputs[users + k].value];
-    return maker >= 0 ? g.nodes[maker].origin : Origin{0};
-  };
-  std::vector<size_t> copied;
-  {
-    const Uses uses(g);
-    for (size_t k = 0; k < g.states.size(); ++k)
-      if (const NodeId maker = uses.producer[g.state_outputs()[k].value];
-          maker < 0 || !is_state_write(g.nodes[maker].op))
-        copied.push_back(k);
-  }
-  std::vector<size_t> apart(users);
-  std::iota(apart.begin(), apart.end(), 0);
-  for (const size_t k : copied) apart.push_back(users + k);
-  for (const size_t o : apart)
-    if (ValueId& v = g.outputs[o].value; lies_in_state(v))
-      v = add_copy(g, v, for_stock, origin_of(o < users ? 0 : o - users),
-                   g.values[v].name + ".copy");
-  for (const size_t k : copied) {
-    ValueId& v = g.outputs[users + k].value;
-    const Type type = g.type(v);
-    const Face face = plain_face(type.shape);
-    Lowered write =
-        CallBuilder(kStateWrite, 1, 1).overload("").out(0, face).in(0, face).boolean(false).done();
-    v = g.add_node(std::move(write.call), {v}, {type}, g.state_inputs()[k].name, origin_of(k));
-  }
-  write_early(g, copied);
-}
-
 static bool has_own_numbers(const PassContext& pass) {
   const bool is_partitioned = !pass.result.partition.nodes.empty();
   const bool is_kept_off =
@@ -132,12 +70,27 @@ static bool rounds_once_beside_npu(const PassContext& pass) {
   return has_own_numbers(pass) && !has_delegate;
 }
 
+// Of a call that the importer made: its first operand may be written over where the kernel says so.
+static void settle_place(const Graph& g, Node& node, bool for_stock) {
+  KernelCall& call = *call_of(node.op);
+  call.writes_state = false;
+  const Kernel* kernel = for_stock || !call.in_place.empty() ? nullptr : kernel_of(call);
+  if (!kernel || !kernel->in_place) return;
+  const Face *x = face_of_operand(call, 0), *y = face_of_result(call);
+  const bool fits =
+      x && y && *x == *y && g.type(node.outputs[0]).bytes() <= g.type(node.inputs[0]).bytes();
+  if (fits) call.in_place = {{0, 0}};
+}
+
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
   const bool rounds_once = rounds_once_beside_npu(pass);
   const bool for_stock = pass.target.options.is_for_stock();
   Homes homes;
   homes.resize(g.values.size());
+  for (Node& node : g.nodes)
+    if (const KernelCall* call = call_of(node.op); call && !call->delegate)
+      settle_place(g, node, for_stock);
   if (!for_stock) shift_into_states(g);
   for (Node& node : g.nodes) {
     if (needs_no_call(g, node, homes)) continue;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compile/lower/call_node.h"
+#include "compile/lower/state_writes.h"
 #include "ir/rewrite/patch.h"
 #include "ir/states.h"
 #include "ops/families.h"
@@ -42,23 +43,6 @@ std::optional<Shift> shift_of(const Graph& g, const Uses& uses, NodeId n, ValueI
   return Shift{axis, fresh, above};
 }
 
-// Whether nobody reads the old value behind the node n, be it through views, and what comes in is
-// no part of it.
-bool is_read_before(const Graph& g, NodeId n, ValueId before, ValueId fresh) {
-  std::vector<bool> old(g.values.size());
-  old[before] = true;
-  const auto is_old = [&](ValueId v) { return old[v]; };
-  for (NodeId k = 0; k < static_cast<NodeId>(g.nodes.size()); ++k) {
-    const Node& node = g.nodes[k];
-    if (k == n || !std::ranges::any_of(node.inputs, is_old)) continue;
-    if (k > n) return false;
-    if (facts_of(node.op).storage == Storage::in_operand)
-      for (const ValueId y : node.outputs) old[y] = true;
-  }
-  return !old[fresh] &&
-         std::ranges::none_of(g.outputs, [&](const Port& p) { return is_old(p.value); });
-}
-
 }  // namespace
 
 void shift_into_states(Graph& g) {
@@ -68,7 +52,7 @@ void shift_into_states(Graph& g) {
     const NodeId n = uses.producer[after];
     if (n < 0 || g.nodes[n].inputs.empty() || uses.output_uses[after] != 1) continue;
     const std::optional<Shift> shift = shift_of(g, uses, n, before);
-    if (!shift || !is_read_before(g, n, before, shift->fresh)) continue;
+    if (!shift || !is_last_reader(g, n, before, std::span(&shift->fresh, 1))) continue;
     Node& node = g.nodes[n];
     node.inputs = {before, shift->fresh};
     node.origin = merge(node.origin, g.nodes[shift->between].origin);
@@ -77,6 +61,7 @@ void shift_into_states(Graph& g) {
     call.in(0, plain_face(g.type(before).shape)).in(1, plain_face(g.type(shift->fresh).shape));
     call.integer(shift->axis).out(0, plain_face(g.type(after).shape)).may_share(0, 0);
     node = call_node(g, node, call.done());
+    call_of(node.op)->writes_state = true;
   }
 }
 

@@ -10,10 +10,14 @@ namespace deuteron {
 
 Homes::Homes(const Graph& g) {
   resize(g.values.size());
-  for (const Node& node : g.nodes) enter(g, node);
   std::vector<bool> is_written(g.values.size());
-  for (const Node& node : g.nodes)
-    if (is_state_write(node.op)) is_written[node.outputs[0]] = true;
+  for (const Node& node : g.nodes) {
+    enter(g, node);
+    const auto* call = call_of(node.op);
+    if (call && call->writes_state)
+      parent_[node.outputs[0]] = {node.inputs[call->in_place[0].second], 0};
+    if (call && call->name == kStateWrite) is_written[node.outputs[0]] = true;
+  }
   for (size_t k = 0; k < g.states.size(); ++k)
     if (const ValueId after = g.state_outputs()[k].value; is_written[after])
       parent_[after] = {g.state_inputs()[k].value, 0};

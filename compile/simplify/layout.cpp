@@ -12,6 +12,7 @@
 #include "ir/rewrite/borders.h"
 #include "ir/rewrite/view_rules.h"
 #include "ops/families.h"
+#include "ops/kernel_call/number_calls.h"
 
 namespace deuteron {
 
@@ -113,6 +114,34 @@ static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses
     return b.replace_root(b.add(Permute{perm}, {y}, quant));
   }
   return std::nullopt;
+}
+
+// call(permute(x), axis, ..)   becomes   permute(call(x, another axis, ..)), of a portable call
+// that works along one axis (number_calls.h); what a permute would not move comes along
+static std::optional<Patch> sink_through_call(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  const auto* call = call_of(node.op);
+  if (!call || !works_along_axis(*call)) return std::nullopt;
+  const NodeId n = uses.producer[node.inputs[0]];
+  const Axes* above = n < 0 ? nullptr : permutation_of(g.nodes[n].op);
+  if (!above) return std::nullopt;
+  const Axes perm = *above;
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Face* face = face_of_operand(*call, k);
+    if (!face) continue;  // the index in a list
+    const std::optional<ValueId> x =
+        face->sizes.size() == perm.size() ? unpermuted(g, uses, b, inputs[k], perm) : std::nullopt;
+    if (!x) return std::nullopt;
+    inputs[k] = *x;
+  }
+  Type type = g.type(node.outputs[0]);
+  type.shape = permuted(type.shape, inverse(perm));
+  const Quant quant = type.quant;
+  const ValueId y = b.add_typed(before_permute(*call, perm), std::move(inputs), type,
+                                g.values[node.outputs[0]].name);
+  return b.replace_root(b.add(g.nodes[n].op, {y}, quant));
 }
 
 // linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other
@@ -269,7 +298,7 @@ void infer_layout(PassContext& pass) {
   const auto sink = [&](Graph& g) {
     apply_rules(pass, g,
                 {sink_through_elementwise, sink_through_binary, sink_through_movement,
-                 sink_through_concat, kRule<permute_linear_columns>});
+                 sink_through_concat, sink_through_call, kRule<permute_linear_columns>});
   };
   sink(pass.graph);
   turn_states(pass.graph, sink);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A factor before or behind a matrix product is part of its multiplier.
+// A factor before or behind a matrix product is part of its multiplier, and what several of its
+// matrices share is read where it is.
 #include <cmath>
 
 #include "ir/rewrite/fuse_rules.h"
@@ -102,7 +103,25 @@ static std::optional<Patch> fuse_factor_before_matmul(const Matmul& matmul, cons
   return std::nullopt;
 }
 
+// matmul(x, other, each of whose matrices stands there n times)   becomes   matmul(x with n times
+// the rows, other): heads of attention that share keys and values
+static std::optional<Patch> share_repeated_operand(const Matmul& matmul, const Graph& g,
+                                                   const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  PatchBuilder b(g, root, "shared by several rows of the product");
+  const std::optional<RepeatedValue> other = repeated_value(g, uses, node.inputs[1], b);
+  if (!other || other->repeat.axis != 0) return std::nullopt;
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  const i64 times = other->repeat.times;
+  const ValueId rows = reshaped(b, node.inputs[0], x.quant,
+                                {x.shape[0] / times, times * x.shape[1], x.shape[2]}),
+                product =
+                    b.add(matmul, {rows, other->base}, y.quant, g.values[node.outputs[0]].name);
+  return b.replace_root(reshaped(b, product, y.quant, y.shape));
+}
+
 const Rule kFuseFactorBehindMatmul = kRule<fuse_factor_behind_matmul>,
-           kFuseFactorBeforeMatmul = kRule<fuse_factor_before_matmul>;
+           kFuseFactorBeforeMatmul = kRule<fuse_factor_before_matmul>,
+           kShareRepeatedOperand = kRule<share_repeated_operand>;
 
 }  // namespace deuteron

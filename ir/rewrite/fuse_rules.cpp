@@ -163,7 +163,8 @@ std::span<const Rule> fuse_rules() {
                                 kRule<fold_pad_into_conv>,
                                 kRule<fold_pad_into_max_pool>,
                                 kFuseFactorBehindMatmul,
-                                kFuseFactorBeforeMatmul};
+                                kFuseFactorBeforeMatmul,
+                                kShareRepeatedOperand};
   return kRules;
 }
 

@@ -12,7 +12,7 @@ std::span<const Rule> fuse_rules();
 extern const Rule kPadBelowChannelReshape;
 
 // ir/rewrite/fuse_matmul.cpp
-extern const Rule kFuseFactorBehindMatmul, kFuseFactorBeforeMatmul;
+extern const Rule kFuseFactorBehindMatmul, kFuseFactorBeforeMatmul, kShareRepeatedOperand;
 
 // A padding whose numbers are steps of every scale.
 bool pads_with_zeros(const Op& op);

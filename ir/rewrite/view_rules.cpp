@@ -178,6 +178,47 @@ static std::optional<Patch> drop_identity(const Graph& g, const Uses&, NodeId ro
   return b.replace_root(n.inputs[0]);
 }
 
+ValueId reshaped(PatchBuilder& b, ValueId v, const Quant& quant, Shape shape) {
+  return b.add(Reshape{std::move(shape)}, {v}, quant);
+}
+
+// The repeated axis of a value of the shape `from` under the shape `to`: elements behind it keep
+// their places, so what stands there several times is as long as before.
+static std::optional<i64> axis_under(const Shape& from, const Repeat& repeat, const Shape& to) {
+  const i64 inner = numel(std::span(from).subspan(static_cast<size_t>(repeat.axis) + 1));
+  i64 behind = 1;
+  for (size_t k = to.size(); k-- > 0 && behind <= inner; behind *= to[k])
+    if (behind == inner && to[k] % repeat.times == 0) return static_cast<i64>(k);
+  return std::nullopt;
+}
+
+std::optional<RepeatedValue> repeated_value(const Graph& g, const Uses& uses, ValueId v,
+                                            PatchBuilder& b) {
+  const NodeId n = uses.producer[v];
+  if (n < 0 || g.nodes[n].inputs.empty()) return std::nullopt;
+  const Node& node = g.nodes[n];
+  const Type &from = g.type(node.inputs[0]), &to = g.type(v);
+  if (from.quant != to.quant || to.quant.per_channel() || to.elements() == 0) return std::nullopt;
+  if (const auto repeat = repeat_of(node.op, from.shape))
+    return RepeatedValue{node.inputs[0], *repeat};
+  if (!is_view(node.op)) return std::nullopt;
+  std::optional<RepeatedValue> found = repeated_value(g, uses, node.inputs[0], b);
+  if (!found) return std::nullopt;
+  i64& axis = found->repeat.axis;
+  if (const Axes* order = permutation_of(node.op)) {
+    axis = std::ranges::find(*order, axis) - order->begin();
+    found->base = b.add(node.op, {found->base}, to.quant);
+    return found;
+  }
+  const std::optional<i64> under = axis_under(from.shape, found->repeat, to.shape);
+  if (!under) return std::nullopt;
+  axis = *under;
+  Shape shape = to.shape;
+  shape[static_cast<size_t>(axis)] /= found->repeat.times;
+  found->base = reshaped(b, found->base, to.quant, std::move(shape));
+  return found;
+}
+
 std::span<const Rule> view_rules() {
   static constexpr Rule kRules[] = {kRule<fold_permute_of_constant>,
                                     kRule<fold_reshape_of_constant>,

@@ -234,9 +234,16 @@ Status prepare_gather(Call& call, Prepared* prepared) {
   return keep_reading(call, prepared, p, x, y);
 }
 
-// What `places` begins with: the input as it is.
+// What `places` begins with: the input as it is. A result in the input's place has that already.
 Status keep_placing(Call& call, Prepared* prepared, Indexed& p, const Tensor& y) {
   const Tensor& x = call.tensor(0);
+  if (y.data != nullptr && y.numel > 0) {  // the addresses are known
+    if (x.data == y.data && !same_layout(x, y))
+      return bad_argument(0, "lies in the output's place in another order");
+    bool shares = p.from == bytes_of(y);
+    for (int32_t n = 0; n < p.count; ++n) shares = shares || p.indexes[n].data == y.data;
+    if (shares) return bad_argument(0, "must not share the output's place with another operand");
+  }
   int32_t strides[kMaxRank];
   strides_of(x, strides);
   const Status s = keep_strided_copy(call, &p.before, x, 0, strides, y, same_layout(x, y));
@@ -389,13 +396,13 @@ Status prepare_index_put(Call& call, Prepared* prepared) {
 extern const Kernel kAtenIndexSelect = {"aten::index_select.out", "TITO", prepare_index_select};
 extern const Kernel kAtenEmbedding = {"aten::embedding.out", "TTIBBO", prepare_embedding};
 extern const Kernel kAtenGather = {"aten::gather.out", "TITBO", prepare_gather};
-extern const Kernel kAtenScatter = {"aten::scatter.src_out", "TITTO",
-                                    prepare_scatter<false, false>};
+extern const Kernel kAtenScatter = {"aten::scatter.src_out", "TITTO", prepare_scatter<false, false>,
+                                    true};
 extern const Kernel kAtenScatterValue = {"aten::scatter.value_out", "TITFO",
-                                         prepare_scatter<true, false>};
+                                         prepare_scatter<true, false>, true};
 extern const Kernel kAtenScatterAdd = {"aten::scatter_add.out", "TITTO",
-                                       prepare_scatter<false, true>};
+                                       prepare_scatter<false, true>, true};
 extern const Kernel kAtenIndex = {"aten::index.Tensor_out", "TvO", prepare_index};
-extern const Kernel kAtenIndexPut = {"aten::index_put.out", "TvTBO", prepare_index_put};
+extern const Kernel kAtenIndexPut = {"aten::index_put.out", "TvTBO", prepare_index_put, true};
 
 }  // namespace deuteron

@@ -46,10 +46,18 @@ class OneCall : public TestProgram {
  public:
   int32_t in(ScalarType type, const Sizes& sizes, Order order = {}) {
     const int32_t t = planned(type, sizes, next_, order.empty() ? dense(sizes.size()) : order);
+    places_.push_back(next_);
     advance(count_of(sizes) * static_cast<int32_t>(element_bytes(type)));
     inputs.push_back(t);
     in_.push_back({sizes, order.empty() ? dense(sizes.size()) : order});
     return t;
+  }
+  // An output in the place of input i.
+  int32_t out_over(size_t i, ScalarType type, const Sizes& sizes, Order order = {}) {
+    const Order stored = order.empty() ? dense(sizes.size()) : order;
+    outputs.push_back(planned(type, sizes, places_.at(i), stored));
+    out_.push_back({sizes, stored});
+    return outputs.back();
   }
   int32_t out(ScalarType type, const Sizes& sizes, Order order = {}) {
     const int32_t t = planned(type, sizes, next_, order.empty() ? dense(sizes.size()) : order);
@@ -95,6 +103,7 @@ class OneCall : public TestProgram {
  private:
   void advance(int32_t bytes) { next_ += static_cast<uint32_t>((bytes + 15) / 16 * 16); }
   uint32_t next_ = 0;
+  std::vector<uint32_t> places_;  // of the inputs
   std::vector<std::pair<Sizes, Order>> in_, out_;
   std::unique_ptr<Loaded> loaded_;
 };

@@ -227,6 +227,43 @@ TEST(PortablePlacing, IndexByTensors) {
                                     212, 213, 214, 215, 16, 17, 18, 19, 20,  21,  22,  23}));
 }
 
+TEST(PortablePlacing, WrittenOverTheInput) {
+  OneCall p;
+  const int32_t x = p.in(I, kSizes), at = p.in(L, {2, 1, 4}), from = p.in(I, {2, 1, 4}),
+                y = p.out_over(0, I, kSizes);
+  p.call("aten::scatter", "src_out", {x, p.integer(1), at, from, y, y});
+  OneCall q;
+  const int32_t u = q.in(I, kSizes), a = q.in(L, {2}), values = q.in(I, {3, 4}),
+                v = q.out_over(0, I, kSizes);
+  q.call("aten::index_put", {u, q.optional_tensor_list({a}), values, q.boolean(true), v});
+  p.set(0, count_up(24)), q.set(0, count_up(24));
+  p.set(1, kIndex), q.set<int64_t>(1, {1, 1});
+  p.set<int32_t>(2, {-1, -2, -3, -4, -5, -6, -7, -8}), q.set(2, Ints(12, 100));
+  p.run(), q.run();
+  Ints want = count_up(24);
+  for (size_t i = 0; i < 8; ++i) {
+    const auto row = static_cast<size_t>(kIndex[i] < 0 ? kIndex[i] + 3 : kIndex[i]);
+    want[i / 4 * 12 + row * 4 + i % 4] = -static_cast<int32_t>(i) - 1;
+  }
+  EXPECT_EQ(p.get<int32_t>(), want);
+  want = count_up(24);
+  for (size_t i = 12; i < 24; ++i) want[i] += 200;
+  EXPECT_EQ(q.get<int32_t>(), want);
+
+  // In another order, and over what is written or where.
+  const auto refused = [](size_t over, const Sizes& sizes, Order order) {
+    OneCall r;
+    const int32_t in = r.in(I, sizes), index = r.in(I, sizes), source = r.in(I, sizes),
+                  out = r.out_over(over, I, sizes, std::move(order));
+    r.call("aten::scatter", "src_out", {in, r.integer(1), index, source, out, out});
+    return r.refused();
+  };
+  EXPECT_EQ(refused(0, {2, 3}, {}), -1);
+  EXPECT_EQ(refused(0, {2, 3}, {1, 0}), 0);
+  EXPECT_EQ(refused(1, {2, 3}, {}), 0);
+  EXPECT_EQ(refused(2, {2, 3}, {}), 0);
+}
+
 TEST(PortablePlacing, Embedding) {
   OneCall p;
   const int32_t w = p.in(I, {5, 3}, {1, 0}), index = p.in(L, {2, 2}, {1, 0}),

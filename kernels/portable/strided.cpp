@@ -101,7 +101,8 @@ Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32
   StridedCopy c{nullptr, bytes_of(out), nullptr, -1, out.rank, static_cast<uint8_t>(element)};
   c.in = in.numel == 0 ? nullptr : bytes_of(in) + static_cast<size_t>(first) * element;
   if (plain || out.numel == 0) {
-    c.plain_bytes = out.numel * static_cast<int32_t>(element);
+    c.plain_bytes =
+        c.in != nullptr && c.in == c.out ? 0 : out.numel * static_cast<int32_t>(element);
     return keep_copy(call, prepared, c);
   }
   int32_t* numbers = call.arena->make<int32_t>(size_t{3} * out.rank);

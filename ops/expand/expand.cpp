@@ -70,4 +70,14 @@ const OpDef<Expand>& def_of(const Expand&) {
   return d;
 }
 
+std::optional<Repeat> Expand::repeat(const Shape& x) const {
+  std::optional<Repeat> found;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (x[k] == shape[k]) continue;
+    if (found) return std::nullopt;
+    found = Repeat{static_cast<i64>(k), shape[k]};
+  }
+  return found;
+}
+
 }  // namespace deuteron

@@ -13,6 +13,8 @@ class FormBuilder;
 
 struct Expand {
   Shape shape;
+  // Of one axis.
+  std::optional<Repeat> repeat(const Shape& x) const;
   bool operator==(const Expand&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("shape", self.shape);

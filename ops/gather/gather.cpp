@@ -94,4 +94,13 @@ const OpDef<Gather>& def_of(const Gather&) {
   return d;
 }
 
+std::optional<Repeat> Gather::repeat(const Shape& x) const {
+  const i64 before = x[static_cast<size_t>(axis)], after = static_cast<i64>(index.size()),
+            times = before > 0 ? after / before : 0;
+  if (times < 2 || times * before != after) return std::nullopt;
+  for (i64 k = 0; k < after; ++k)
+    if (index[static_cast<size_t>(k)] != k / times) return std::nullopt;
+  return Repeat{axis, times};
+}
+
 }  // namespace deuteron

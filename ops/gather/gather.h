@@ -14,6 +14,8 @@ struct HostTensor;
 struct Gather {
   i64 axis = 0;
   Axes index;
+  // Each slice so many times, one after the other: 0,0,1,1,..
+  std::optional<Repeat> repeat(const Shape& x) const;
   bool operator==(const Gather&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("axis", self.axis);

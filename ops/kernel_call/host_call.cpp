@@ -12,6 +12,17 @@
 #include "runtime/schema.h"
 
 namespace deuteron {
+
+std::string name_of_kernel(const KernelCall& call) {
+  return call.overload.empty() ? call.name : call.name + "." + call.overload;
+}
+
+const Kernel* kernel_of(const KernelCall& call) {
+  const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
+  const auto kernel = std::ranges::find(kernels, name_of_kernel(call), &Kernel::name);
+  return kernel == kernels.end() ? nullptr : *kernel;
+}
+
 namespace {
 
 std::optional<ScalarType> scalar_type(DType d) {
@@ -60,8 +71,9 @@ class HostCall {
       else if (arg.kind == K::inputs) {
         std::vector<const Value*> items;
         for (const i64 k : arg.integers)
-          items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k),
-                                       !constant.empty() && constant[k]));
+          items.push_back(k < 0 ? &make(Kind::none)
+                                : tensor_value(in[k], plain_face(in[k].shape), at(in_data, k),
+                                               !constant.empty() && constant[k]));
         add_tensors(std::move(items));
       } else if (arg.kind == K::integers) {
         const std::vector<i64>& kept = integers_.emplace_back(arg.integers);
@@ -76,12 +88,9 @@ class HostCall {
   std::optional<std::string> prepare(const KernelCall& call, Isa isa = kBuildIsa,
                                      const CallRecorder* recorder = nullptr) {
     if (!fault_.empty()) return fault_;
-    const std::string name = call.overload.empty() ? call.name : call.name + "." + call.overload;
-    const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
-                                     [&](const Kernel* k) { return name == k->name; });
-    if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);
-    if (std::optional<std::string> fault = fault_of_kinds(call, **kernel)) return fault;
+    const Kernel* kernel = kernel_of(call);
+    if (!kernel) return fmt::format("the runtime has no kernel {}", name_of_kernel(call));
+    if (std::optional<std::string> fault = fault_of_kinds(call, *kernel)) return fault;
     size_t items = arguments_.size() + values_.size();
     for (const std::vector<i64>& list : integers_) items += list.size();
     tables_.resize((256 + 256 * items) / sizeof(std::max_align_t) + 1);
@@ -89,7 +98,7 @@ class HostCall {
                 tables_.size() * sizeof(std::max_align_t), 0};
     Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena, isa};
     c.recorder = recorder;
-    const Status status = (*kernel)->prepare(c, &prepared_);
+    const Status status = kernel->prepare(c, &prepared_);
     if (status.ok()) return std::nullopt;
     return fmt::format("argument {} {}", status.argument,
                        status.detail ? status.detail : "is refused");

@@ -10,6 +10,10 @@
 
 namespace deuteron {
 
+// "aten::scatter.src_out"; and the runtime's kernel of that name, null if it has none.
+std::string name_of_kernel(const KernelCall&);
+const Kernel* kernel_of(const KernelCall&);
+
 // What the runtime would refuse at load: no such kernel, a wrong argument. Nothing: it would run.
 std::optional<std::string> fault_of_call(const KernelCall&, TypeView in, TypeView out);
 

@@ -33,7 +33,7 @@ struct KernelArg {
   i64 integer = 0;
   double real = 0;
   std::vector<i64> integers;  // integers: the values; inputs: indexes into the node's inputs, each
-                              // seen as it is stored
+                              // seen as it is stored, -1: none
   Face face;                  // input, output
   bool operator==(const KernelArg&) const = default;
 };
@@ -61,8 +61,9 @@ struct KernelCall {
   std::string overload;         // "out"
   std::vector<KernelArg> args;  // in schema order, outs last, without the repeated return value
   std::vector<std::pair<i64, i64>> in_place;  // (output, input): may be the same bytes
-  std::vector<OwnScratch> own_scratch;        // of the last outputs; empty: the planned bytes
-  i64 macs = 0;                               // multiply-adds, for the report
+  bool writes_state = false;            // its one pair of in_place is a state's old and new value
+  std::vector<OwnScratch> own_scratch;  // of the last outputs; empty: the planned bytes
+  i64 macs = 0;                         // multiply-adds, for the report
   std::shared_ptr<const DelegateBlob>
       delegate;  // set: a call of this delegate and not of a kernel; `name` is its backend's
   std::shared_ptr<const CallNumbers>

@@ -9,17 +9,19 @@ struct NumberCallRow {
   std::string_view name;
   NumberUse use;
   std::string_view arguments;  // n: numbers that the call moves or compares
-  bool takes_sparse = false;   // has a flag for sparse gradients. There are none here: an importer
-                               // says by it that the numbers stay in float
+  bool has_flag = false;  // that stands for sums, or for sparse gradients. There are none here:
+                          // an importer says by it that the numbers stay in float
+  bool has_axis = false;  // works_along_axis, if a number or one index names the axis
 };
 static constexpr NumberCallRow kRows[] = {
     {"aten::_to_copy", NumberUse::converted, ""},
     {"aten::embedding", NumberUse::moved, "n", true},
     {"aten::eq", NumberUse::compared, "nn"},
-    {"aten::gather", NumberUse::moved, "n", true},
+    {"aten::gather", NumberUse::moved, "n", true, true},
     {"aten::ge", NumberUse::compared, "nn"},
     {"aten::gt", NumberUse::compared, "nn"},
     {"aten::index", NumberUse::moved, "n"},
+    {"aten::index_put", NumberUse::moved, "n-n", true, true},
     {"aten::index_select", NumberUse::moved, "n"},
     {"aten::le", NumberUse::compared, "nn"},
     {"aten::lt", NumberUse::compared, "nn"},
@@ -27,7 +29,7 @@ static constexpr NumberCallRow kRows[] = {
     {"aten::max_pool2d_with_indices", NumberUse::moved, "n"},
     {"aten::min", NumberUse::moved, "n"},
     {"aten::ne", NumberUse::compared, "nn"},
-    {"aten::scatter", NumberUse::moved, "n--n"},
+    {"aten::scatter", NumberUse::moved, "n--n", false, true},
     {"aten::topk", NumberUse::moved, "n"},
     {"aten::where", NumberUse::moved, "-nn"},
 };
@@ -35,10 +37,10 @@ static constexpr NumberCallRow kRows[] = {
 std::optional<NumberCall> number_call(const KernelCall& call) {
   const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
   if (row == std::end(kRows)) return std::nullopt;
-  const auto is_sparse = [](const KernelArg& a) {
+  const auto is_set = [](const KernelArg& a) {
     return a.kind == KernelArg::Kind::boolean && a.integer != 0;
   };
-  if (row->takes_sparse && std::ranges::any_of(call.args, is_sparse)) return std::nullopt;
+  if (row->has_flag && std::ranges::any_of(call.args, is_set)) return std::nullopt;
   NumberCall found{row->name, row->use, {}, {}};
   for (size_t k = 0; k < row->arguments.size(); ++k) {
     if (row->arguments[k] != 'n') continue;
@@ -52,6 +54,38 @@ std::optional<NumberCall> number_call(const KernelCall& call) {
           arg.kind == KernelArg::Kind::real ? arg.real : static_cast<double>(arg.integer);
   }
   return found;
+}
+
+// The argument of a call with an axis that names it: a number, or a list with an index for that
+// axis.
+static bool names_axis(const KernelArg& arg) {
+  return arg.kind == KernelArg::Kind::integer || arg.kind == KernelArg::Kind::inputs;
+}
+
+bool works_along_axis(const KernelCall& call) {
+  const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
+  const auto arg = std::ranges::find_if(call.args, names_axis);
+  if (row == std::end(kRows) || !row->has_axis || arg == call.args.end()) return false;
+  const auto is_given = [](i64 operand) { return operand >= 0; };
+  return arg->kind == KernelArg::Kind::integer ||
+         (std::ranges::count_if(arg->integers, is_given) == 1 && arg->integers.back() >= 0);
+}
+
+KernelCall before_permute(const KernelCall& call, const Axes& perm) {
+  KernelCall moved = call;
+  for (KernelArg& arg : moved.args)
+    if (arg.kind == KernelArg::Kind::input || arg.kind == KernelArg::Kind::output)
+      arg.face = plain_face(permuted(arg.face.sizes, inverse(perm)));
+  KernelArg& axis = *std::ranges::find_if(moved.args, names_axis);
+  if (axis.kind == KernelArg::Kind::integer) {
+    const i64 at = axis.integer < 0 ? axis.integer + static_cast<i64>(perm.size()) : axis.integer;
+    axis.integer = perm[static_cast<size_t>(at)];
+  } else {
+    const i64 index = axis.integers.back(), at = perm[axis.integers.size() - 1];
+    axis.integers.assign(static_cast<size_t>(at) + 1, -1);
+    axis.integers.back() = index;
+  }
+  return moved;
 }
 
 static const Face* face_of(const KernelCall& call, KernelArg::Kind kind, i64 index) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/tensor/axes.h"
 #include "ops/kernel_call/kernel_call.h"
 
 namespace deuteron {
@@ -23,6 +24,12 @@ struct NumberCall {
 };
 // Nothing for any other kernel.
 std::optional<NumberCall> number_call(const KernelCall& call);
+
+// Whether the call works along one axis (gather, scatter, index_put), and every tensor of it but an
+// index in a list has the axes of the result.
+bool works_along_axis(const KernelCall& call);
+// Such a call of operands that are no longer permuted by `perm`, for a result that is not, either.
+KernelCall before_permute(const KernelCall& call, const Axes& perm);
 
 // How the call sees an operand of its node, and its first result; null: it does not name it.
 const Face* face_of_operand(const KernelCall& call, size_t operand);

@@ -91,6 +91,24 @@ class KvCache(nn.Module):
         return torch.softmax(self.q(x) @ keys.transpose(1, 2) * 0.35, -1) @ values
 
 
+class RingCache(nn.Module):
+    """Attention over a ring of six steps, written where a counter says, as Hugging Face's StaticCache is."""
+    shape = (1, 1, 8)
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+        self.register_buffer("keys", torch.zeros(1, 6, 8))
+        self.register_buffer("values", torch.zeros(1, 6, 8))
+        self.register_buffer("position", torch.zeros(1, dtype=torch.int64))
+
+    def forward(self, x):
+        self.keys.index_copy_(1, self.position, self.k(x))
+        self.values.index_copy_(1, self.position, self.v(x))
+        self.position.copy_((self.position + 1) % 6)
+        return torch.softmax(self.q(x) @ self.keys.transpose(1, 2) * 0.35, -1) @ self.values
+
+
 class ShiftRegister(nn.Module):
     """The new value of one state is the old one of another, and an output is the old one of a third."""
     shape = (1, 4)
@@ -164,7 +182,7 @@ def begins_anew(pte, where, samples):
         check(np.array_equal(first, np.load(where / "ours" / "output0.npy")[0]), f"{pte.name}: the first step is another one")
 
 
-for make in (Average, GruCell, StreamingConvolutions, KvCache, ShiftRegister):
+for make in (Average, GruCell, StreamingConvolutions, KvCache, RingCache, ShiftRegister):
     for core, form, dialect in (("cortex-m55", "in place", "deuteron"), ("cortex-m55", "decomposed", "stock"), ("cortex-m3", "decomposed", "deuteron")):
         with tempfile.TemporaryDirectory() as folder:
             check_model(make, core, form, dialect, pathlib.Path(folder))

@@ -48,6 +48,22 @@ deuteron::Tensor tensor_of(const ETensor& t) {
   return r;
 }
 
+void begin_list(Arguments& a, size_t count) {
+  a.elements.emplace_back(count);
+  a.lists.emplace_back();
+}
+
+// Null: none.
+void add_item(Arguments& a, size_t i, const ETensor* t) {
+  deuteron::Value& item = a.elements.back()[i];
+  if (t) {
+    a.tensors.push_back(tensor_of(*t));
+    item.kind = deuteron::Kind::tensor;
+    item.tensor = &a.tensors.back();
+  }
+  a.lists.back().push_back(&item);
+}
+
 void add_tensors(Arguments& a, deuteron::Value& v, size_t count) {
   v.kind = deuteron::Kind::tensor_list;
   v.list.items = a.lists.back().data();
@@ -78,14 +94,13 @@ bool convert(Arguments& a, char letter, et::EValue& e, deuteron::Value& v) {
     v.list = {nullptr, a.integers.back().data(), static_cast<int32_t>(list.size())};
   } else if (e.isTensorList()) {
     const auto list = e.toTensorList();
-    a.elements.emplace_back(list.size());
-    a.lists.emplace_back();
-    for (size_t i = 0; i < list.size(); ++i) {
-      a.tensors.push_back(tensor_of(list[i]));
-      a.elements.back()[i].kind = deuteron::Kind::tensor;
-      a.elements.back()[i].tensor = &a.tensors.back();
-      a.lists.back().push_back(&a.elements.back()[i]);
-    }
+    begin_list(a, list.size());
+    for (size_t i = 0; i < list.size(); ++i) add_item(a, i, &list[i]);
+    add_tensors(a, v, list.size());
+  } else if (e.isListOptionalTensor()) {
+    const auto list = e.toListOptionalTensor();
+    begin_list(a, list.size());
+    for (size_t i = 0; i < list.size(); ++i) add_item(a, i, list[i] ? &*list[i] : nullptr);
     add_tensors(a, v, list.size());
   } else {
     std::fprintf(stderr, "argument of schema letter %c has a kind that the adapter does not know\n",

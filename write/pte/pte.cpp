@@ -9,6 +9,7 @@
 
 #include "ir/states.h"
 #include "ops/families.h"
+#include "ops/kernel_call/host_call.h"
 #include "write/pte/constants.h"
 #include "write/pte/segments.h"
 #include "write/pte/values.h"
@@ -61,7 +62,8 @@ class ProgramWriter {
         for (const KernelArg& arg : call->args) {
           if (arg.kind == KernelArg::Kind::input) use(node.inputs[arg.integer]);
           if (arg.kind == KernelArg::Kind::inputs)
-            for (const i64 operand : arg.integers) use(node.inputs[operand]);
+            for (const i64 operand : arg.integers)
+              if (operand >= 0) use(node.inputs[operand]);
         }
     for (const Port& port : graph_.outputs) use(port.value);
     move_copied_first();
@@ -218,6 +220,12 @@ class ProgramWriter {
     return tensor(p.value, {logical_shape(p, graph_.type(p.value).shape), p.order});
   }
 
+  // Whether the kernel's list may have places without a tensor.
+  static bool takes_none(const KernelCall& call, const KernelArg& arg) {
+    const Kernel* kernel = kernel_of(call);
+    return kernel && kernel->schema[&arg - call.args.data()] == 'v';
+  }
+
   i32 argument(const Node& node, const KernelArg& arg) {
     switch (arg.kind) {
       case KernelArg::Kind::input:
@@ -235,9 +243,12 @@ class ProgramWriter {
       case KernelArg::Kind::inputs: {
         std::vector<i32> items;
         for (const i64 operand : arg.integers)
-          items.push_back(
-              tensor(node.inputs[operand], plain_face(graph_.type(node.inputs[operand]).shape)));
-        return values_.tensors(items);
+          items.push_back(operand < 0
+                              ? -1
+                              : tensor(node.inputs[operand],
+                                       plain_face(graph_.type(node.inputs[operand]).shape)));
+        return takes_none(*call_of(node.op), arg) ? values_.optional_tensors(items)
+                                                  : values_.tensors(items);
       }
       case KernelArg::Kind::none:
         return values_.null();

@@ -78,6 +78,11 @@ i32 ValueTable::tensors(const std::vector<i32>& items) {
   return add(pte::ValueUnion::TensorList, pte::CreateTensorList(builder_, indexes(items)));
 }
 
+i32 ValueTable::optional_tensors(const std::vector<i32>& items) {
+  return add(pte::ValueUnion::OptionalTensorList,
+             pte::CreateOptionalTensorList(builder_, indexes(items)));
+}
+
 i32 ValueTable::string(const std::string& text) {
   return add(pte::ValueUnion::String,
              pte::CreateString(builder_, builder_.CreateSharedString(text)));

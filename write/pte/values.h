@@ -37,6 +37,7 @@ class ValueTable {
   i32 real(double v);
   i32 integers(const std::vector<i64>& items);  // its elements come before it
   i32 tensors(const std::vector<i32>& items);   // likewise
+  i32 optional_tensors(const std::vector<i32>& items);  // -1: none
   i32 string(const std::string& text);
   i32 tensor(const TensorPlace& place);
 

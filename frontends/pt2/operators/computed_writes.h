@@ -6,12 +6,9 @@
 
 namespace deuteron::pt2 {
 
-// Slice k of the source goes to position index[k] of x, or is added to it. `index` is a row of
-// integers, none of them negative; the source has the shape of x, but for as many slices along the
+// Slice k of the source goes to position index[k] of x, or is added to it. `index` has integers,
+// which may count from the end; the source has the shape of x, but for as many slices along the
 // axis.
 ValueId written_along(Call& c, ValueId x, i64 axis, ValueId index, ValueId source, bool adds);
-
-// Positions that may count from the end, as positions from the start.
-ValueId from_start(Call& c, ValueId index, i64 extent);
 
 }  // namespace deuteron::pt2

@@ -190,8 +190,7 @@ void put_at_computed(Call& c, ValueId x, const std::vector<ValueId>& tables, Val
     for (size_t k = 0; k < back.size(); ++k)
       back[static_cast<size_t>(in->perm[k])] = static_cast<i64>(k);
     const ValueId source = c.permute(c.reshape(rows, part, "slices"), back, "source");
-    const ValueId index = from_start(c, c.reshape(table, {part[0]}, "positions"), c.shape(x)[axis]);
-    return c.result(written_along(c, x, axis, index, source, accumulate));
+    return c.result(written_along(c, x, axis, table, source, accumulate));
   }
   const size_t count = in->axes.size();
   Shape matrix(front.begin(), front.begin() + static_cast<std::ptrdiff_t>(count)),

@@ -25,6 +25,12 @@ inline Passed real(double v) { return Passed(KernelArg{KernelArg::Kind::real, 0,
 inline Passed wholes(Axes v) {
   return Passed(KernelArg{KernelArg::Kind::integers, 0, 0, std::move(v), {}});
 }
+// A list of indexes with one along this axis.
+inline Passed at_axis(i64 axis, ValueId index) {
+  Passed p(index);
+  p.arg = {KernelArg::Kind::inputs, 0, 0, Axes(static_cast<size_t>(axis) + 1, -1), {}};
+  return p;
+}
 
 // `kernel` is its whole name: "aten::eq.Tensor_out". Refused when the runtime would refuse the
 // call.
@@ -39,6 +45,9 @@ inline ValueId kernel_result(Call& c, std::string_view kernel,
     KernelArg arg = p.arg;
     if (arg.kind == KernelArg::Kind::input) {
       arg.integer = static_cast<i64>(inputs.size()), arg.face = plain_face(c.shape(p.value));
+      inputs.push_back(p.value);
+    } else if (p.value >= 0) {
+      arg.integers.back() = static_cast<i64>(inputs.size());
       inputs.push_back(p.value);
     }
     call.args.push_back(std::move(arg));
