@@ -105,7 +105,7 @@ def main():
     given = arguments.parse_args()
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {"versions": "", "cycles": {}}
     print(f"Stock: {given.write or record['versions']}.\n")
-    print("| core | model | memories answer at once: cycles, M | stock, M | of stock | weights in flash: cycles, M | of stock | cycles a MAC, int8 in and out |")
+    print("| core | model | no wait states: cycles, M | stock, M | of stock | weights in flash: cycles, M | of stock | cycles a MAC, int8 in and out |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for row in rows(given, record, pathlib.Path(folder)):

@@ -215,7 +215,7 @@ class Summary {
     if (cost.total() <= 0 || cost.not_known > 0) return;
     const bool at_once = cost.wait + cost.calls == 0 && f_.target && f_.target->measured.empty();
     const std::string cpu = fmt::format("{} ({}{})", grouped(cost.cpu), cost.kind_of_cpu,
-                                        at_once ? ", memories answer at once" : "");
+                                        at_once ? ", no wait states" : "");
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
     const std::string time =
         clock > 0
@@ -223,10 +223,9 @@ class Summary {
                           1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock),
                           clock / 1000000)
             : "";
-    const std::string wait = cost.wait > 0
-                                 ? fmt::format(" + waiting for its constants {} (assumed{})",
-                                               grouped(cost.wait), wait_states())
-                                 : "";
+    const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for constants {} (assumed{})",
+                                                         grouped(cost.wait), wait_states())
+                                           : "";
     const std::string sum =
         wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
@@ -274,11 +273,10 @@ class Summary {
     if (own.empty()) return line("runs on", "Deuteron's runtime or stock ExecuTorch");
     std::vector<std::string> only_ours;
     std::ranges::copy_if(own, std::back_inserter(only_ours), has_no_stock_form);
-    line("runs on",
-         only_ours.empty()
-             ? "Deuteron's runtime (for stock ExecuTorch: --dialect stock)"
-             : fmt::format("Deuteron's runtime; stock ExecuTorch has no kernel that stands for {}",
-                           fmt::join(only_ours, ", ")));
+    line("runs on", only_ours.empty()
+                        ? "Deuteron's runtime (for stock ExecuTorch: --dialect stock)"
+                        : fmt::format("Deuteron's runtime; stock ExecuTorch has no kernel for {}",
+                                      fmt::join(only_ours, ", ")));
   }
 
   // Of each memory what lies in it, the hottest first.
@@ -289,9 +287,9 @@ class Summary {
       return cycles < 0 ? std::string("no room") : grouped(cycles);
     };
     line("memories",
-         fmt::format("{} cycles of waiting ({}); placed greedily {}, all in the slowest {}",
+         fmt::format("{} cycles of waiting ({}); greedy placement {}, all in the slowest memory {}",
                      grouped(p.cycles),
-                     p.is_optimal ? std::string("proved least") : "at least " + grouped(p.bound),
+                     p.is_optimal ? std::string("proved minimal") : "at least " + grouped(p.bound),
                      waits(p.greedy_cycles), waits(p.slowest_cycles)));
     for (size_t m = 0; m < p.memories.size(); ++m) {
       const MemoryUse& u = p.memories[m];
@@ -341,7 +339,7 @@ class Summary {
     if (c_.plan.placement.buffers.empty())
       line("RAM",
            fmt::format(
-               "{} bytes{} for tensors ({}{}), scratch {} of it", grouped(c_.plan.bytes),
+               "{} bytes{} for tensors ({}{}), of which {} scratch", grouped(c_.plan.bytes),
                of_memory(&MemoryRegion::is_planned), proof,
                c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound),
                grouped(c_.plan.scratch_bytes)));
@@ -350,12 +348,12 @@ class Summary {
       for (const Port& p : c_.graph.state_inputs())
         list += fmt::format("{}`{}` {}", list.empty() ? "" : ", ", p.name,
                             to_text(c_.graph.type(p.value)));
-      line("state", fmt::format("{} bytes of these, from call to call: {}",
+      line("state", fmt::format("{} bytes of these are kept from call to call: {}",
                                 grouped(state_bytes(c_.graph)), list));
     }
     if (const StreamDecision& s = c_.stream; s.frames > 0)
-      line("stream", fmt::format("{} of {} frames a step: {} multiply-adds of the window's {} "
-                                 "(1/{:.1f}); a state has to keep {} bytes or more",
+      line("stream", fmt::format("{} of {} frames in each step: {} multiply-adds instead of the "
+                                 "window's {} (1/{:.1f}); the state needs at least {} bytes",
                                  s.frames, s.window, scaled(s.macs_step), scaled(s.macs_window),
                                  static_cast<double>(s.macs_window) /
                                      static_cast<double>(std::max<i64>(s.macs_step, 1)),
@@ -364,7 +362,7 @@ class Summary {
 
   void order() {
     if (const CallOrder& o = c_.call_order; o.moved > 0)
-      line("order", fmt::format("{} moved, not as the model has them: {} bytes instead of {}",
+      line("order", fmt::format("{} moved from the model's order: {} bytes instead of {}",
                                 counted(o.moved, "operator"), grouped(o.bytes_after),
                                 grouped(o.bytes_before)));
   }
@@ -408,8 +406,8 @@ class Summary {
                            grouped(of.constant), grouped(of.alike), grouped(of.unread)));
     }
     if (const UnitOrder& u = c_.unit_order; u.values > 0)
-      line("", fmt::format("{:.0f} % of the {} behind {} meet zeros that are left out (held-out "
-                           "samples; not in `cycles`)",
+      line("", fmt::format("{:.0f} % of the {} behind {} are skipped because their input is zero "
+                           "(on held-out samples; not in `cycles`)",
                            100.0 * static_cast<double>(u.macs_left_out) /
                                static_cast<double>(std::max<i64>(u.macs, 1)),
                            scaled(u.macs),
@@ -487,7 +485,7 @@ class Summary {
                        grouped(r.int8_bytes), fmt::join(r.layers, ", ")));
     if (!c_.quantization.weights) return;
     const WeightDecision& d = *c_.quantization.weights;
-    if (r.layers.empty()) line("int4 weights", "no layer keeps to the limit");
+    if (r.layers.empty()) line("int4 weights", "no layer stays within the limit");
     line("", fmt::format("{:>9} {:>7} {:>14} {:>12} {:>12}  and its weights in four bits",
                          "held out", "loss", "instructions", "RAM, bytes", "file, bytes"));
     for (size_t k = 0; k < d.curve.size(); ++k) {
@@ -502,18 +500,16 @@ class Summary {
 
   std::string accuracy_text() const {
     if (!f_.accuracy)
-      return program_to_run(c_).empty() ? "not measured: the vendor's microcode runs on the chip "
-                                          "alone, and our converter does not take its parts"
+      return program_to_run(c_).empty() ? "not measured: the vendor's microcode runs only on the "
+                                          "chip, and our converter cannot convert its parts"
                                         : "not measured: no samples";
     const Accuracy& a = *f_.accuracy;
     const bool in_sample =
-        !c_.quantization
-             .model_was_quantized;  // the samples are those that the ranges were chosen on
+        !c_.quantization.model_was_quantized;  // the ranges were chosen on these samples
     const std::string over = counted(a.samples, in_sample ? "calibration sample" : "sample");
-    const char* const how = a.of_own_conversion
-                                ? "; by our conversion of the NPU's parts, which computes the "
-                                  "same: the vendor's runs on the chip alone"
-                                : "";
+    const char* const how = a.of_own_conversion ? "; measured with our conversion of the NPU's "
+                                                  "parts (the vendor's runs only on the chip)"
+                                                : "";
     if (a.is_exact()) return fmt::format("equal to the float model on {}{}", over, how);
     const std::string integers = text_of_integers(a.outputs);
     if (!a.has_numbers()) return fmt::format("{}, on {}{}", integers, over, how);

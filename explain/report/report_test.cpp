@@ -118,7 +118,7 @@ TEST(Report, SummaryIsForPeople) {
       report_summary(small(), small_program(),
                      {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
       "net.pt2 for cortex-m4\n"
-      "  RAM            560 bytes for tensors (optimal), scratch 112 of it\n"
+      "  RAM            560 bytes for tensors (optimal), of which 112 scratch\n"
       "  flash          " +
           grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
           grouped(static_cast<i64>(small().pte.size())) +
