@@ -52,7 +52,8 @@ std::optional<ChipMemory> parse_memory(std::string_view text, std::string& probl
                                   bytes = is_whole ? bytes_in(item.substr(plus + 1)) : std::nullopt;
     if (!base || !bytes || *bytes < 1024 || *base + *bytes > UINT64_C(0xe0000000) ||
         *base % 4 != 0 || *bytes % 4 != 0) {
-      problem = fmt::format("`{}` is no memory: ram=0x20000000+128K, flash=0x08000000+512K", item);
+      problem =
+          fmt::format("`{}` is not a memory: ram=0x20000000+128K, flash=0x08000000+512K", item);
       return std::nullopt;
     }
     (kind == "ram" ? memory.ram : memory.flash)

@@ -142,7 +142,7 @@ SerialPort open_serial_port(std::string_view where) {
   const auto refuse = [&](GdbLine::Error e) { return close(file), SerialPort{-1, std::move(e)}; };
   termios t{};
   if (tcgetattr(file, &t) != 0)
-    return refuse({fmt::format("`{}` is no serial port", device), "serial.open",
+    return refuse({fmt::format("`{}` is not a serial port", device), "serial.open",
                    "which device is it? /dev/ttyACM0, /dev/ttyUSB0"});
   if (ioctl(file, TIOCEXCL) != 0 || flock(file, LOCK_EX | LOCK_NB) != 0)
     return refuse({fmt::format("`{}` is not free: {}", device, std::strerror(errno)), "serial.open",

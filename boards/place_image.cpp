@@ -73,7 +73,7 @@ class Linker {
     if (elf_.size() < sizeof h) return fail("is no ELF file");
     std::memcpy(&h, elf_.data(), sizeof h);
     if (std::memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_REL || h.e_machine != EM_ARM)
-      return fail("is no relocatable ELF file for Arm");
+      return fail("is not a relocatable ELF file for Arm");
     // With more sections than a half word counts the header of section 0 has the numbers.
     std::vector<Elf32_Shdr> headers(1);
     if (!copy(h.e_shoff, headers)) return fail("has no table of sections");

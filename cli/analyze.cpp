@@ -27,7 +27,8 @@ int analyze(const ModelOptions& o) {
 void add_analyze(CommandLine& line) {
   ModelOptions* o = nullptr;
   Verb verb = add_verb<ModelOptions>(
-      line, "analyze", "show where a model's operators would run and what they would cost",
+      line, "analyze",
+      "show where each operator of a model would run, and what the model would cost",
       "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
   add_model_options(verb, *o);
 }

@@ -117,7 +117,7 @@ std::optional<BoardMemory> board_memory(const std::string& text, Diagnostics& di
     const auto bytes = equals == item.npos ? std::nullopt : bytes_of(item.substr(equals + 1));
     const std::string_view name = item.substr(0, equals);
     if (!bytes || (name != "flash" && name != "ram"))
-      return diagnostics.error("--board " + text, fmt::format("`{}` is no memory", item),
+      return diagnostics.error("--board " + text, fmt::format("`{}` is not a memory", item),
                                "board.fit.memory",
                                "flash=BYTES and ram=BYTES, with K or M behind the number if you "
                                "like: mps2-an386,flash=128K,ram=32K"),

@@ -155,14 +155,12 @@ void add_calibrate_target(CommandLine& line) {
   CalibrateOptions* o = nullptr;
   Verb verb = add_verb<CalibrateOptions>(
       line, "calibrate-target",
-      "measure what kernels cost on your chip, and write a target file that predicts with it",
+      "measure kernels on your chip, and write a target file with their costs",
       "deuteron calibrate-target --target stm32f446 --on gdb:localhost:3333 --memory stm32f446 -o "
       "mychip.toml\n  deuteron compile model.pt2 --calibrate samples/ --target mychip.toml -o "
       "model.pte",
       calibrate_target, o);
-  verb.option("--target", o->target, "the chip or its core: what mychip.toml begins as")
-      .value("T")
-      .required();
+  verb.option("--target", o->target, "the chip or core to start from").value("T").required();
   add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("-o,--output", o->output, "the target file to write").value("FILE").required();

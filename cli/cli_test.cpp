@@ -632,7 +632,7 @@ TEST_F(Cli, RunRefusesWrongInputs) {
   refused(1,
           {"evaluate", p, "--inputs", good, "--labels",
            put_npy<float>("float.npy", {1}, {1}, {'f', 4})},
-          "is no whole number");
+          "is not a whole number");
   EXPECT_EQ(
       run({"evaluate", p, "--inputs", good, "--labels", put("one.bin", std::string(1, '\3'))}).code,
       0);
@@ -797,7 +797,7 @@ TEST_F(Cli, AMissingKernelIsFoundOnTheHost) {
   const Ended wrong = compile("quantized_add\n");
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err,
-              AllOf(HasSubstr("kernels.txt:1: error: `quantized_add` is no kernel's name"),
+              AllOf(HasSubstr("kernels.txt:1: error: `quantized_add` is not the name of a kernel"),
                     HasSubstr("cortex_m::quantized_add.out")));
   // An image: the names of its kernels stand in it.
   std::ofstream(folder_ + "kernels.txt", std::ios::binary)

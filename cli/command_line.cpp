@@ -157,8 +157,7 @@ Verb CommandLine::add(const char* name, const char* what, const char* example,
     added.group("Limits");
     added
         .option("--max-memory", max_memory_,
-                "how much memory this command may take for its data; one that needs more ends with "
-                "an error")
+                "limit the memory that this command uses for its data; needing more is an error")
         .value("BYTES")
         .positive();
     added.group("Options");
@@ -217,6 +216,18 @@ std::string CommandLine::unknown_verb(const std::string& name) const {
                      suggestion(name, verbs));
 }
 
+// `targets cortex-m55` means `targets --show cortex-m55`: where a verb takes nothing by its place,
+// what stands there is probably the value of its first option.
+static std::string one_too_many(const VerbFacts& verb, const std::string& text) {
+  const std::string name = printable(text, Lines::escaped);
+  const auto option = std::ranges::find(verb.options, false, &OptionFacts::is_flag);
+  if (std::ranges::any_of(verb.options, &OptionFacts::is_placed) || option == verb.options.end() ||
+      option->group == "Limits")
+    return fmt::format("`{}` is one argument too many", name);
+  return fmt::format("{} takes no argument `{}`: did you mean `{} {}`?", verb.name, name,
+                     option->name, name);
+}
+
 // An option or argument that the verb does not have: said before what is missing, which it may
 // stand for. "": there is none.
 std::string CommandLine::unknown_argument(const std::string& verb) const {
@@ -225,7 +236,7 @@ std::string CommandLine::unknown_argument(const std::string& verb) const {
   const auto option =
       std::ranges::find_if(extras, [](const std::string& text) { return text.starts_with('-'); });
   if (verb.empty() || option == extras.end())
-    return fmt::format("`{}` is one argument too many", printable(extras.front(), Lines::escaped));
+    return one_too_many(verb.empty() ? VerbFacts{} : facts_of(verb), extras.front());
   std::vector<std::string> names;
   for (const OptionFacts& o : facts_of(verb).options)
     if (!o.is_placed) names.push_back(o.name);

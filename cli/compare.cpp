@@ -156,7 +156,7 @@ int compare(const CompareOptions& o) {
 void add_compare(CommandLine& line) {
   CompareOptions* o = nullptr;
   Verb verb = add_verb<CompareOptions>(
-      line, "compare", "compare a program with the float model, operator by operator",
+      line, "compare", "compare a program with its float model, operator by operator",
       "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb.option("model", o->model, "the float model (.pt2, .tflite or .onnx)").value("M").required();
   add_input_shape(verb, o->given.input_shapes);
@@ -165,18 +165,19 @@ void add_compare(CommandLine& line) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_verify_key(verb, o->verify_key);
   add_files(verb, "--input,--inputs", o->inputs,
-            "data of one input, once for each input in order; a .npz stands for all");
+            "input data: an array, images or a folder of either; once for each input, in order, or "
+            "one .npz for all inputs");
   add_files(verb, "--calibrate", o->calibrate,
-            "what the program was calibrated with, where that is not --inputs");
+            "the data that the program was calibrated with, if other than --inputs");
   verb.option("--target", o->given.target,
-              "what the program was compiled for; default: the targets that have its kernels")
+              "the target that the program was compiled for; default: any that has its kernels")
       .value("T");
   add_accuracy_options(verb, o->given);
   add_npu_options(verb, o->given);
   add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads,
-              "threads for the float model; default: as many as the machine has")
+              "threads for the float model; default: one for each processor")
       .value("N")
       .between(1, 1024);
   add_image_options(verb, o->image);

@@ -208,27 +208,25 @@ void add_compile(CommandLine& line) {
       "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte",
       compile_verb, o);
   verb.option("-o,--output", o->output,
-              "the program to write (.pte); with --emit c the folder, with --emit hpp the header; "
-              "whole or not at all")
+              "the program to write (.pte); with --emit c the folder, with --emit hpp the header")
       .value("OUT")
       .required();
   add_model_options(verb, o->model);
   verb.group("Options");
-  verb.option("--board", o->board,
-              "build an image of the program for this board and say whether it fits, and which "
-              "part takes what; also with the memory of "
-              "another chip that has its core: mps2-an386,flash=128K,ram=32K")
+  verb.option(
+          "--board", o->board,
+          "also build an image for this board, and say whether it fits and what takes the space; "
+          "for another chip with the same core, give its memory: mps2-an386,flash=128K,ram=32K")
       .value("B");
   verb.option("--emit", o->emit,
-              "pte: a program for the runtime; c: a folder of C code that calls the kernels; hpp: "
-              "that as one C++17 header; with ,blob: "
-              "constants in a file that the assembler takes in (.incbin); with ,host: for this "
-              "computer instead of the core, to try it")
+              "what to write: pte (default), a program for the runtime; c, a folder of C code that "
+              "calls the kernels; hpp, the same as one C++17 header. Add ,blob to keep constants "
+              "in a binary file (.incbin), ,host to build it for this computer")
       .value("FORM")
       .check(check_emit);
   verb.option("--etrecord", o->etrecord,
-              "write what a profile needs to name the model's own operators (ETRecord), for "
-              "`deuteron inspect` and ExecuTorch's Inspector")
+              "write the record (ETRecord) with which `deuteron inspect` and ExecuTorch's "
+              "Inspector name the model's operators in a profile")
       .value("FILE");
   verb.group("Program");
   add_c_options(verb, o->c);

@@ -40,7 +40,8 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model,
     if (!op.is_stock)
       diagnostics.error(
           fmt::format("{}: {} `{}`, from {}", model, op.op, op.name, op.source),
-          "is no operator of the stock dialect, which --dialect stock asks for", "target.dialect",
+          "is not an operator of the stock dialect, which --dialect stock asks for",
+          "target.dialect",
           "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
@@ -50,7 +51,7 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
     if (!c.pte.empty() && !call_of(node.op) && !takes_no_time(node.op))
       return diagnostics.error(
           fmt::format("{}: {}", model, describe(c.graph, node)),
-          "is no kernel call after the last pass that ran, so there is no program",
+          "is not a kernel call after the last pass that ran, so there is no program",
           "pipeline.not_lowered", "leave --skip-pass out, or look at the graph with --stop-after");
 }
 
@@ -76,7 +77,8 @@ void read_neutron_option(std::string_view text, NpuOptions& npu, Diagnostics& di
   const bool is_truth = option->value == "true" || option->value == "false";
   const auto refuse = [&](const char* allowed) {
     diagnostics.add({Severity::error, fmt::format("--neutron-option {}", text),
-                     "is no value of this option", option->value, allowed, "neutron.option", ""});
+                     "is not a value of this option", option->value, allowed, "neutron.option",
+                     ""});
   };
   if (option->name == "use_neutron_for_format_conversion") {
     if (!is_truth) return refuse("true or false");

@@ -131,13 +131,11 @@ int doctor(const DoctorVerb& o) {
 void add_doctor(CommandLine& line) {
   DoctorVerb* o = nullptr;
   Verb verb = add_verb<DoctorVerb>(
-      line, "doctor",
-      "say what keeps a model off the NPU, out of RAM, slow, large or inaccurate, and what to "
-      "change",
+      line, "doctor", "find what makes a model slow, large or inaccurate, and say what to change",
       "deuteron doctor model.pt2 --target imxrt700cm --calibrate samples.npy --try", doctor, o);
   add_program_options(verb, o->model);
   verb.flag("--try", o->attempt,
-            "compile again with each option that may help, and tell what it came to");
+            "compile again with each option that may help, and report the effect");
   add_where(verb, o->where);
 }
 

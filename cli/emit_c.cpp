@@ -110,10 +110,10 @@ std::string COptions::read(std::string_view text, std::span<const std::string> f
 
 void add_c_options(Verb& verb, COptions& o) {
   verb.option("--name", o.name,
-              "with --emit c or hpp: the name of the files, functions and macros; default: the "
-              "model's file, or the header")
+              "with --emit: the name of files, functions and macros; default: that of the model's "
+              "file, or of the header")
       .value("NAME");
-  verb.flag("--force", o.force, "with --emit c: replace a folder of C output that is there");
+  verb.flag("--force", o.force, "with --emit c: overwrite an earlier C output");
 }
 
 COutput c_output_for(const COptions& o, const Target& target) {

@@ -192,28 +192,29 @@ int evaluate(const EvaluateOptions& o) {
 void add_evaluate(CommandLine& line) {
   EvaluateOptions* o = nullptr;
   Verb verb = add_verb<EvaluateOptions>(
-      line, "evaluate", "measure the accuracy of a program, with the float model beside it",
+      line, "evaluate", "measure a program's accuracy, and the float model's for comparison",
       "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2",
       evaluate, o);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--input,--inputs", o->inputs,
-            "test data of one input, once for each input in order; a .npz stands for all");
+            "test data: an array, images or a folder of either; once for each input, in order, or "
+            "one .npz for all inputs");
   verb.option("--labels", o->labels,
-              "class numbers, one for each sample: .npy of whole numbers, .bin of bytes")
+              "the class of each sample: a .npy of integers, or a .bin of bytes")
       .value("F");
-  verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it")
+  verb.option("--model", o->model, "the float model to compare with (.pt2, .tflite or .onnx)")
       .value("M");
   add_verify_key(verb, o->verify_key);
   add_input_shape(verb, o->input_shapes);
   add_part(verb, o->part);
   add_state(verb, o->states);
   verb.flag("--stream", o->is_stream,
-            "a program with state: the samples are the steps of one sequence, in order; without it "
-            "each begins with the initial state");
+            "the samples are the steps of one sequence; by default a program's state is reset "
+            "before each sample");
   add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads,
-              "threads for the float model; default: as many as the machine has")
+              "threads for the float model; default: one for each processor")
       .value("N")
       .between(1, 1024);
   add_image_options(verb, o->image);

@@ -193,48 +193,46 @@ int firmware(const FirmwareOptions& o) {
 void add_firmware(CommandLine& line) {
   FirmwareOptions* o = nullptr;
   Verb verb = add_verb<FirmwareOptions>(
-      line, "firmware", "write a project that builds an image of programs for a board",
+      line, "firmware", "write a firmware project that runs programs on a board",
       "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
       "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o "
       "all.sel",
       firmware, o);
-  verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels")
+  verb.option("models", o->models, "the programs (.pte); with --merge selections of kernels (.sel)")
       .value("P...")
       .required();
   verb.option("--board", o->board, list_of(all_boards(), "")).value("B");
   verb.option("-o,--output", o->output,
-              "the folder of the project, whole or not at all; with --merge the file")
+              "the folder of the project; with --as hpp the header; with --merge the file")
       .value("OUT")
       .required();
-  add_files(
-      verb, "--input", o->inputs,
-      "what the firmware runs the model on, once for each input in order; default: made-up values");
-  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
+  add_files(verb, "--input", o->inputs,
+            "data that the firmware runs the model on, once for each input, in order; default: "
+            "made-up values");
+  verb.option("--kernels", o->kernels,
+              "also link the kernels of this selection (.sel); may be repeated")
       .value("FILE")
       .one_each();
   verb.option("--driver", o->driver,
-              "of the NPU: model (the open model of the machine, default for emulated boards) or "
-              "vendor (its library, given to CMake)")
+              "the NPU's driver: model (the open model, default for emulated boards) or vendor "
+              "(the vendor's library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
   verb.option("--as", o->as,
-              "instead of a whole project, the programs as C that calls the kernels, one as a "
-              "C++17 header (hpp), or all as an Arduino library, "
-              "a CMSIS-Pack, firmware for MLPerf Tiny's runner or a Zephyr module: "
-              "docs/firmware.md; executorch: the backend of ExecuTorch's runtime for parts: "
-              "docs/executorch.md; with ,blob: constants in a file "
-              "that the assembler takes in (.incbin); with "
-              ",host: for this computer instead of the core, to try it")
+              "instead of a whole project: c, C code that calls the kernels; hpp, the same as one "
+              "C++17 header; arduino, a library; cmsis-pack; zephyr, a module; mlperf-tiny, "
+              "firmware for its runner (docs/firmware.md); executorch, a backend for its runtime "
+              "(docs/executorch.md). Add ,blob to keep constants in a binary file (.incbin), ,host "
+              "to build it for this computer")
       .value("FORM")
       .check(check_form);
   verb.option("--target", o->target,
-              "with --as, instead of --board: the core, a name from `deuteron targets` or a .toml "
-              "file; "
-              "default: the usual one with the program's instructions")
+              "with --as, instead of --board: the core or chip; default: a usual core with the "
+              "program's instruction set")
       .value("T");
-  verb.flag("--merge", o->merge, "make one selection of several");
+  verb.flag("--merge", o->merge, "merge several selections of kernels into one");
   add_verify_key(verb, o->verify_key);
-  verb.flag("--force", o->force, "replace a project that is there");
+  verb.flag("--force", o->force, "overwrite an existing project");
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

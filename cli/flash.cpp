@@ -63,14 +63,15 @@ int flash(const FlashOptions& o) {
 void add_flash(CommandLine& line) {
   FlashOptions* o = nullptr;
   Verb verb = add_verb<FlashOptions>(
-      line, "flash", "write firmware into the chip behind a debug probe, and start it",
+      line, "flash", "flash firmware through a debug probe, and start it",
       "deuteron flash fw/ --on gdb:localhost:3333\n  deuteron flash build/board.elf --on "
       "gdb:localhost:2331",
       flash, o);
-  verb.option("image", o->image, "an ELF file, or the folder of a firmware project that is built")
+  verb.option("image", o->image,
+              "an ELF file, or the folder of a firmware project that has been built")
       .value("IMAGE")
       .required();
-  verb.option("--on", o->on, "gdb:HOST:PORT: a Cortex-M behind a GDB server")
+  verb.option("--on", o->on, "gdb:HOST:PORT, the debug probe's GDB server")
       .value("WHERE")
       .check(check_on)
       .required();

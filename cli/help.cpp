@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kColumns = 100, kTextColumn = 30;
 constexpr std::string_view kWhat = "Compiles trained networks to int8 for microcontrollers.";
-constexpr std::string_view kVerbosity =
-    "With -v a verb says more, where there is more; with -q only warnings and errors.";
+constexpr std::string_view kVerbosity = "-v prints more, -q only warnings and errors.";
 constexpr std::string_view kExitCodes =
-    "Exit codes: 0 done, 1 a fault of the input, 2 wrong usage, 3 a fault of deuteron.";
+    "Exit codes: 0 success, 1 something is wrong with the input, 2 wrong usage, 3 a bug in "
+    "deuteron.";
 
 // The words of `text` in lines up to kColumns, which begin `indent` columns in but for the first:
 // that is at column `at` already.

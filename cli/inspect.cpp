@@ -384,7 +384,7 @@ bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnos
     return true;
   };
   if (!o.stock_view.empty() && !program)
-    return refuse("is no program, which --stock-view needs",
+    return refuse("is not a program, which --stock-view needs",
                   "Netron opens .pt2, .tflite and .onnx as they are");
   if (!o.html.empty() && kind == FileKind::record)
     return refuse("is a record, of which there is no page",
@@ -394,10 +394,10 @@ bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnos
                                       {"--trace", &o.trace},
                                       {"--baseline", &o.baseline}})
     if (!value->empty() && !trace && !(program && value == &o.etrecord))
-      return refuse(fmt::format("is no ETDump trace, which {} needs", option),
+      return refuse(fmt::format("is not an ETDump trace, which {} needs", option),
                     "write one: deuteron profile PROGRAM --input F -o FILE");
   if (o.target.empty() || kind == FileKind::program) return false;
-  diagnostics.error(o.file, "is no program, which --target needs", "inspect.kind",
+  diagnostics.error(o.file, "is not a program, which --target needs", "inspect.kind",
                     "leave --target out, or inspect what deuteron compile makes of the model");
   return true;
 }
@@ -453,36 +453,36 @@ int inspect(const InspectOptions& o) {
 void add_inspect(CommandLine& line) {
   InspectOptions* o = nullptr;
   Verb verb = add_verb<InspectOptions>(
-      line, "inspect", "show what is in a program or model, or where a trace's time went",
+      line, "inspect", "show what is in a program or model, or where the time in a trace went",
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html "
       "profile.html",
       inspect, o);
   verb.option("file", o->file,
-              "a .pte, .pt2, .tflite or .onnx file, an ETDump trace or an ETRecord")
+              "a .pte, .pt2, .tflite or .onnx file, a trace (ETDump) or a record (ETRecord)")
       .value("FILE")
       .required();
   const auto file = [&](const char* name, std::string& path, const char* help) {
     verb.option(name, path, help).value("FILE");
   };
   verb.option("--target", o->target,
-              "of a program: the core whose kernels are told; default: one with the program's "
-              "instructions")
+              "of a program: the core whose kernels are shown; default: a usual one with the "
+              "program's instruction set")
       .value("T");
   file("--etrecord", o->etrecord,
-       "of a trace: the record that was written with the program; tables by operator and module; "
-       "of a program: the NPU's kernels and their "
-       "operators");
-  file("--csv", o->csv, "of a trace: write its tables as CSV");
+       "the record that was written with the program: shows a trace by operator and module, and in "
+       "a program the NPU's kernels and their operators");
+  file("--csv", o->csv, "of a trace: write the tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
   file("--html", o->html,
-       "write one page: a trace's timeline and tables, a program's calls or with --etrecord the "
-       "model's operators, a model's graph");
+       "write a web page: a trace's timeline and tables, or the graph of a model or program (with "
+       "--etrecord that of its model)");
   file("--stock-view", o->stock_view,
-       "of a program: write its calls as a .tflite file that Netron and Model Explorer open");
-  file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
+       "of a program: write its calls as a .tflite file, to look at in Netron or Model Explorer");
+  file("--baseline", o->baseline, "of a trace: compare it with this earlier trace");
   file("--baseline-etrecord", o->baseline_etrecord,
-       "the record of the earlier one; default: --etrecord, where both are of one program");
-  verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
+       "the record of the earlier trace; default: --etrecord, if both are of the same program");
+  verb.option("--rows", o->rows, "of a trace: rows of each table; default 30, 0 for all")
+      .value("N");
   add_input_shape(verb, o->shapes);
   add_method(verb, o->method);
   add_verify_key(verb, o->verify_key);

@@ -49,7 +49,7 @@ std::string read_limit(std::string_view text, std::string_view kind, PrecisionOp
   else if (row->is_percent) value = {};
   const std::optional<double> number = read_number(value);
   if (!number)
-    return fmt::format("{} is no limit: {} takes a number from 0 to 9999{}", text, row->name,
+    return fmt::format("{} is not a limit: {} takes a number from 0 to 9999{}", text, row->name,
                        row->is_percent ? " and a %" : " of dB");
   to.*row->to = row->is_percent ? *number / 100 : *number;
   return "";
@@ -81,7 +81,7 @@ std::string PrecisionOption::read(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const auto found = read_precision<NetworkPrecision>(kNetworkPrecisions, name);
   if (!found)
-    return fmt::format("{} is no precision: {}", name, fmt::join(kNetworkPrecisions, ", "));
+    return fmt::format("{} is not a precision: {}", name, fmt::join(kNetworkPrecisions, ", "));
   kind = *found;
   std::string complaint;
   if (colon < text.size())
@@ -110,23 +110,23 @@ std::string PortsOption::read(std::string_view text) {
 void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.group("Accuracy");
   verb.option("--precision", o.precision,
-              "of a float model: int8 (default); int16; int4: int8 with weights of four bits; "
-              "mixed: int8, and int16 in the layers where "
-              "it gains most. Limits follow a colon: mixed:cost=10% (more instructions than int8), "
-              "mixed:db=30 or int4:db=30 (held-out "
-              "signal to noise to reach), int4:loss=0.5 (dB to lose); docs/precision.md")
+              "precision of a float model: int8 (default); int16; int4, which is int8 with 4-bit "
+              "weights; or mixed, which is int8 with int16 in the layers that gain most. A limit "
+              "follows a colon: mixed:cost=10% (at most 10 % more instructions than int8), "
+              "mixed:db=30 or int4:db=30 (reach 30 dB on held-out samples), int4:loss=0.5 (lose at "
+              "most 0.5 dB); see docs/precision.md")
       .value("KIND[:LIMIT]")
       .check(check_precision);
   verb.option("--layer", o.layers,
-              "how an operator (`conv2d`, `aten.conv2d.default`), a node or a module is computed: "
-              "int4, int8, int16 or float; cpu: off the "
-              "NPU; the last one that names it counts; may be repeated")
+              "precision of one layer: int4, int8, int16 or float; cpu keeps it off the NPU. NAME "
+              "is a node, a module or a kind of operator (`conv2d`, `aten.conv2d.default`); may be "
+              "repeated, and the last match counts")
       .value("NAME=KIND")
       .one_each()
       .check(check_layer);
   verb.option("--observer", o.observer,
-              "auto (default): ranges, scales of channels and biases are tuned on the samples; "
-              "minmax or histogram: ranges alone, by that rule")
+              "how int8 ranges are chosen: auto (default) also tunes channel scales and biases on "
+              "the samples; minmax and histogram only set ranges")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
 }
@@ -134,70 +134,73 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
 void add_npu_options(Verb& verb, ModelOptions& o) {
   verb.group("NPU");
   verb.option("--prefer", o.prefer,
-              "npu: wherever possible; auto (default): but for forms that cost accuracy and small "
-              "parts that cost more than they save; "
-              "fastest: by the cost models")
+              "what runs on the NPU: auto (default), all it supports, except forms that lose "
+              "accuracy and small parts that are not worth a call; npu, all it supports; fastest, "
+              "whatever the cost models find fastest")
       .value("KIND")
       .one_of({"auto", "npu", "fastest"});
-  verb.flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel");
+  verb.flag("--profile", o.compile.npu.profile,
+            "make the NPU report each of its kernels to a profile");
   verb.option("--neutron-converter", o.compile.npu.converter.path,
-              "the vendor's neutron-converter instead of ours for the open model of the machine")
+              "convert with the vendor's neutron-converter, instead of ours for the open model of "
+              "the NPU")
       .value("PATH");
-  verb.option("--neutron-option", o.neutron_options,
-              "as ExecuTorch names it: use_neutron_for_format_conversion (true: kernels of the NPU "
-              "transpose at its border, false: the CPU "
-              "does; default: what costs less); fetch_constants_to_sram=true; limit_seconds=N, "
-              "after which the vendor's converter is "
-              "stopped; else an option of that converter (`minNumOpsPerGraph=1`); may be repeated")
+  verb.option(
+          "--neutron-option", o.neutron_options,
+          "an option of the NPU, named as in ExecuTorch: use_neutron_for_format_conversion (true: "
+          "the NPU transposes at its border, false: the CPU does; default: the cheaper one); "
+          "fetch_constants_to_sram=true; limit_seconds=N (stop the vendor's converter after N "
+          "seconds); others go to the vendor's converter (`minNumOpsPerGraph=1`); may be repeated")
       .value("NAME=VALUE")
       .one_each();
   verb.option("--neutron-kernel-selection", o.kernel_selection,
-              "write the NPU kernels that the program needs as a C file; merged with those of a "
-              "file that is there")
+              "write the list of NPU kernels that the program needs as a C file; an existing list "
+              "is merged into it")
       .value("FILE");
 }
 
 static void add_look_inside_options(Verb& verb, ModelOptions& o) {
   verb.group("To look inside");
   verb.option("--intermediates", o.compile.intermediates,
-              "write the graph after every pass to this folder")
+              "write the graph after each pass to this folder")
       .value("DIR");
   verb.option("--stop-after", o.stop_after,
-              "stop after this pass, and print the graph; a number: rewrite nothing after so many "
-              "rewrites, to find the one at fault")
+              "stop after this pass and print the graph; with a number: stop rewriting after N "
+              "rewrites, to find a faulty one")
       .value("PASS|N")
       .check(check_stop);
-  verb.option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
+  verb.option("--skip-pass", o.compile.skip_passes, "skip this pass; may be repeated")
       .value("PASS")
       .one_each()
       .check(check_pass);
 }
 
 void add_program_options(Verb& verb, ModelOptions& o) {
-  verb.option("model", o.model,
-              "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)")
+  verb.option(
+          "model", o.model,
+          "the model: a .pt2 (from torch.export.save), .tflite or .onnx file, or a graph as text")
       .value("M")
       .required();
   verb.option("--target", o.target,
-              "what to compile for: a name from `deuteron targets`, or a .toml file")
+              "the core or chip to compile for, from `deuteron targets` or `deuteron targets "
+              "--chips`, or a .toml file of your own")
       .value("T")
       .required();
   add_files(verb, "--calibrate", o.calibrate,
-            "sample data of one input, once for each input in order; a .npz stands for all");
+            "typical inputs, from which the int8 ranges are chosen: an array, images or a folder "
+            "of either; once for each input, in order, or one .npz for all inputs");
   verb.option("--io", o.io,
-              "model (default): inputs and outputs as in the model, so a .tflite keeps its int8 "
-              "tensors; float; int8: the quantized tensors. "
-              "u8, or INPUT=u8: a float input takes bytes as a camera gives them, which stand for "
-              "(byte * scale - mean) / std "
-              "(--image-scale, --image-mean, --image-std). contiguous: in the user's order, even "
-              "if that costs a transpose. Several with "
-              "commas")
+              "type of the inputs and outputs: model (default; floats, or the int8 tensors of a "
+              "quantized .tflite), float, int8, or u8: a float input takes camera bytes, which "
+              "mean (byte * scale - mean) / std (--image-scale, --image-mean, --image-std); "
+              "INPUT=u8: only that input. Add contiguous for the model's order of axes in memory, "
+              "even where that costs a transpose: --io int8,contiguous")
       .value("KIND[,KIND]")
       .check(check_ports);
   verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
-                 "the plan may have so many bytes: operators are computed in bands of rows until "
-                 "it fits; least: as few as a tenth more "
-                 "multiply-adds can reach; default: the target's memory")
+                 "limit the RAM for tensors: operators are computed in bands of rows until they "
+                 "fit. least: as little RAM as possible with at most a tenth more multiply-adds. "
+                 "Default: the target's memory")
       .value("BYTES|least")
       .positive();
   add_json(verb, o.json);
@@ -205,9 +208,9 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   add_input_shape(verb, o.input_shapes);
   add_state(verb, o.states);
   verb.option("--stream", o.compile.stream,
-              "the input is a window that moves along this axis: the program takes its new frames "
-              "alone and keeps what it needs of the "
-              "others; default: the fewest frames")
+              "the input is a window that moves along this axis: compile a program that takes only "
+              "the new frames in each call, and keeps what it needs of earlier ones; default: the "
+              "smallest number of frames")
       .value("AXIS[=FRAMES]");
   add_part(verb, o.part);
   add_image_options(verb, o.image);
@@ -215,15 +218,14 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   add_npu_options(verb, o);
   verb.group("Program");
   verb.option("--dialect", o.dialect,
-              "deuteron (default): also kernels that only our runtime has, with weights packed for "
-              "the target's instruction set; plain: the "
-              "same without packed weights; stock: for stock ExecuTorch firmware, where an "
-              "operator that needs a kernel of ours is an error")
+              "which kernels the program may call: deuteron (default), those of our runtime, with "
+              "weights packed for the target; plain, the same without packed weights; stock, only "
+              "those of stock ExecuTorch firmware, where an operator that needs ours is an error")
       .value("KIND")
       .one_of({"deuteron", "plain", "stock"});
   verb.group("Limits");
   verb.option("--threads", o.compile.threads,
-              "worker threads; default: as many as the machine has; never changes the result")
+              "worker threads; default: one for each processor; the result never depends on it")
       .value("N")
       .between(1, 1024);
 }
@@ -231,19 +233,19 @@ void add_program_options(Verb& verb, ModelOptions& o) {
 void add_model_options(Verb& verb, ModelOptions& o) {
   add_program_options(verb, o);
   verb.group("Options");
-  verb.option("--html", o.html,
-              "write the report as one page: graph by placement, memory plan, reasons")
+  verb.option("--html", o.html, "write the report as a web page: placement, memory plan, reasons")
       .value("FILE");
-  verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb.flag("--strict", o.strict,
+            "fail where an operator has no int8 kernel, instead of running it in float");
   verb.group("Program");
   verb.option("--firmware-ops", o.firmware_ops,
-              "the kernels of the firmware that will run the program: a list, or an ELF image of "
-              "ours; a missing one is an error")
+              "check that the firmware has all kernels that the program calls: a list of its "
+              "kernels, or its ELF image, if it has our runtime")
       .value("FILE");
   verb.group("To look inside");
   verb.option("--explain", o.explain,
-              "print why an operator went where it did: by its name, its module, or its number in "
-              "the model; may be repeated")
+              "print why an operator runs where it does; NODE is its name, its module or its "
+              "number in the model; may be repeated")
       .value("NODE")
       .one_each();
   add_look_inside_options(verb, o);

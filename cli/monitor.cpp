@@ -49,13 +49,13 @@ int monitor(const MonitorOptions& o) {
 void add_monitor(CommandLine& line) {
   MonitorOptions* o = nullptr;
   Verb verb = add_verb<MonitorOptions>(
-      line, "monitor", "print what a board says over its serial port, until Ctrl-C",
+      line, "monitor", "print what a board sends over its serial port, until Ctrl-C",
       "deuteron monitor --on serial:/dev/ttyACM0,115200", monitor, o);
-  verb.option("--on", o->on, "serial:DEVICE[,BAUD]: the port; 115200 baud without BAUD")
+  verb.option("--on", o->on, "serial:DEVICE[,BAUD]; default 115200 baud")
       .value("WHERE")
       .check(check_on)
       .required();
-  verb.option("--seconds", o->seconds, "end after so many").value("S").positive().at_most(1e6);
+  verb.option("--seconds", o->seconds, "stop after S seconds").value("S").positive().at_most(1e6);
 }
 
 }  // namespace deuteron

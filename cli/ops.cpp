@@ -339,10 +339,10 @@ int ops(const OpsOptions& o) {
 void add_ops(CommandLine& line) {
   OpsOptions* o = nullptr;
   Verb verb =
-      add_verb<OpsOptions>(line, "ops", "list the operators and what a target does with them",
+      add_verb<OpsOptions>(line, "ops", "list the operators, and how a target runs each of them",
                            "deuteron ops --target cortex-m33 --csv", ops, o);
-  verb.option("--target", o->target, "default: cortex-m55").value("T");
-  verb.flag("--csv", o->csv, "as comma-separated values");
+  verb.option("--target", o->target, "the target; default: cortex-m55").value("T");
+  verb.flag("--csv", o->csv, "print comma-separated values");
   add_json(verb, o->json);
 }
 

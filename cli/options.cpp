@@ -9,33 +9,33 @@ Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& 
 }
 
 void add_input_shape(Verb& verb, std::vector<std::string>& texts) {
-  verb.option(
-          "--input-shape", texts,
-          "of a .pt2 or .onnx model that leaves sizes open: the shape of an input; may be repeated")
+  verb.option("--input-shape", texts,
+              "the shape of an input, where the .pt2 or .onnx model leaves a size open; may be "
+              "repeated")
       .value("NAME=1,3,96,96")
       .one_each();
 }
 
 void add_part(Verb& verb, ModelPart& part) {
   verb.option("--signature", part.signature,
-              "of a .tflite model with several: the one to take; also the name of a subgraph")
+              "which signature, or subgraph, of a .tflite model to take")
       .value("NAME");
-  verb.option("--inputs-at", part.inputs_at,
-              "take the model from here on: a value, or an operator, whose results become inputs; "
-              "may be repeated")
+  verb.option(
+          "--inputs-at", part.inputs_at,
+          "start the model at this value or operator: its results become inputs; may be repeated")
       .value("NAME")
       .one_each();
   verb.option("--outputs-at", part.outputs_at,
-              "take the model up to here: a value, or an operator, whose results become the "
-              "outputs; may be repeated")
+              "end the model at this value or operator: its results become the outputs; may be "
+              "repeated")
       .value("NAME")
       .one_each();
 }
 
 void add_state(Verb& verb, std::vector<std::string>& texts) {
   verb.option("--state", texts,
-              "an input and an output of the model that are one value from call to call, zeros at "
-              "first; may be repeated")
+              "keep this output, and pass it as this input in the next call; it starts as zeros; "
+              "may be repeated")
       .value("INPUT=OUTPUT")
       .one_each();
 }
@@ -46,14 +46,14 @@ void add_json(Verb& verb, std::string& path) {
 }
 
 void add_method(Verb& verb, std::string& method) {
-  verb.option("--method", method, "of a program with several methods: which one; default: forward")
+  verb.option("--method", method, "which method, if the program has several; default: forward")
       .value("NAME");
 }
 void add_timeout(Verb& verb, double& seconds) {
   constexpr double kMost = 1e6;  // eleven days
   verb.option("--timeout", seconds,
-              "end the runs of the program after so many seconds; default: boards by the estimated "
-              "work, here never")
+              "stop the runs after S seconds; default: on boards a limit that follows from the "
+              "estimated work, on the host none")
       .value("S")
       .positive()
       .at_most(kMost);
@@ -61,13 +61,13 @@ void add_timeout(Verb& verb, double& seconds) {
 
 void add_image_options(Verb& verb, ImageMap& map) {
   verb.option("--image-scale", map.scale,
-              "images: value = (pixel * scale - mean) / std; default 1/255")
+              "images: scale of value = (pixel * scale - mean) / std; default 1/255")
       .value("X");
   verb.option("--image-mean", map.mean,
-              "images: one value or one for each channel, as 0.485,0.456,0.406; default 0")
+              "images: mean, one value or one for each channel, as in 0.485,0.456,0.406; default 0")
       .value("X,..")
       .one_each();
-  verb.option("--image-std", map.std, "images: one value or one for each channel; default 1")
+  verb.option("--image-std", map.std, "images: std, one value or one for each channel; default 1")
       .value("X,..")
       .one_each()
       .not_zero();

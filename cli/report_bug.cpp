@@ -62,14 +62,15 @@ void add_report_bug(CommandLine& line) {
   ReportBug* o = nullptr;
   Verb verb = add_verb<ReportBug>(
       line, "report-bug",
-      "write what a report of a fault needs: versions and the graph, without weights",
+      "write a bug report: versions, your command and the model's graph, without its weights",
       "deuteron report-bug model.pt2 --command \"compile --target cortex-m55\" -o bug.txt",
       report_bug, o);
   verb.option("model", o->model, "the model (.pt2, .tflite, .onnx)").value("M").required();
-  verb.option("-o,--output", o->output, "the report: a graph as text, which every verb reads")
+  verb.option("-o,--output", o->output,
+              "the report to write: a graph as text, which every verb can read")
       .value("FILE")
       .required();
-  verb.option("--command", o->command, "what was called, as you called it").value("TEXT");
+  verb.option("--command", o->command, "the command that failed").value("TEXT");
   add_json(verb, o->json);
   add_input_shape(verb, o->shapes);
   add_part(verb, o->part);

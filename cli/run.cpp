@@ -370,20 +370,21 @@ void add_run_options(Verb& verb, RunOptions* o) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_method(verb, o->method);
   add_files(verb, "--input", o->inputs,
-            "data of one input, once for each input in order; a .npz stands for all");
+            "input data: an array, images or a folder of either; once for each input, in order, or "
+            "one .npz for all inputs");
   add_where(verb, o->where);
   add_timeout(verb, o->timeout);
   verb.option("--profile-events", o->profile_events,
-              "keep the first N events of a profile; default: all that there are")
+              "keep only the first N events of a profile; default: all")
       .value("N")
       .positive();
   verb.option("--profile-clock", o->clock,
-              "boards: what times a profile: board (default; exact instructions), systick, "
-              "systick:RELOAD, dwt, pmu")
+              "on boards: the clock of a profile: board (default; exact instructions when "
+              "emulated), systick, systick:RELOAD, dwt or pmu")
       .value("C")
       .check(check_clock);
   verb.option("--runner", o->runner,
-              "boards: run this image of the board's runner instead of the one inside this program")
+              "on boards: use this image of the runner instead of the built-in one")
       .value("ELF");
   add_verify_key(verb, o->verify_key);
   add_image_options(verb, o->image);
@@ -394,35 +395,35 @@ void add_run_options(Verb& verb, RunOptions* o) {
 
 void add_run(CommandLine& line) {
   RunOptions* o = nullptr;
-  Verb verb =
-      add_verb<RunOptions>(line, "run", "run a program on this machine or on an emulated board",
-                           "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run "
-                           "model.pte --input x.npy "
-                           "--output-dir out/ --on qemu:mps3-an547",
-                           run, o);
+  Verb verb = add_verb<RunOptions>(
+      line, "run", "run a program on this machine, an emulated board or your own board",
+      "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run "
+      "model.pte --input x.npy "
+      "--output-dir out/ --on qemu:mps3-an547",
+      run, o);
   verb.option("-o,--output-dir", o->output_dir,
-              "folder for output0.npy, output1.npy, ...; made where it is missing")
+              "folder for output0.npy, output1.npy, ..., created if missing")
       .value("D")
       .required();
-  verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)")
+  verb.option("--profile", o->profile, "also write the time of every kernel to this file (ETDump)")
       .value("FILE");
   verb.option("--cycles", o->cycles,
-              "boards: estimate the cycles on this core, with LLVM's model; `board`: on the "
-              "board's own")
+              "on emulated boards: estimate the cycles on this core with LLVM's model; `board`: on "
+              "the board's own core")
       .value("CORE");
   verb.flag("--reset-state", o->resets_state,
-            "host: a program with state begins anew at each sample; without it samples are the "
-            "steps of one sequence");
+            "on the host: reset the program's state before each sample; by default the samples are "
+            "the steps of one sequence");
   add_run_options(verb, o);
 }
 
 void add_profile(CommandLine& line) {
   RunOptions* o = nullptr;
   Verb verb = add_verb<RunOptions>(
-      line, "profile", "time every kernel of a program, here or on an emulated board",
+      line, "profile", "time every kernel of a program, on this machine or on a board",
       "deuteron profile model.pte --input x.npy -o trace.etdp --on qemu:mps2-an505", run, o);
   verb.option("-o,--output", o->profile, "the profile to write (ETDump)").value("FILE").required();
-  verb.option("--output-dir", o->output_dir, "the outputs too, in this folder").value("D");
+  verb.option("--output-dir", o->output_dir, "also write the outputs to this folder").value("D");
   add_run_options(verb, o);
 }
 

@@ -50,23 +50,24 @@ std::string check_on(const std::string& on) {
 }
 
 void add_where(Verb& verb, Where& where) {
-  verb.option("--on", where.on,
-              "host (default), " + list_of(emulated_boards(), "qemu:") +
-                  ", gdb:HOST:PORT: a Cortex-M behind a GDB server, serial:DEVICE[,BAUD]: one with "
-                  "deuteron_agent.h in its firmware")
+  verb.option(
+          "--on", where.on,
+          "where to run: host (default); emulated boards: " + list_of(emulated_boards(), "qemu:") +
+              "; your own board: gdb:HOST:PORT, through a debug probe's GDB server, or "
+              "serial:DEVICE[,BAUD], with deuteron_agent.h in its firmware")
       .value("WHERE")
       .check(check_on);
   verb.option("--memory", where.memory,
-              "gdb: where the chip has RAM, and flash for --flash: "
-              "ram=0x20000000+128K,flash=0x08000000+512K")
+              "with gdb: the chip's name (`deuteron targets --chips`), or where its RAM is, and "
+              "for --flash its flash: ram=0x20000000+128K,flash=0x08000000+512K")
       .value("M")
       .check(check_memory);
   verb.flag("--flash", where.writes_flash,
-            "gdb: write runner and program to the chip's flash, in the place of its firmware; else "
-            "to RAM alone");
-  verb.option("--caches", where.caches,
-              "gdb: on: the core's caches are switched on for the run; else they stay as they are "
-              "found")
+            "with gdb: write the runner and the program to flash, replacing the chip's firmware; "
+            "by default only RAM is written");
+  verb.option(
+          "--caches", where.caches,
+          "with gdb: switch the core's caches on for the run; by default they are left as they are")
       .value("on")
       .one_of({"on"});
 }

@@ -63,13 +63,14 @@ int sign_verb(const SignOptions& o) {
 void add_sign(CommandLine& line) {
   SignOptions* o = nullptr;
   Verb verb = add_verb<SignOptions>(
-      line, "sign", "sign a program or a record, so that firmware and tools can see who made it",
+      line, "sign",
+      "sign a program or a record, so that firmware and tools can check where it comes from",
       "deuteron sign model.pte --key key.pem -o signed.pte\n  deuteron run signed.pte --verify-key "
       "key.pub "
       "--input x.npy --output-dir out/",
       sign_verb, o);
   verb.option("file", o->file,
-              "a program (.pte) or a record (ETRecord); a signature that it has is replaced")
+              "a program (.pte) or a record (ETRecord); an existing signature is replaced")
       .value("FILE")
       .required();
   verb.option("--key", o->key,

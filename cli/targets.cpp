@@ -108,9 +108,11 @@ void add_targets(CommandLine& line) {
   Verb verb =
       add_verb<TargetsOptions>(line, "targets", "list the targets, or show one",
                                "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
-  verb.option("--show", o->show, "print this recipe in full, or the file of a base").value("T");
+  verb.option("--show", o->show,
+              "print a target in full, as a file to start from; of a base its own file")
+      .value("T");
   verb.flag("--chips", o->chips,
-            "list the chips that --target and --memory know by name, with their memories");
+            "list the chips that --target and --memory know by name, with their memory");
   add_json(verb, o->json);
 }
 

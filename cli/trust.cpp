@@ -13,7 +13,7 @@ static std::span<const uint8_t> as_u8(std::span<const std::byte> bytes) {
 
 void add_verify_key(Verb& verb, std::string& path) {
   verb.option("--verify-key", path,
-              "a public key (PEM, Ed25519): a file that it has not signed is an error")
+              "a public key (PEM, Ed25519); fail unless the file is signed with its private key")
       .value("FILE");
 }
 

@@ -59,7 +59,7 @@ void name_states(Graph& g, const std::vector<std::string>& texts, Diagnostics& d
   for (const std::string& text : texts) name_state(g, text, diagnostics);
   if (diagnostics.has_errors()) return;
   if (g.user_outputs().empty())
-    return diagnostics.error(g.name, "has no output that is no state", "state.outputs",
+    return diagnostics.error(g.name, "has no output that is not a state", "state.outputs",
                              "leave one output without --state");
   drop_idle_states(g);
   remove_dead(g, "result is not used");

@@ -46,7 +46,7 @@ static std::string kind_of(const std::string& path, std::string_view start) {
     return "a compiled program, not a model";
   if (has_extension(path, ".pt") || has_extension(path, ".pth"))
     return "saved weights or a pickled module; export the model with torch.export first";
-  return start.empty() ? "an empty file" : "no model in a known format";
+  return start.empty() ? "an empty file" : "not a model in a known format";
 }
 
 static std::optional<Graph> read_text(const std::string& path, std::ifstream& file,
@@ -61,7 +61,8 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   for (const Node& node : graph->nodes)
     if (call_of(node.op)) {
       diagnostics.error(
-          path, fmt::format("holds {}: a graph after lowering is no model", describe(*graph, node)),
+          path,
+          fmt::format("holds {}: a graph after lowering is not a model", describe(*graph, node)),
           "model.lowered", "give the graph from before the pass `lower`");
       return std::nullopt;
     }

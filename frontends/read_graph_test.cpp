@@ -58,7 +58,7 @@ TEST_F(ReadGraph, ReadsText) {
       refusal(write(
           "lowered.txt",
           "input x : f32[3]\ny = call k::f.out(x) args(in0[3], out0[3]) : f32[3]\noutput y\n")),
-      HasSubstr("holds k::f `y` (source op 0): a graph after lowering is no model"));
+      HasSubstr("holds k::f `y` (source op 0): a graph after lowering is not a model"));
   EXPECT_THAT(refusal(path), HasSubstr(path + ":1:8: error: expected `:`, found end of line"));
 }
 
@@ -77,7 +77,7 @@ TEST_F(ReadGraph, RefusesOtherFilesByWhatTheyAre) {
               HasSubstr("export the model with torch.export"));
   EXPECT_THAT(refusal(write("model.dat", "")), HasSubstr("an empty file"));
   EXPECT_THAT(refusal(write("model.dat", "what?")),
-              HasSubstr("no model in a known format  [model.format]\n    give a .pt2 archive"));
+              HasSubstr("not a model in a known format  [model.format]\n    give a .pt2 archive"));
   EXPECT_NE(refusal(write("cut.pt2", "PK\x03\x04")), "");
 }
 

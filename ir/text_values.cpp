@@ -196,7 +196,7 @@ void TextValues::read(PointProgram& v) {
   if (c_.failed()) return;
   const auto program = point_program_named(text);
   if (!program)
-    return c_.fail_at(at, fmt::format("this is no program of element-wise steps: {}", text));
+    return c_.fail_at(at, fmt::format("this is not a program of element-wise steps: {}", text));
   v = *program;
 }
 

@@ -34,7 +34,7 @@ uint32_t number_of(std::string_view text) {
   if (base == 16) text.remove_prefix(2);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v, base);
   DEUTERON_CHECK(error == std::errc() && end == text.data() + text.size(),
-                 fmt::format("chips.txt: `{}` is no number", text));
+                 fmt::format("chips.txt: `{}` is not a number", text));
   return v * unit;
 }
 

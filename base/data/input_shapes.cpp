@@ -29,7 +29,8 @@ InputShapes parse_input_shapes(const std::vector<std::string>& texts, Diagnostic
     std::string name;
     Shape shape;
     if (!parse(text, name, shape))
-      diagnostics.error("--input-shape", "`" + text + "` is no name of an input with its extents",
+      diagnostics.error("--input-shape",
+                        "`" + text + "` is not the name of an input with its extents",
                         "input_shape.text", "write it as NAME=1,3,96,96, extents from 1 on");
     else if (!shapes.try_emplace(name, shape).second)
       diagnostics.error("--input-shape", "`" + name + "` is given twice", "input_shape.text");

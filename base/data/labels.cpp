@@ -35,9 +35,10 @@ std::optional<std::vector<i64>> labels_of(const Array& array, const std::string&
   std::vector<i64> labels(static_cast<size_t>(samples));
   for (i64 s = 0; s < samples; ++s) {
     if (!element_as_integer(array, s, &labels[s]))
-      return refuse(fmt::format("label {} is no whole number", s), to_text(array.type), "integers");
+      return refuse(fmt::format("label {} is not a whole number", s), to_text(array.type),
+                    "integers");
     if (labels[s] < 0 || labels[s] >= classes)
-      return refuse(fmt::format("label {} is no class of the program's first output", s),
+      return refuse(fmt::format("label {} is not a class of the program's first output", s),
                     std::to_string(labels[s]), fmt::format("0 to {}", classes - 1));
   }
   return labels;

@@ -341,10 +341,11 @@ void refuse_the_rest(PassContext& pass) {
     const Refused refused = refused_operator(g, node);
     pass.diagnostics.add(
         {Severity::error, fmt::format("{}: {}", g.name, refused.where),
-         fmt::format("the Neutron backend does not take {}, and {} has no other: {}", refused.what,
-                     pass.target.name, why.what),
+         fmt::format("the Neutron backend does not support {}, and {} has no other backend: {}",
+                     refused.what, pass.target.name, why.what),
          why.measured, why.limit, why.rule,
-         fmt::format("{}, or compile for a target whose CPU takes what is left (imxrt700cm)",
+         fmt::format("{}, or compile for a target whose CPU runs what the NPU does not support "
+                     "(imxrt700cm)",
                      change)});
   }
 }

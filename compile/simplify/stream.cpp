@@ -201,7 +201,8 @@ void stream(PassContext& pass) {
   Graph& g = pass.graph;
   const auto asked = parse_stream(pass.options.stream);
   if (!asked)
-    return pass.diagnostics.error("--stream", fmt::format("`{}` is no axis", pass.options.stream),
+    return pass.diagnostics.error("--stream",
+                                  fmt::format("`{}` is not an axis", pass.options.stream),
                                   "stream.option", "give --stream AXIS or AXIS=FRAMES");
   const i64 axis = axis_of_input(g, *asked, pass.diagnostics);
   if (axis < 0) return;
@@ -218,7 +219,7 @@ void stream(PassContext& pass) {
   decision.macs_window = macs_of(g);
   for (const NodeId n : plan->whole) decision.whole.push_back(describe(g, g.nodes[n]));
   decision.least_state_bytes = Stepper(g, *plan).rewrite();
-  remove_dead(g, "is no part of a step");
+  remove_dead(g, "is not part of a step");
   decision.frames = frames, decision.window = window, decision.axis = axis;
   decision.macs_step = macs_of(g);
   for (const Port& p : g.user_outputs()) decision.flows_out |= plan->flow[p.value].has_value();

@@ -72,7 +72,7 @@ class ByteInput {
   void take(const ImageMap& map) {
     const Type type = g_.type(port_.value);
     if (type.dtype != DType::f32)
-      return refuse("cannot be bytes, because it is no float in the model", name_of(type.dtype),
+      return refuse("cannot be bytes, because it is not a float in the model", name_of(type.dtype),
                     "f32", "input_format.dtype");
     const std::optional<ByteNumbers> by =
         byte_numbers(logical_shape(port_, type.shape), map, where_, pass_.diagnostics);
@@ -120,10 +120,11 @@ class ByteInput {
         else if (is_quantize_call(node) && g_.type(node.outputs[0]).dtype == DType::s8)
           readers_.push_back(n);
         else
-          return refuse(fmt::format(
-                            "cannot be bytes, because {} reads it and is no quantization to int8",
-                            describe(g_, node)),
-                        "", "", "input_format.reader"),
+          return refuse(
+                     fmt::format(
+                         "cannot be bytes, because {} reads it and is not a quantization to int8",
+                         describe(g_, node)),
+                     "", "", "input_format.reader"),
                  false;
       }
     }

@@ -72,7 +72,7 @@ ForeignPart read_xnnpack(Octets payload) {
   const uint64_t bytes = number_at<uint32_t>(payload, kGraphBytes);
   if (payload.size() < kConstantBytes + 8 || std::memcmp(payload.data() + 4, "XH00", 4) != 0 ||
       at > payload.size() || bytes > payload.size() - at || bytes < 8)
-    return part.fault = "it is no graph of XNNPACK", part;
+    return part.fault = "it is not a graph of XNNPACK", part;
   const auto piece = payload.subspan(at, bytes);
   const std::vector<uint8_t> graph(piece.begin(), piece.end());  // at a multiple of 16
   FlatReader r{graph.data(), static_cast<uint32_t>(bytes)};
@@ -107,7 +107,7 @@ ForeignPart read_vela(Octets payload) {
       part.bytes.emplace_back("scratch", number_at<uint32_t>(payload, at));
     at += lines;
   }
-  part.fault = "it is no stream of Vela's";
+  part.fault = "it is not a stream of Vela's";
   return part;
 }
 

@@ -459,13 +459,13 @@ TEST(SourceMap, DamageIsADiagnostic) {
     const char* said;
   };
   for (const Case& c :
-       {Case{"/operators", 7, "`operators` is no list of objects"},
+       {Case{"/operators", 7, "`operators` is not a list of objects"},
         Case{"/calls/0/operators/0", 99, "names an operator that is not in the map"},
-        Case{"/calls/1/npu_kernels/0/id", -3, "`id` is no whole number"},
-        Case{"/calls/0/instruction", "x", "`instruction` is no whole number"},
-        Case{"/operators/1/name", 5, "`name` is no text"},
+        Case{"/calls/1/npu_kernels/0/id", -3, "`id` is not a whole number"},
+        Case{"/calls/0/instruction", "x", "`instruction` is not a whole number"},
+        Case{"/operators/1/name", 5, "`name` is not a string"},
         Case{"/operators/1/inputs/0", 1000, "names an operator"},
-        Case{"/memory/0/tensors/0/first", 1e300, "`first` is no whole number"},
+        Case{"/memory/0/tensors/0/first", 1e300, "`first` is not a whole number"},
         Case{"/format", 9, "has a form that is not known here"}}) {
     json map = map_json();
     map[json::json_pointer(c.pointer)] = c.value;

@@ -65,7 +65,8 @@ class Reader {
     if (bytes_.size() < kSmallest)
       return refuse("is shorter than any trace", bytes_.size(), kSmallest, "etdump.truncated");
     if (!is_etdump(bytes_)) {
-      diagnostics_.error(name_, "is no ETDump trace: its identifier is not ED00", "etdump.magic",
+      diagnostics_.error(name_, "is not an ETDump trace: its identifier is not ED00",
+                         "etdump.magic",
                          "give a file that `deuteron profile` or an event tracer has written");
       return std::nullopt;
     }
@@ -86,7 +87,7 @@ class Reader {
           name_,
           "is damaged: something in it lies outside the file, or it has more events than can be",
           "etdump.damaged",
-          "write the trace again; a buffer that was too small is no cause: dropped events are "
+          "write the trace again; a buffer that was too small is not the cause: dropped events are "
           "counted in the file");
       return std::nullopt;
     }

@@ -34,7 +34,7 @@ class RecordReader {
     std::string why;
     zip_ = open_zip(bytes_, ZIP_CHECKCONS, why);
     if (!zip_)
-      return refuse("is no ETRecord: it cannot be opened as a zip file (" + why + ")",
+      return refuse("is not an ETRecord: it cannot be opened as a zip file (" + why + ")",
                     "etrecord.zip");
     if (zip_name_locate(zip_.get(), kMark, 0) < 0)
       return refuse("is a zip file but no ETRecord: the entry ETRECORD_V0 is missing",
@@ -100,7 +100,7 @@ class RecordReader {
     SortedJson json = deepest > 500 ? SortedJson(SortedJson::value_t::discarded)
                                     : SortedJson::parse(*text, nullptr, false);
     if (!json.is_discarded()) return json;
-    refuse(fmt::format("the entry `{}` is no JSON", name), "etrecord.damaged");
+    refuse(fmt::format("the entry `{}` is not valid JSON", name), "etrecord.damaged");
     return std::nullopt;
   }
 

@@ -135,10 +135,10 @@ TEST_F(Etrecord, WhatIsNoJsonIsSaid) {
     auto entries = stock();
     entries[name] = "{\"forward\": ";
     write(entries);
-    refused("is no JSON");
+    refused("is not valid JSON");
     entries[name] = std::string(100000, '[');
     write(entries);
-    refused("is no JSON");
+    refused("is not valid JSON");
   }
 }
 

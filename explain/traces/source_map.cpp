@@ -18,7 +18,7 @@ class MapReader {
   SourceMap read(SortedJson json) {
     SourceMap map;
     if (!json.is_object()) {
-      wrong("the map", "is no object");
+      wrong("the map", "is not an object");
       return map;
     }
     map.program_id = text(json, "program_id");
@@ -61,7 +61,7 @@ class MapReader {
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return "";
     if (it->is_string()) return it->get<std::string>();
-    wrong(fmt::format("`{}`", key), "is no text");
+    wrong(fmt::format("`{}`", key), "is not a string");
     return "";
   }
   i64 number(const SortedJson& j, const char* key, i64 missing) {
@@ -71,7 +71,7 @@ class MapReader {
         (!it->is_number_unsigned() || it->get<uint64_t>() <= uint64_t{INT64_MAX}) &&
         it->get<i64>() >= 0)
       return it->get<i64>();
-    wrong(fmt::format("`{}`", key), "is no whole number from 0");
+    wrong(fmt::format("`{}`", key), "is not a whole number from 0");
     return missing;
   }
   const SortedJson& list(const SortedJson& j, const char* key) {
@@ -82,14 +82,14 @@ class MapReader {
         it->is_array() &&
         std::all_of(it->begin(), it->end(), [](const SortedJson& e) { return e.is_object(); });
     if (objects) return *it;
-    wrong(fmt::format("`{}`", key), "is no list of objects");
+    wrong(fmt::format("`{}`", key), "is not a list of objects");
     return kNone;
   }
   std::vector<i64> ids(const SortedJson& j, const char* key) {
     std::vector<i64> found;
     const auto it = j.find(key);
     if (it == j.end()) return found;
-    if (!it->is_array()) wrong(fmt::format("`{}`", key), "is no list");
+    if (!it->is_array()) wrong(fmt::format("`{}`", key), "is not a list");
     else
       for (const SortedJson& e : *it) {
         const bool fits = e.is_number_integer() && e.get<i64>() >= 0 && e.get<i64>() < operators_;

@@ -147,7 +147,7 @@ class Walk {
       } else if (in.kind == K::literal) {
         diagnostics_.add({Severity::note, graph_.name,
                           fmt::format("argument `{}` is a value that the export fixed, not a "
-                                      "tensor; it is no input of the program",
+                                      "tensor; it is not an input of the program",
                                       in.name),
                           "", "", "pt2.input.literal", ""});
       } else if (in.kind == K::other) {
@@ -240,7 +240,7 @@ class Walk {
     if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
       call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
     if (call.ok() && node.has_other_results && !sizes_.is_done(node))
-      call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
+      call.refuse({"has a result that is not a tensor", "", "", "pt2.graph.result"});
     if (call.ok() && found.in_place) change_in_place(state_, changed_, call);
     if (!call.ok()) return stand_in(node);
     if (graph_.nodes.size() == nodes) graph_.folded.push_back({{source}, "identity"});
@@ -337,13 +337,13 @@ class Walk {
       if (out.kind == K::tensor) add_output(out.name);
       else if (out.kind == K::none)
         diagnostics_.add({Severity::note, graph_.name,
-                          "an output is None; it is no output of the program", "", "",
+                          "an output is None; it is not an output of the program", "", "",
                           "pt2.output.none", ""});
       else if (out.kind == K::literal)
         diagnostics_.add(
             {Severity::note, graph_.name,
-             "an output is a constant that is no tensor; it is no output of the program", "", "",
-             "pt2.output.literal", ""});
+             "an output is a constant that is not a tensor; it is not an output of the program", "",
+             "", "pt2.output.literal", ""});
       else if (out.kind == K::buffer_mutation) check_changed_buffer(out);
       else if (out.kind == K::input_mutation)
         diagnostics_.warning(

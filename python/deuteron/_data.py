@@ -56,7 +56,7 @@ def to_numpy(value: Any, where: str) -> Array:
     try:
         array = np.asarray(value)
     except Exception as e:
-        raise error(where, f"is no array: {e}", "input.dtype", "give a NumPy array or a tensor") from e
+        raise error(where, f"is not an array: {e}", "input.dtype", "give a NumPy array or a tensor") from e
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise error(where, f"holds {array.dtype}", "input.dtype", "give real numbers: float16 to float64, whole numbers or bool")
     if not array.dtype.isnative:
@@ -97,7 +97,7 @@ def split(array: Array, spec: InputSpec, where: str) -> Array:
         where,
         f"the array does not have the shape of input `{spec.name}`",
         "input.shape",
-        "the batch is no whole number of samples: a DataLoader leaves a rest out with drop_last=True" if is_rest else "",
+        "the batch is not a whole number of samples: a DataLoader leaves a rest out with drop_last=True" if is_rest else "",
         measured=str(list(array.shape)),
         limit=f"{list(shape)}, or several of them along a first axis",
     )
@@ -112,7 +112,7 @@ def members_of(item: Any, specs: Sequence[InputSpec], has_labels: bool, where: s
             raise error(where, f"has no input `{missing[0]}`", "input.count", known)
         others = [str(k) for k in item if k not in {s.name for s in specs}]
         if len(others) > has_labels:
-            raise error(where, f"has `{others[0]}`, which is no input of the model", "input.count", known)
+            raise error(where, f"has `{others[0]}`, which is not an input of the model", "input.count", known)
         return [item[s.name] for s in specs], item[others[0]] if others else None
     members = list(item) if isinstance(item, (tuple, list)) else [item]
     label = None

@@ -64,7 +64,7 @@ bool take_line(std::string_view line, const KernelList::Users& users, KernelList
     return true;
   }
   if (!is_kernel_name(line))
-    return problem = fmt::format("`{}` is no kernel's name", line.substr(0, 60)), false;
+    return problem = fmt::format("`{}` is not the name of a kernel", line.substr(0, 60)), false;
   list.cpu[std::string(line)].insert(users.begin(), users.end());
   return true;
 }

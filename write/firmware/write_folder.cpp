@@ -88,7 +88,7 @@ bool write_folder(const std::string& folder, const std::map<std::string, std::st
   fs::path target = fs::path(folder);
   if (!target.has_filename()) target = target.parent_path();  // "fw/"
   if (target.empty())
-    return diagnostics.error(folder, "is no name of a folder", "firmware.folder"), false;
+    return diagnostics.error(folder, "is not the name of a folder", "firmware.folder"), false;
   if (!may_replace(target, force, diagnostics)) return false;
   std::error_code ec;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), ec);

@@ -103,7 +103,7 @@ class NamedBytes {
     const auto* table = has_magic(file.bytes, "FH01")
                             ? checked<ptd::DataFile>(tables, ptd::DataFileIdentifier())
                             : nullptr;
-    if (!table) return fail("is no data file of ExecuTorch, or damaged");
+    if (!table) return fail("is not a data file of ExecuTorch, or damaged");
     if (!table->named_data()) return true;
     for (const ptd::NamedData* named : *table->named_data()) {
       const auto* segments = table->segments();

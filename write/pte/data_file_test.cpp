@@ -107,7 +107,8 @@ TEST(DataFiles, WhatDoesNotFitIsNamed) {
               HasSubstr("5 bytes, limit 4 bytes"));
   EXPECT_THAT(made(split_program(), {data_file_of(), data_file_of("w", "atad")}),
               HasSubstr("other data"));
-  EXPECT_THAT(made(split_program(), {split_program()}), HasSubstr("is no data file of ExecuTorch"));
+  EXPECT_THAT(made(split_program(), {split_program()}),
+              HasSubstr("is not a data file of ExecuTorch"));
   Bytes cut = data_file_of();
   cut.pop_back();
   EXPECT_THAT(made(split_program(), {cut}), HasSubstr("ends before the data of `w`"));

@@ -40,7 +40,7 @@ void need(bool done) {
 // The key of a PEM file that `read` takes from it; null: `why` says why not.
 Key read_pem(std::span<const std::byte> pem,
              EVP_PKEY* (*read)(BIO*, EVP_PKEY**, pem_password_cb*, void*), const char** why) {
-  *why = "is no such key as a PEM file";
+  *why = "is not a PEM file with one";
   if (pem.size() > kMostKeyBytes) return nullptr;
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   need(bio != nullptr);

@@ -237,9 +237,10 @@ double Call::number_of(size_t k, std::string_view what, double otherwise) {
   if (!ok_ || !has(k)) return otherwise;
   const auto known = known_numbers(operand(k));
   if (ok_ && (!known || known->size() != 1))
-    refuse({fmt::format("has a {} that is computed from the model's inputs, or is no single number",
-                        what),
-            "", "", "onnx.operand.constant"});
+    refuse(
+        {fmt::format("has a {} that is computed from the model's inputs, or is not a single number",
+                     what),
+         "", "", "onnx.operand.constant"});
   return ok_ ? static_cast<double>((*known)[0]) : otherwise;
 }
 

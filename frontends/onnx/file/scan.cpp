@@ -84,7 +84,7 @@ class Scan {
       case 2:
         break;
       default:
-        return fail("is damaged: it is no protobuf of this schema");
+        return fail("is damaged: it is not a protobuf of this schema");
     }
     if (!varint(bytes, value)) return false;
     const std::span<const uint8_t> inner = bytes;

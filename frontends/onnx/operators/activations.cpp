@@ -62,7 +62,7 @@ static void clip_integers(Call& c, const Operand& x) {
   const auto bound = [&](size_t k, i64 otherwise) {
     const std::vector<i64> given =
         c.has(k) ? c.integers_of(k, "bounds") : std::vector<i64>{otherwise};
-    c.require(!c.ok() || given.size() == 1, "has a bound that is no single number",
+    c.require(!c.ok() || given.size() == 1, "has a bound that is not a single number",
               std::to_string(given.size()), "1", "onnx.clip.bound");
     return c.ok() ? given[0] : 0;
   };

@@ -65,8 +65,8 @@ static void import_constant_of_shape(Call& c) {
   if (value && value->kind == Attribute::Kind::tensor) {
     const Operand given = from_tensor(c, *value->tensor);
     const auto known = c.known_numbers(given);
-    c.require(!c.ok() || (known && known->size() == 1), "has a value that is no single number", "",
-              "", "onnx.constant.kind");
+    c.require(!c.ok() || (known && known->size() == 1), "has a value that is not a single number",
+              "", "", "onnx.constant.kind");
     if (!c.ok()) return;
     dtype = c.dtype(given), real = (*known)[0];
     if (const auto exact = c.known_integers(given)) integer = (*exact)[0];

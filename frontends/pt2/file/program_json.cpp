@@ -93,7 +93,7 @@ class ProgramReader {
   i64 size(const Json& v, TensorMeta& meta, std::string& expression) {
     const auto [tag, value] = read_.tagged(v);
     if (tag == "as_int") return read_.integer(value);
-    if (tag != "as_expr") return read_.fail(v, "is no size"), 0;
+    if (tag != "as_expr") return read_.fail(v, "is not a size"), 0;
     meta.dynamic = true;
     expression = read_.text(read_.member(value, "expr_str"));
     const auto hint = read_.optional(value, "hint");

@@ -143,7 +143,7 @@ class Machine {
   void add_to_dict(const std::vector<size_t>& pairs) {
     if (!ok_ || stack_.empty() || items_[stack_.back()].kind != ItemKind::dict ||
         pairs.size() % 2 != 0)
-      return damaged("fills something that is no dict");
+      return damaged("fills something that is not a dict");
     std::vector<size_t>& parts = items_[stack_.back()].parts;
     parts.insert(parts.end(), pairs.begin(), pairs.end());
   }
@@ -163,7 +163,7 @@ class Machine {
     const size_t arguments = pop(), function = pop();
     if (!ok_ || items_[function].kind != ItemKind::name ||
         items_[arguments].kind != ItemKind::tuple)
-      return damaged("calls what is no function");
+      return damaged("calls what is not a function");
     const std::string_view name = items_[function].text;
     const std::vector<size_t> p = items_[arguments].parts;
     if (name == kDict && p.empty()) return push({ItemKind::dict, 0, {}, {}});
@@ -344,7 +344,8 @@ std::optional<ByName<WeightEntry>> tensors_of_pickle(std::span<const std::byte> 
     if (name.kind == ItemKind::text && value.kind == ItemKind::tensor)
       entry = entry_of(m, value, folder);
     if (!entry || !entries.emplace(name.text, std::move(*entry)).second)
-      return m.damaged("has an entry that is no tensor, too large, or there twice"), std::nullopt;
+      return m.damaged("has an entry that is not a tensor, too large, or there twice"),
+             std::nullopt;
   }
   return entries;
 }

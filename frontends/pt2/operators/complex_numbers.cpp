@@ -151,7 +151,7 @@ static void import_complex_power(Call& c) {
   const double exponent = c.operator_name() == "square" ? 2 : c.number("exponent");
   c.require(
       !c.ok() || (exponent >= 1 && exponent <= kMostFactors && exponent == std::trunc(exponent)),
-      "is a power of a complex number that is no product of a few", fmt::format("{}", exponent),
+      "is a power of a complex number that is not a product of a few", fmt::format("{}", exponent),
       fmt::format("1..{}", kMostFactors), "pt2.complex.power");
   Complex y = z;
   for (double k = 1; k < exponent && c.ok(); ++k) y = complex_product(c, y, z);
@@ -200,7 +200,7 @@ static void import_view_as_real(Call& c) {
 static void import_view_as_complex(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 last = c.rank(x) - 1;
-  c.require(!c.ok() || (last >= 0 && c.shape(x)[last] == 2), "the last axis is no pair",
+  c.require(!c.ok() || (last >= 0 && c.shape(x)[last] == 2), "the last axis is not a pair",
             c.ok() ? to_text(c.shape(x)) : "", "2", "pt2.complex.pair");
   if (!c.ok()) return;
   Shape s = c.shape(x);

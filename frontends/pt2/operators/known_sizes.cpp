@@ -223,7 +223,7 @@ static void import_unique(Call& c) {
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
   c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }),
-            "tells apart what is no number", "NaN", "a number", "pt2.unique.number");
+            "tells apart what is not a number", "NaN", "a number", "pt2.unique.number");
   for (const float v : *elements)
     c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kExactIntegers,
               "tells apart integers that float32 does not", fmt::format("{}", v), "below 2^24",

@@ -145,7 +145,8 @@ static void import_quantile(Call& c) {
   const Ordered all = in_order(c, x, axis, c.shape(x)[axis], false);
   std::vector<ValueId> parts;
   for (const double q : all_q) {
-    c.require(q >= 0 && q <= 1, "is no quantile", std::to_string(q), "0..1", "pt2.quantile.range");
+    c.require(q >= 0 && q <= 1, "is not a quantile", std::to_string(q), "0..1",
+              "pt2.quantile.range");
     if (c.ok()) parts.push_back(quantile_of(c, all, axis, q, between_two));
   }
   const TensorMeta* declared = c.result_meta(0);

@@ -160,7 +160,7 @@ static void import_dequantize_per_channel(Call& c) {
       zeros < 0 ? std::span<const float>() : c.graph().values[zeros].constant->as<float>();
   for (size_t i = 0; c.ok() && i < scale.size(); ++i) {
     const float z = zeros < 0 ? 0 : zero[i];
-    c.require(std::abs(z) < 0x1p24f && z == std::round(z), "a zero point is no small integer",
+    c.require(std::abs(z) < 0x1p24f && z == std::round(z), "a zero point is not a small integer",
               std::to_string(z), "an integer", "pt2.quantize.zero_point");
     if (c.ok()) add_step(c, g, scale[i], static_cast<i64>(z));
   }

@@ -178,7 +178,7 @@ static void import_transpose(Call& c) {
 
 static void import_t(Call& c) {
   const ValueId x = c.any_tensor("self");
-  c.require(!c.ok() || c.rank(x) <= 2, "transposes a tensor that is no matrix",
+  c.require(!c.ok() || c.rank(x) <= 2, "transposes a tensor that is not a matrix",
             std::to_string(c.rank(x)), "2", "pt2.permute.rank");
   finish_permute(c, x, c.rank(x) == 2 ? Axes{1, 0} : swapped(c.rank(x), 0, 0));
 }

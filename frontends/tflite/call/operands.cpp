@@ -52,12 +52,13 @@ ModelTensor* Call::tensor(size_t i) {
                           t.name),
               "", "", "tflite.graph.variable"});
     else
-      refuse({fmt::format("reads `{}`, which is no input, has no data and is made by no operator "
-                          "before this one",
-                          t.name),
-              "", "", "tflite.graph.order"},
-             "write the file again: its operators stand in the order in which they run, and "
-             "constants have a buffer");
+      refuse(
+          {fmt::format("reads `{}`, which is not an input, has no data and is made by no operator "
+                       "before this one",
+                       t.name),
+           "", "", "tflite.graph.order"},
+          "write the file again: its operators stand in the order in which they run, and "
+          "constants have a buffer");
   }
   fit_int16(t);
   return ok_ ? &t : nullptr;
@@ -166,7 +167,7 @@ std::span<const int8_t> Call::steps(size_t i) {
   ModelTensor* t = tensor(i);
   if (!t) return {};
   require(t->constant.has_value() && t->type.dtype == DType::s8,
-          fmt::format("operand {} is no int8 constant", i), "", "", "tflite.operand.constant");
+          fmt::format("operand {} is not an int8 constant", i), "", "", "tflite.operand.constant");
   return ok_ ? t->constant->as<int8_t>() : std::span<const int8_t>();
 }
 

@@ -78,7 +78,7 @@ void Call::assign(size_t handle, size_t operand) {
 ValueId Call::kept(size_t i) {
   ModelTensor& t = state_.tensors[in_[i]];
   require(t.is_variable && t.state == ModelTensor::State::unknown,
-          fmt::format("has a state `{}` that is no variable tensor", t.name), "", "",
+          fmt::format("has a state `{}` that is not a variable tensor", t.name), "", "",
           "tflite.variable.tensor");
   if (ok_ && !state_.running.empty())
     refuse({fmt::format("keeps a state `{}` in a subgraph, where TFLite begins it anew whenever an "

@@ -44,8 +44,8 @@ void check_gates(Call& c, size_t first, i64 units, i64 columns) {
 
 LstmSizes sizes_of(Call& c, const UnidirectionalSequenceLSTMOptions& o) {
   const Shape &x = c.declared(kLstmX).shape, &recurrent = c.declared(kLstmRecurrentWeights).shape;
-  c.require(x.size() == 3, "has an operand that is no batch of sequences", to_text(x), "three axes",
-            "tflite.operand.rank");
+  c.require(x.size() == 3, "has an operand that is not a batch of sequences", to_text(x),
+            "three axes", "tflite.operand.rank");
   c.require(recurrent.size() == 2, "has weights that are no constant matrices", to_text(recurrent),
             "two axes", "tflite.lstm.weights");
   if (!c.ok()) return {};

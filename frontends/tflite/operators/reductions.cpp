@@ -118,7 +118,7 @@ void import_truth(Call& c) {
   c.takes(2, 2);
   ValueId x = c.in(0);
   const Axes axes = c.axes(1, c.rank(x));
-  c.require(c.type(x).dtype == DType::b8, "works on what is no truth value",
+  c.require(c.type(x).dtype == DType::b8, "works on what is not a truth value",
             std::string(name_of(c.type(x).dtype)), "BOOL", "tflite.operand.type");
   if (!c.ok()) return;
   if (axes.empty()) return c.result(x);

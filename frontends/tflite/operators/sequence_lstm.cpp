@@ -40,7 +40,7 @@ i64 cell_bits(Call& c) {
   const float scale = c.declared(kLstmCellState).quant.scale[0], exponent = std::log2(scale),
               nearest = std::round(exponent);
   c.require(std::abs(exponent - nearest) < 1e-3f && nearest >= -15 && nearest <= -9,
-            "has a cell state whose scale is no power of two", fmt::format("{}", scale),
+            "has a cell state whose scale is not a power of two", fmt::format("{}", scale),
             "2^-15..2^-9", "tflite.lstm.cell");
   return c.ok() ? -static_cast<i64>(nearest) : 15;
 }

@@ -20,7 +20,7 @@ struct Sizes {
 
 std::optional<Sizes> sizes_of(Call& c, const SVDFOptions& o) {
   for (const size_t i : {kStep, kFeatures, kTimes, kState})
-    c.require(c.declared(i).rank() == 2, fmt::format("operand {} is no matrix", i),
+    c.require(c.declared(i).rank() == 2, fmt::format("operand {} is not a matrix", i),
               to_text(c.declared(i).shape), "two axes", "tflite.operand.rank");
   for (const size_t i : {kFeatures, kTimes})
     c.require(c.is_constant(i), "has weights that are computed, they have to be constants", "", "",

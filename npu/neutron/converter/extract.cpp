@@ -108,10 +108,10 @@ class Extractor {
     auto input_map = map_into(operands_.first(operands_.size() - kSections), inputs),
          output_map = map_into(results_.first(outputs.size()), outputs);
     if (!input_map)
-      return fail("an operand of the NeutronGraph is no input of the model, or is one twice",
+      return fail("an operand of the NeutronGraph is not an input of the model, or is one twice",
                   "neutron.extract.map");
     if (!output_map)
-      return fail("a result of the NeutronGraph is no output of the model, or is one twice",
+      return fail("a result of the NeutronGraph is not an output of the model, or is one twice",
                   "neutron.extract.map");
     e_.input_map = *input_map, e_.output_map = *output_map;
     e_.model_inputs = static_cast<i64>(inputs.size());

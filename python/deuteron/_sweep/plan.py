@@ -76,7 +76,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for model in models:
         if not is_path(model):
-            raise TypeError(f"a model that is no path needs a name: {{'name': model}}, not {type(model).__name__}")
+            raise TypeError(f"a model that is not a path needs a name: {{'name': model}}, not {type(model).__name__}")
         if os.fspath(model) in named:
             raise error(os.fspath(model), "is there twice", "sweep.models")
         named[os.fspath(model)] = model
@@ -124,7 +124,7 @@ def option_words(plan: Plan, options: Mapping[str, Any]) -> tuple[list[str], lis
     names_file = {o.name for o in all_of("compile") if o.value in _PATHS}
     refused = [name for name in options if name in NOT_IN_SWEEPS or name in names_file and name not in _FILES]
     if refused:
-        raise TypeError(f"{refused[0]} is no option of a sweep: a job has a row and a program, and writes nothing else")
+        raise TypeError(f"{refused[0]} is not an option of a sweep: a job has a row and a program, and writes nothing else")
     files = [(name.replace("_", "-"), plan.content(read_whole(os.fspath(options[name])))) for name in options if name in _FILES]
     plain = {name: options[name] for name in sorted(options) if name not in _FILES and name not in _NO_RESULT}
     return words_of("compile", plain), files

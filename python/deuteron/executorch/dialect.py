@@ -124,7 +124,7 @@ class _Inlined:
     def tensor(self, index: int) -> Tensor:
         tensor = self.plan.values[index].val
         if not isinstance(tensor, Tensor):
-            raise self.refused(f"value {index} of a part is no tensor")
+            raise self.refused(f"value {index} of a part is not a tensor")
         return tensor
 
     def place(self, tensor: Tensor) -> int:

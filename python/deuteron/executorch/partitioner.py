@@ -295,7 +295,7 @@ def idle(node: Node, in_float: bool) -> LeftOver:
 def foreign(node: Node) -> LeftOver:
     if "call_delegate" in str(node.target):
         return LeftOver(describe(node), "executorch.taken", "another backend has it")
-    return LeftOver(describe(node), "executorch.operator", "is no operator of torch")
+    return LeftOver(describe(node), "executorch.operator", "is not an operator of torch")
 
 
 def left_over(node: Node, said: Diagnostic) -> LeftOver:
