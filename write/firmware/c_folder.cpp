@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <set>
+#include <span>
 
 #include "npu/neutron/converter/kernel_selection.h"
 #include "write/firmware/c_output.h"
@@ -89,13 +90,35 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
       kOptimization);
 }
 
+// The call of a model, with a buffer for each of its inputs and outputs.
+std::string example_of(const CProgram& p) {
+  const std::string macro = c_macro(p.name);
+  std::string buffers;
+  const auto members = [&](std::span<const CPort> ports, const char* kind, const char* capitals) {
+    std::string list;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      buffers += fmt::format("static {} {}{}[{}_{}{}_ELEMENTS];\n", c_type(ports[i].type), kind, i,
+                             macro, capitals, i);
+      list += fmt::format("{}.{}{} = {}{}", i == 0 ? "" : ", ", kind, i, kind, i);
+    }
+    return list.empty() ? std::string("0") : list;
+  };
+  const std::string in = members(p.inputs, "input", "INPUT");
+  const std::string out = members(p.outputs, "output", "OUTPUT");
+  return fmt::format(
+      "```c\n#include \"{0}.h\"\n\n"
+      "static uint8_t arena[{1}_ARENA_BYTES] __attribute__((aligned(16)));\n{2}"
+      "const struct {0}_inputs in = {{{3}}};\nconst struct {0}_outputs out = {{{4}}};\n"
+      "int failed = {0}_run(arena, &in, &out);\n```\n\n",
+      p.name, macro, buffers, in, out);
+}
+
 std::string readme(const COutput& o, const std::set<std::string>& sources) {
   const CProgram& first = o.programs.front();
   std::string text = fmt::format(
-      "# {}\n\nMade by `deuteron` {}{}. C99 without an interpreter, a heap or a start-up: "
-      "`NAME_run` calls the kernels one after the "
-      "other. The kernels are C++17 without exceptions, run-time types or constructors, called "
-      "through `extern \"C\"`.\n\n",
+      "# {}\n\nMade by `deuteron` {}{}. C99 without interpreter, heap or start-up code: `NAME_run` "
+      "calls one kernel after the other. The kernels are C++17 without exceptions, RTTI or "
+      "constructors, behind `extern \"C\"`.\n\n",
       first.name, o.version,
       o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags));
   text +=
@@ -104,30 +127,25 @@ std::string readme(const COutput& o, const std::set<std::string>& sources) {
   for (const CProgram& p : o.programs)
     text += fmt::format("| {} | {} | {} | {} | {} |\n", p.name, c_comment(p.from), p.calls.size(),
                         p.constants.size(), p.arena_bytes);
+  text +=
+      "\nSizes in bytes. A run needs the arena and stack, no other RAM. Models share the kernels, "
+      "and "
+      "may share one arena as large as the largest, but for those with `NAME_reset_state`.\n\n" +
+      example_of(first);
   text += fmt::format(
-      "\nSizes in bytes. Beside the arena there is no RAM but the stack. Models may share one "
-      "arena that is "
-      "as large as the largest needs, unless "
-      "they have `NAME_reset_state`, and they share the kernels.\n\n```c\n#include "
-      "\"{0}.h\"\n_Alignas(16) static uint8_t "
-      "arena[{1}_ARENA_BYTES]; /* C11; in C99 your compiler's "
-      "own "
-      "word */\nconst struct {0}_inputs in = {{.input0 = image}};\nconst struct {0}_outputs out = "
-      "{{.output0 = result}};\n"
-      "int failed = {0}_run(arena, &in, &out);\n```\n\n",
-      first.name, c_macro(first.name));
-  text += fmt::format(
-      "Build: `add_subdirectory` and link `{}`; or compile every file here as it stands, with `{}` "
-      "as an include folder for C++ and "
-      "`-ffp-contract=off` (a `.S` needs `-Wa,-I.`). Link with `-Wl,--gc-sections`: then only the "
-      "kernels that are called are in the "
+      "- CMake: `add_subdirectory` of this folder, and `target_link_libraries(YOURS {0})`.\n"
+      "- An IDE such as STM32CubeIDE: make the project a C++ project, compile all files of this "
+      "folder with `-ffp-contract=off` (`.cpp` as C++17, a `.S` with `-Wa,-I.`), and add this "
+      "folder "
+      "and `{1}` to the include folders of C and C++.\n\n"
+      "Link with `-Wl,--gc-sections`, so that only the kernels that are called are in the "
       "image.\n\n"
-      "Kernels: {}.\n\n| file | what |\n| --- | --- |\n| `NAME.h`, `NAME.c` | a model: sizes as "
-      "macros, and its calls |\n"
-      "| `NAME_weights.*` | its constants |\n| `{}.h`, `.cpp` | the kernels as C sees them |\n| "
-      "`{}/` | their sources, {} files |\n",
-      first.name, kCSources, fmt::join(operators_of(o), ", "), kCKernels, kCSources,
-      sources.size());
+      "Kernels: {2}.\n\n| file | what |\n| --- | --- |\n| `NAME.h`, `NAME.c` | a model: sizes, "
+      "scales "
+      "and zero points as macros, and its calls |\n"
+      "| `NAME_weights.*` | its constants |\n| `{3}.h`, `.cpp` | the kernels as C sees them |\n| "
+      "`{1}/` | their sources, {4} files |\n",
+      first.name, kCSources, fmt::join(operators_of(o), ", "), kCKernels, sources.size());
   return text;
 }
 
