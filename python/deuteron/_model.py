@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Mapping
@@ -78,6 +79,15 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
     if is_tensor(example_inputs):
         example_inputs = (example_inputs,)
     named = dict(example_inputs) if isinstance(example_inputs, Mapping) else None
+    try:
+        inspect.signature(module.forward).bind(*(() if named is not None else example_inputs), **(named or {}))
+    except TypeError as e:
+        raise error(
+            name,
+            f"forward() does not take the {len(example_inputs)} example inputs: {e}",
+            "model.example_inputs",
+            "give one for each argument of forward(); if the last member of each batch is a label, say so: has_labels=True",
+        ) from None
     return torch.export.export(module, () if named is not None else tuple(example_inputs), named)
 
 

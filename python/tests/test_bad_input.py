@@ -82,7 +82,9 @@ def test_models(digits, images, tmp_path):
     call = lambda **o: rule_of(lambda: deuteron.compile(module, target="cortex-m55", calibration=np.zeros((3, 4), np.float32), **o))  # noqa: E731
     assert call() == "model.example_inputs"
     assert call(example_inputs=torch.zeros(1, 4)) == "model.training"
-    module.eval()[1].train()
+    module.eval()
+    assert call(example_inputs=(torch.zeros(1, 4), torch.zeros(1))) == "model.example_inputs"  # a label, say
+    module[1].train()
     with pytest.raises(deuteron.Error, match="`1`"):
         deuteron.compile(module, target="cortex-m55", example_inputs=torch.zeros(1, 4))
     with pytest.raises(TypeError, match="ExportedProgram"):
