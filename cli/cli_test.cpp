@@ -278,7 +278,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   refused(1, {"run", kModel, "--output-dir", path("d")}, "is a zip archive, not a program");
   refused(1, {"run", put("bad.pte", std::string(200, 'x')), "--output-dir", path("d")},
           "pte.not_a_program");
-  refused(1, {"inspect", path("text.pt2")}, "is of a kind that is not known");
+  refused(1, {"inspect", path("text.pt2")}, "is not a file that can be inspected");
   refused(1, {"inspect", path("m.tflite")}, "the flatbuffer is damaged");
   refused(1, {"inspect", folder_}, "is a folder");
   refused(1, {"evaluate", path("bad.pte"), "--inputs", kTestInputs, "--labels", kTestLabels},

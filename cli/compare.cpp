@@ -45,8 +45,8 @@ std::optional<std::string> table_of_operators(const CompareOptions& o, const Pro
   const std::optional<ModelOptions> options = options_of(file, given, &model);
   if (!options) {
     const std::string why = fmt::format(
-        "not compared, because compiling {} with {} does not give {}; give --calibrate the data "
-        "that it was compiled with, and the options",
+        "not compared: compiling {} with {} gives another program; give --calibrate the data that "
+        "{} was compiled with, and its options",
         o.model, o.calibrate.empty() ? "these inputs" : "this data", o.program);
     json["why_no_operators"] = why;
     return "operators: " + why + "\n";

@@ -193,12 +193,12 @@ Json c_report(const COutput& output, const std::string& form) {
           {"models", std::move(models)}};
 }
 
-std::string c_summary(const COutput& output, const std::string& folder) {
-  if (folder.ends_with(".pack"))
-    return fmt::format("{}C for {} in {}: `cpackget add {}` installs it\n", models_summary(output),
-                       core_of(output), folder, folder);
-  return fmt::format("{}C for {} in {}; its README.md says how to build it\n",
-                     models_summary(output), core_of(output), folder);
+std::string c_summary(const COutput& output, const std::string& path, std::string_view what) {
+  const std::string next = path.ends_with(".pack")
+                               ? fmt::format(": `cpackget add {}` installs it", path)
+                               : std::string("; its README.md says how to build it");
+  return fmt::format("{}{} for {} in {}{}\n", models_summary(output), what, core_of(output), path,
+                     next);
 }
 
 std::string cpp_summary(const COutput& output, const std::string& file) {

@@ -36,7 +36,7 @@ bool write_c_folder(const COptions& options, const COutput& output, const std::s
 // Writes one C++ header instead. Refuses parts for the NPU, whose driver is no header.
 bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics);
 Json c_report(const COutput& output, const std::string& form);  // "c", "hpp"
-std::string c_summary(const COutput& output, const std::string& folder);
+std::string c_summary(const COutput& output, const std::string& path, std::string_view what = "C");
 std::string cpp_summary(const COutput& output, const std::string& file);
 
 }  // namespace deuteron

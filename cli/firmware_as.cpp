@@ -56,8 +56,8 @@ bool write_archive(const CPackage& package, const COutput& output, PackageFiles 
   const std::string name = package.archive_name(output);
   if (std::filesystem::path(path).filename() != name)
     diagnostics.add({Severity::note, path,
-                     fmt::format("its tools take {} by the name {}", package.what, name), "", "",
-                     "c.package", ""});
+                     fmt::format("the tools expect {} with the name {}", package.what, name), "",
+                     "", "c.package", ""});
   return write_file(path, {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()},
                     diagnostics);
 }
@@ -80,8 +80,8 @@ std::optional<Target> target_of(const FirmwareAs& o, const std::vector<ProgramFi
   if (!core.empty()) {
     diagnostics.add(
         {Severity::note, programs[0].path,
-         fmt::format("kernels are those of a {}, the usual core with its instructions", core), "",
-         "", "c.core", "--target T names another one"});
+         fmt::format("is written for {}, the usual core with its instruction set", core), "", "",
+         "c.core", "name another core with --target T"});
     return find_target(std::string(core), diagnostics);
   }
   const Board* board = board_called(o.board, diagnostics);
@@ -121,7 +121,9 @@ int firmware_as(const FirmwareAs& o) {
   if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
                    : write_folder(o.output, files, o.c.force, diagnostics)))
     return fail();
-  return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
+  std::string_view what = package->what;  // without its article
+  if (what.starts_with("a ") || what.starts_with("an ")) what.remove_prefix(what.find(' ') + 1);
+  return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output, what));
 }
 
 }  // namespace deuteron

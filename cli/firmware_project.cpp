@@ -191,8 +191,9 @@ void add_forms(const ProgramFile& file, FirmwareProject& project) {
 const Board* board_called(const std::string& name, Diagnostics& diagnostics) {
   const Board* board = find_board(all_boards(), name);
   if (name.empty())
-    diagnostics.error("--board", "is missing: it says which core the files are for",
-                      "board.unknown", "add --board BOARD: " + list_of(all_boards(), ""));
+    diagnostics.error(
+        "--board", "is missing: which board are the files for?", "board.unknown",
+        "add one: " + list_of(all_boards(), "") + "; for any other board: --as c, arduino, ...");
   else if (!board)
     diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name),
                       "board.unknown", suggestion(name, names_of(all_boards())));

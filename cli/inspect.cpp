@@ -439,7 +439,7 @@ int inspect(const InspectOptions& o) {
       break;
   }
   const char* what = kind == FileKind::another_program ? "an ExecuTorch program of another version"
-                                                       : "of a kind that is not known";
+                                                       : "not a file that can be inspected";
   diagnostics.error(o.file,
                     fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and "
                                 ".onnx models, ETDump traces and ETRecords",

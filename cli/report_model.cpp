@@ -84,6 +84,7 @@ ModelReport report_model(const ModelOptions& o, const CompiledModel& m,
     report.json["program"] = written_to;
     report.summary += "wrote " + written_to + "\n";
   }
+  if (!o.html.empty()) report.summary += "wrote " + o.html + "\n";
   return report;
 }
 

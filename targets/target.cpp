@@ -112,7 +112,8 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
     return std::nullopt;
   }
   diagnostics.error(where, "there is no target of this name", "target.unknown",
-                    target_suggestion(wanted, known));
+                    target_suggestion(wanted, known) +
+                        " Of a chip that `deuteron targets --chips` does not list, name the core.");
   return std::nullopt;
 }
 
