@@ -103,10 +103,9 @@ std::string summary_of(std::string folder, const FirmwareProject& p, const Firmw
                        uint64_t sources, uint64_t source_bytes) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   return fmt::format(
-      "{0}: {1}, {2} for the CPU, {3} for the NPU, {4} of the runtime ({5} KB)\n"
-      "flash: {6} bytes of models and inputs, and the code; RAM: {7} bytes planned, {8} of tables, "
-      "and the stack\n"
-      "build: cmake -S {0} -B {0}/build{9} && cmake --build {0}/build\n",
+      "{0}: {1}, {2} for the CPU, {3} for the NPU, {4} of the runtime ({5} KB)\nflash: {6} bytes "
+      "for models and inputs, plus the code; RAM: {7} bytes planned, {8} for tables, plus the "
+      "stack\nbuild: cmake -S {0} -B {0}/build{9} && cmake --build {0}/build\n",
       folder, counted(static_cast<long long>(p.models.size()), "model"),
       counted(static_cast<long long>(p.kernels.cpu.size()), "kernel"),
       p.npu && p.vendor_driver ? "the vendor's" : std::to_string(p.kernels.npu.size()),

@@ -169,8 +169,7 @@ void describe_run(RunResult& r, const RunOptions& o, const BoardRun& there, i64 
                       {"npu_simulation_instructions", npu},
                       {"load_instructions", run.load_instructions},
                       {"emulation_seconds", run.seconds}});
-    const std::string simulation =
-        npu > 0 ? fmt::format(", beside {} that simulate the NPU", npu) : "";
+    const std::string simulation = npu > 0 ? fmt::format(", plus {} to simulate the NPU", npu) : "";
     r.summary = fmt::format("{} on {}: {} instructions each (first sample){}, {} to load; {}",
                             counted(samples, "sample"), o.where.on, first, simulation,
                             run.load_instructions, memory);

@@ -244,7 +244,7 @@ std::string table_of(std::span<const FirmwareModel> models) {
 }
 
 std::string how_to_compare(std::span<const FirmwareModel> models) {
-  std::string text = "The same on a computer:\n\n```\n";
+  std::string text = "The same run on a computer:\n\n```\n";
   for (const FirmwareModel& m : models) {
     text += fmt::format("deuteron run models/{}.pte", m.name);
     for (size_t i = 0; i < m.inputs.size(); ++i)
@@ -255,29 +255,21 @@ std::string how_to_compare(std::span<const FirmwareModel> models) {
 }
 
 constexpr const char* kFilesOfProject =
-    "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, "
-    "`neutron_kernels.c` | the tables of kernels, "
-    "from `firmware.sel` |\n"
-    "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| "
-    "`settings.cmake`, `toolchain.cmake`, "
-    "`memory.ld` | the board |\n"
-    "| `deuteron/` | the runtime |\n";
+    "\n| file | what |\n| --- | --- |\n| `main.cpp` | your code |\n| `kernels.cpp`, "
+    "`neutron_kernels.c` | the tables of kernels, from `firmware.sel` |\n| `models.cpp`, "
+    "`models.S`, `models/` | the models, their inputs and their memory |\n| `settings.cmake`, "
+    "`toolchain.cmake`, `memory.ld` | the board |\n| `deuteron/` | the runtime |\n";
 
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text = fmt::format(
-      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a "
-      "checksum of every output, which is compared "
-      "with the host's.\n\n"
-      "```\n{}```\n\n",
+      "# Firmware for {}\n\nMade by `deuteron firmware`. It runs each model once, prints a "
+      "checksum of every output and compares it with the host's.\n\n```\n{}```\n\n",
       p.board, how_to_build(p));
   text += table_of(p.models);
   text += fmt::format(
-      "\nSizes in bytes. Flash: {} for models and inputs, and the code; the build prints it part "
-      "by part. RAM: {} of tables, {} of planned "
-      "memory, which "
-      "the models share because one runs at a time, and the stack, 64 KB as it is set "
-      "(`runtime/ports/sections.ld`; `@stack` prints what "
-      "was "
+      "\nSizes in bytes. Flash: {} for models and inputs, plus the code, whose parts the build "
+      "prints. RAM: {} for tables, {} of planned memory, which the models share because one runs "
+      "at a time, and 64 KB of stack (`runtime/ports/sections.ld`; `@stack` prints how much was "
       "used).{}\nModels lie in {}, planned memory in {} (`memory.ld`).\n\n",
       memory.models_bytes + memory.inputs_bytes, memory.tables_bytes,
       memory.planned_bytes + memory.buffers_bytes,
@@ -288,13 +280,12 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   for (const FirmwareModel& m : p.models)
     for (const FirmwareBuffer& b : m.buffers)
       text += fmt::format(
-          "{}: {} bytes in {} (`{}`), {} of them copies of constants, which load() makes from the "
+          "{}: {} bytes in {} (`{}`), {} of them copies of constants, which load() makes from "
           "flash.\n\n",
           m.name, b.bytes, b.memory, memory.region.at(b.memory), b.copied_bytes);
   text += fmt::format(
-      "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is "
-      "loaded, with the name of the "
-      "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
+      "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another one is refused by "
+      "name when it is loaded, or before by `deuteron compile --firmware-ops {}`.\n\n",
       p.kernels.cpu.size(),
       p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile,
       kSelectionFile);
