@@ -273,12 +273,13 @@ class Partitioner {
       undone = true;
       const NpuCheck slow{
           "neutron.partition.small",
-          "cycles of its part on the NPU, with the call (--prefer npu: all the same)",
+          "cycles of its part on the NPU, call included (--prefer npu moves it anyway)",
           std::to_string(npu), fmt::format("{} on the CPU", cpu), false};
-      const NpuCheck large{
-          "neutron.partition.bytes",
-          "bytes that its part takes on the NPU for less of the time (--prefer npu: all the same)",
-          std::to_string(cost.npu_bytes), fmt::format("{} on the CPU", cost.cpu_bytes), false};
+      const NpuCheck large{"neutron.partition.bytes",
+                           "bytes that its part takes on the NPU, for too little time saved "
+                           "(--prefer npu moves it anyway)",
+                           std::to_string(cost.npu_bytes),
+                           fmt::format("{} on the CPU", cost.cpu_bytes), false};
       for (const NodeId n : nodes) keep_on_cpu(n, cpu > npu ? large : slow);
     }
     return undone;
