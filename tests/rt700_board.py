@@ -28,7 +28,7 @@ FEW = [("resnet8", "qdq"), ("dscnn_kws", "float")]
 ZOO = ("person_detection", "keyword_cnn", "causal_attention")
 SAMPLES = 2
 RULE, SENTENCE = "[pte.vendor_microcode]", "has the microcode of the vendor's converter, which runs on the chip alone"
-OF_OURS = "by our conversion of the NPU's parts, which computes the same: the vendor's runs on the chip alone"
+OF_OURS = "measured with our conversion of the NPU's parts (the vendor's runs only on the chip)"
 
 
 def commands_of(page):
