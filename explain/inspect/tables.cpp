@@ -284,12 +284,10 @@ static std::string assumed_text(const Profile& p) {
   }
   if (calls == 0) return "";
   std::string text =
-      "  * assumes that the NPU computes these with what follows in one kernel "
-      "(docs/neutron-machine.md)";
+      "  * assumes that the NPU fuses these with what follows (docs/neutron-machine.md)";
   if (p.npu_is_open_model)
-    text +=
-        fmt::format("; in two kernels each: {} call{} more, NPU {}", calls, calls == 1 ? "" : "s",
-                    grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
+    text += fmt::format("; if not: {} more call{}, NPU {}", calls, calls == 1 ? "" : "s",
+                        grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
   return text + "\n";
 }
 

@@ -84,11 +84,11 @@ export function overview(m) {
 function notes(m, assumed) {
   const list = [];
   if (assumed.calls)
-    list.push("* assumes that the NPU computes these with what follows in one kernel (docs/neutron-machine.md)" +
-      (assumed.apart === null ? "" : `; in two kernels each: ${plural(assumed.calls, "call")} more, NPU ${grouped(assumed.apart)} cycles`) + ".");
+    list.push("* assumes that the NPU fuses these with what follows (docs/neutron-machine.md)" +
+      (assumed.apart === null ? "" : `; if not: ${assumed.calls} more ${assumed.calls === 1 ? "call" : "calls"}, NPU ${grouped(assumed.apart)} cycles`) + ".");
   const { trace } = m;
   const ports = m.rows.filter((r) => r.is_port).reduce((a, r) => a + r.share, 0);
-  if (ports >= 0.02) list.push(`Float inputs and outputs are converted on the device, ${percent(ports)} of the ${m.unit}: --io int8 leaves that out.`);
+  if (ports >= 0.02) list.push(`Float inputs and outputs are converted on the device, ${percent(ports)} of the ${m.unit}: --io int8 avoids that.`);
   if (kOfFile[m.report && m.report.of]) return h("ul", { class: "notes" }, h("li", {}, kOfFile[m.report.of]));
   if (!trace && m.report) list.push("What to change, ranked by what it costs: deuteron doctor MODEL --target T --calibrate F --try.");
   if (trace) {
