@@ -26,13 +26,13 @@ def demo(arguments: list[str]) -> int:
     print(f"== compile: a trained float network (8x8 digits) -> int8 for {target}")
     program = compile(files / "float.pt2", target=target, calibration=np.load(files / "calibrate.npy"))
     print_memory(program)
-    print("\n== run: 719 images that the calibration has not seen, on this machine, with the bits that the chip gives")
+    print("\n== run: 719 new images, on this machine, with exactly the chip's results")
     outputs = program.run(images)
     print(f"first image: digit {int(np.argmax(outputs[0]))}, label {labels[0]}")
     accuracy = program.evaluate(images, labels, model=files / "float.pt2")
     for who, share, right in (("program", accuracy.program_top1, accuracy.program_right), ("float", accuracy.model_top1, accuracy.model_right)):
         print(f"top-1 {who:<8} {100 * (share or 0):6.2f} %  ({right} of {accuracy.samples})")
-    print("\n== compare: the operators that lose most")
+    print("\n== compare: the operators that lose most accuracy")
     for row in program.compare(files / "float.pt2", np.load(files / "calibrate.npy")).operators[:3]:
         print(f"{row.sqnr_db or 0:8.2f} dB  {row.name} ({row.op})")
     print_time(program)
@@ -48,7 +48,7 @@ def print_memory(program: Program) -> None:
 
 def print_time(program: Program) -> None:
     total = program.report.cycles.total
-    print(f"\n== profile: where the time goes; {total} cycles for an inference are predicted on the target" if total else "\n== profile")
+    print(f"\n== profile: where the time goes; on the target {total} cycles are predicted for an inference" if total else "\n== profile")
     print(f"{'share':>7} {'median':>8}  kernel on this machine, ns")
     for row in sorted(program.profile(), key=lambda k: -k.total)[:5]:
         print(f"{100 * row.share:6.1f}% {row.median:8}  {row.name}: {row.operators_text}")

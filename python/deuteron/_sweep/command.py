@@ -28,8 +28,8 @@ _PASSED_ON = ("engine", "workers", "job_seconds", "shard_samples", "keep_program
 def main(verb: str, words: list[str]) -> int:
     what = {"sweep": "compile models for targets with options: a table with a row for each", "search": "look for the best models of a space"}[verb]
     parser = argparse.ArgumentParser(prog=f"deuteron {verb}", description=f"{what} (docs/python.md)")
-    parser.add_argument("file", metavar="FILE.toml", help="what to do; paths in it are relative to it")
-    parser.add_argument("--workers", type=int, help="so many jobs at once on this machine")
+    parser.add_argument("file", metavar="FILE.toml", help="models, targets and options; paths are relative to this file")
+    parser.add_argument("--workers", type=int, help="jobs that run at the same time on this machine")
     parser.add_argument("--scheduler", help="the address of a Dask scheduler, whose workers do the work")
     given = parser.parse_args(words)
     try:
