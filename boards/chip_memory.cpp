@@ -34,8 +34,8 @@ std::optional<ChipMemory> parse_memory(std::string_view text, std::string& probl
                                     "there is no chip `{}` (`deuteron targets --chips`); "
                                     "ram=0x20000000+128K says it too",
                                     text)
-                              : fmt::format("`{}` is the beginning of several chips' names: {}",
-                                            text, fmt::join(several, ", "));
+                              : fmt::format("`{}` begins the names of several chips: {}", text,
+                                            fmt::join(several, ", "));
     return std::nullopt;
   }
   ChipMemory memory;

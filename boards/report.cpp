@@ -199,7 +199,7 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
                   program, planned, tables, regions),
       "board.memory",
       is_behind_probe(board) ? on_chip
-      : is_largest           ? "take a smaller model: no emulated board has more memory"
+      : is_largest           ? "use a smaller model: no emulated board has more memory"
                              : fmt::format("{} has the most memory: {} MB", largest_board().name,
                                            largest_board().memory_mb));
   d.measured = fmt::format("{} bytes", wanted);

@@ -102,7 +102,7 @@ std::optional<BoardMemory> board_memory(const std::string& text, Diagnostics& di
   if (!m.board->emulated)
     return diagnostics.error("--board " + text, "an image for it needs the vendor's SDK",
                              "board.fit.vendor",
-                             "take an emulated board with the same core and the memory of yours: "
+                             "use an emulated board with the same core and the memory of yours: "
                              "mps2-an505,flash=512K,ram=128K"),
            std::nullopt;
   const RuntimeSources runtime = embedded_sources();

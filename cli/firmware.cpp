@@ -177,7 +177,7 @@ int firmware(const FirmwareOptions& o) {
   if (!project.tables_measured)
     diagnostics.add(
         {Severity::note, o.output,
-         "the tables were sized on this machine, whose pointers are larger than the board's", "",
+         "the tables were sized on this machine, where pointers are larger than on the board", "",
          "", "firmware.tables",
          project.vendor_driver ? "" : "apt-get install " + project.cores.emulator_package});
   uint64_t source_bytes = 0, sources = 0;

@@ -58,7 +58,7 @@ class Reader {
     Target t;
     t.file = file_;
     if (const toml::node* base = root.get("base"); base && base->value_or(true))
-      fault(base, "is a base, which other files extend, and no target of its own", "target.base",
+      fault(base, "is a base for other files to extend, not a target", "target.base",
             "name a target that extends it, or write `extends = [...]` in a file of your own");
     t.name = string(root, "name", true).value_or("");
     t.description = string(root, "description", false).value_or("");

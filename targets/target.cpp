@@ -94,19 +94,19 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
   if (const Chip* chip = find_chip(name))
     return parse_target(recipe_of(*chip), "boards/chips.txt", diagnostics);
   if (const std::vector<std::string> chips = chips_called(name); !chips.empty()) {
-    diagnostics.error(where, "is the beginning of several chips' names", "target.chips",
+    diagnostics.error(where, "begins the names of several chips", "target.chips",
                       fmt::format("chips: {}", fmt::join(chips, ", ")));
     return std::nullopt;
   }
   if (is_among(builtin_bases(), name)) {
-    diagnostics.error(where, "is a base, which other files extend, and no target of its own",
-                      "target.base", fmt::format("targets: {}", fmt::join(known, ", ")));
+    diagnostics.error(where, "is a base for other files to extend, not a target", "target.base",
+                      fmt::format("targets: {}", fmt::join(known, ", ")));
     return std::nullopt;
   }
   if (wanted == "cortex-m") {
     std::erase_if(known, [](const std::string& n) { return !n.starts_with("cortex-m"); });
     diagnostics.error(
-        where, "is a family of cores, and each has its own instructions: which one is meant?",
+        where, "is a family of cores with different instruction sets: name one of them",
         "target.family",
         fmt::format("cores: {}; an i.MX RT700 with its NPU: imxrt700cm", fmt::join(known, ", ")));
     return std::nullopt;

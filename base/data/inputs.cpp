@@ -46,8 +46,7 @@ std::string text_of(DType d) {
 }
 
 constexpr const char* kKnownFiles =
-    "taken are .npy, .npz, .bin (raw little-endian), .png, .jpg, .bmp, or a folder of one kind of "
-    "them";
+    "use .npy, .npz, .bin (raw little-endian), .png, .jpg or .bmp, or a folder of one kind of them";
 
 // Reads the files of one call; carries what every step needs for its messages.
 class InputReader {
@@ -238,7 +237,7 @@ class InputReader {
     if (!others.empty())
       diagnostics_.warning(
           folder,
-          fmt::format("{} of the folder's files {} no input data and {} left out: `{}`",
+          fmt::format("{} of the folder's files {} not input data and {} left out: `{}`",
                       others.size(), others.size() == 1 ? "is" : "are",
                       others.size() == 1 ? "is" : "are",
                       name_in(*std::min_element(others.begin(), others.end()))),

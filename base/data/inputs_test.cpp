@@ -180,7 +180,7 @@ TEST_F(Inputs, FoldersAreSeriesInTheOrderOfNames) {
   put_text("f/readme.txt", "x");
   ASSERT_TRUE(read({path("f") + "/"}, {x}));
   EXPECT_THAT(messages_,
-              AllOf(HasSubstr("warning"), HasSubstr("1 of the folder's files is no input data"),
+              AllOf(HasSubstr("warning"), HasSubstr("1 of the folder's files is not input data"),
                     HasSubstr("readme.txt")));
   put_text("f/z.bin", "012345678901234567890123");
   EXPECT_THAT(error({path("f")}, {x}), HasSubstr("mixes kinds of files: `a.npy` and `z.bin`"));

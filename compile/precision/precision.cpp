@@ -55,7 +55,7 @@ void refuse_precision_of_quantized(PassContext& pass) {
   const CompileOptions& o = pass.options;
   if (o.precision != NetworkPrecision::int8 || !o.layers.empty())
     pass.diagnostics.error(
-        pass.graph.name, "is quantized already, and keeps its steps and weights",
+        pass.graph.name, "is quantized already, and keeps its scales and weights",
         "precision.quantized",
         fmt::format("give the float model, or leave {} out",
                     o.layers.empty() ? option_of(o, {}) : option_text(o.layers.front())));

@@ -76,9 +76,9 @@ std::optional<FewSteps> input_with_few_steps(const Compilation& compilation,
 
 // What a warning of a part advises, where its steps are those of larger parts beside it.
 inline constexpr std::string_view kOwnStepsAdvice =
-    "return parts of different size as outputs of their own, so that each has its own steps; or "
-    "compile with --precision int16, or the layer "
-    "with --layer NAME=int16; `deuteron doctor --try` says what each comes to";
+    "return parts of different size as separate outputs, so that each has its own step size; or "
+    "compile with --precision int16 or --layer NAME=int16; `deuteron doctor --try` says what each "
+    "gains";
 
 // Outputs and parts that are of no use: the same for all samples, of few steps, or far worse than
 // what is beside them; and where an output is not good, the column of an input that is lost beside

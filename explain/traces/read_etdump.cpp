@@ -110,7 +110,7 @@ class Reader {
   std::optional<Dump> refuse(const char* what, u64 measured, u64 limit, const char* rule) {
     diagnostics_.add({Severity::error, name_, what, fmt::format("{} bytes", measured),
                       fmt::format("{} bytes", limit), rule,
-                      "the file was not brought out whole; copy it again"});
+                      "the file is incomplete; copy it again"});
     return std::nullopt;
   }
 

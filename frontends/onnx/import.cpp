@@ -256,7 +256,7 @@ class Walk {
                 ? "save the optimised model again with ORT_ENABLE_EXTENDED: this layout is for the "
                   "processor that it was made on"
             : foreign ? "export the model with the standard's operators only"
-                      : "docs/formats.md has the operators that are");
+                      : "docs/formats.md lists the supported operators");
     }
   }
 

@@ -20,8 +20,8 @@ std::string advice_for(std::string_view target) {
     return "export the model without control flow: loops written out, and torch.where instead of "
            "branches";
   if (target.starts_with("aten."))
-    return "replace it by operators that are: `deuteron ops` lists them";
-  return fmt::format("replace it by operators of torch: `{}` are another library's",
+    return "replace it by supported operators: `deuteron ops` lists them";
+  return fmt::format("replace it by operators of torch: `{}` belong to another library",
                      target.substr(0, target.find('.')));
 }
 

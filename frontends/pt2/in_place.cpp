@@ -107,7 +107,7 @@ void change_in_place(ImportState& state, const ByName<ChangedBuffer>& buffers, C
   if (before.home == Meaning::Home::input)
     state.diagnostics.warning(
         describe_source(state.graph, static_cast<i32>(&node - state.program.nodes.data())),
-        "changes the model's input in place; the program leaves its inputs as they are",
+        "changes the model's input in place; the program leaves its inputs unchanged",
         "pt2.in_place.input");
   const std::vector<std::string> chain = views_to(state, *changed);
   const auto first = state.meanings.find(chain[0]);

@@ -171,7 +171,7 @@ class Walk {
       error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name,
                         where),
             custom ? "tflite.operator.custom" : "tflite.operator.unknown",
-            "docs/formats.md has the builtins that are");
+            "docs/formats.md lists the supported builtins");
     }
   }
 

@@ -405,8 +405,8 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
          fmt::format("{} bytes", limit), "firmware.memory",
          m.copied_bytes > 0
              ? "compile with --neutron-option fetch_constants_to_sram=true, which leaves the "
-               "program in the flash, or take another board, or a smaller model"
-             : "take another board, or a smaller model"});
+               "program in the flash, or use another board, or a smaller model"
+             : "use another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
   if (!m.models_in_pool && in_code > code)

@@ -118,7 +118,7 @@ std::optional<SigningKey> parse_signing_key(std::span<const std::byte> pem, cons
     return result;
   diagnostics.error(
       path, fmt::format("a private key of Ed25519 is wanted, and this {}", why), "signature.key",
-      why == kEncrypted ? "take the passphrase away: openssl pkey -in LOCKED -out key.pem"
+      why == kEncrypted ? "remove the passphrase: openssl pkey -in LOCKED -out key.pem"
                         : "make one: openssl genpkey -algorithm ed25519 -out key.pem");
   return std::nullopt;
 }
@@ -198,7 +198,7 @@ bool check_signature(std::span<const uint8_t> file, const std::string& path,
   if (trusted && std::memcmp(trusted->data(), section->public_key, trusted->size()) != 0) {
     diagnostics.add({Severity::error, path, "is signed with another key than the trusted one",
                      to_hex(section->public_key), to_hex(*trusted), "signature.other_key",
-                     "take the file from who has the trusted key, or trust this one"});
+                     "get the file from the owner of the trusted key, or trust this one"});
     return false;
   }
   const std::array<uint8_t, 32> digest = sha256_of(file.first(file.size() - sizeof *section));

@@ -43,7 +43,7 @@ std::optional<Constant> ExternalFiles::read(const Place& place, i64 bytes, Diagn
     return fail(fmt::format("has its elements in `{}`, which leaves the folder of the model",
                             place.location),
                 "onnx.external.path", {}, {},
-                "put the file beside the model and save the model with a relative location");
+                "put the file next to the model, and save the model with a relative location");
   File& file = files_[place.location];
   if (!file.owner) {
     Diagnostics reasons;

@@ -178,10 +178,10 @@ static void import_draw(Call& c) {
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
   c.warn(
-      "draws random numbers in each run; the program has those of one draw, which the name of the "
-      "operator determines",
+      "draws random numbers in each run; the program always has the same ones, which the name of "
+      "the operator determines",
       "pt2.random.fixed",
-      "replace the draw in the model where it is for training alone: by its mean, or by nothing");
+      "if the random numbers are for training only, replace them by their mean, or remove them");
   Draws draws(c.name());
   const bool is_normal = c.operator_name().starts_with("randn");
   make(c, declared->sizes, [&](i64) { return is_normal ? draws.normal() : 1 - draws.uniform(); });
