@@ -80,7 +80,7 @@ def check_assumed(b, data, note):
     """The page says what the text of `analyze` or `inspect` says: how many such kernels, and the NPU's cycles without them."""
     calls, cycles = note
     notes = [t for t in texts(b, ".notes li") if t.startswith("* ")]
-    equal([[int(number(part)) for part in n.split("each: ")[1].split(", NPU ")] for n in notes], [[calls, cycles]] if calls else [], "assumed kernels")
+    equal([[int(number(part)) for part in n.split("if not: ")[1].split(", NPU ")] for n in notes], [[calls, cycles]] if calls else [], "assumed kernels")
     equal([t for t in texts(b, '[data-figure="npu"] .note') if t.endswith(" assumed *")] != [], calls > 0, "the NPU's figure is marked")
 
 

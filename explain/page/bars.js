@@ -28,7 +28,7 @@ export function bars(m, select) {
         h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${m.trace || m.unit === "cycles" ? ticks(r.value, clock(r)) : short(r.value)}`),
         h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.is_port ? "port" : r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
       tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit}${m.trace ? " a run" : ""}, ${percent(r.share)}`, r.macs > 0 && (m.trace || m.unit === "cycles") ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",
-        r.bound ? `bound by ${r.bound}` : "", r.is_port ? "--io int8 leaves this out" : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
+        r.bound ? `bound by ${r.bound}` : "", r.is_port ? "--io int8 avoids this" : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
       children.push(bar);
     }
     if (m.rows.length > kShown)

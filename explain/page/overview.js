@@ -92,7 +92,7 @@ function notes(m, assumed) {
   if (kOfFile[m.report && m.report.of]) return h("ul", { class: "notes" }, h("li", {}, kOfFile[m.report.of]));
   if (!trace && m.report) list.push("What to change, ranked by what it costs: deuteron doctor MODEL --target T --calibrate F --try.");
   if (trace) {
-    if (trace.dropped) list.push(`${plural(trace.dropped, "event")} found the tracer's buffer full and are missing; sums are those of the rest.`);
+    if (trace.dropped) list.push(`${plural(trace.dropped, "event")} did not fit into the tracer's buffer; sums are of the others.`);
     if (!trace.by_operator) list.push("No record was given: rows are kernels, not the model's operators. deuteron inspect --etrecord FILE adds them.");
     if (trace.npu_total && !trace.clocks.comparable)
       list.push(`The CPU counts ${trace.clocks.cpu.unit}, the NPU ${trace.clocks.npu.unit}: shares are of each clock's own total, and the NPU's kernels are drawn inside their call.`);

@@ -180,11 +180,11 @@ class Reader {
            "etdump.wrap",
            ""});
     if (trace.dropped > 0)
-      diagnostics_.warning(name_,
-                           fmt::format("{} event{} found the tracer's buffer full and are missing "
-                                       "here; sums are those of the rest",
-                                       trace.dropped, trace.dropped == 1 ? "" : "s"),
-                           "etdump.dropped", "give the tracer a larger buffer");
+      diagnostics_.warning(
+          name_,
+          fmt::format("{} event{} did not fit into the tracer's buffer; sums are of the others",
+                      trace.dropped, trace.dropped == 1 ? "" : "s"),
+          "etdump.dropped", "give the tracer a larger buffer");
   }
 
   std::span<const std::byte> bytes_;

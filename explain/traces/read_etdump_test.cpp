@@ -41,7 +41,7 @@ TEST(Etdump, ReadsEventsAndFacts) {
   EXPECT_EQ(e.name, "native_call_cortex_m::quantized_add.out");
   EXPECT_EQ(e.instruction, 0);
   EXPECT_EQ(e.ticks(), 300u);
-  EXPECT_THAT(said(d), HasSubstr("7 events found the tracer's buffer full"));
+  EXPECT_THAT(said(d), HasSubstr("7 events did not fit into the tracer's buffer"));
 }
 
 TEST(Etdump, ReadsWhatTheStockRuntimeWrites) {
