@@ -49,9 +49,8 @@ int report_bug(const ReportBug& o) {
     return fail();
   return finish(
       o.json, diagnostics, {{"file", o.output}, {"operators", graph->nodes.size()}},
-      fmt::format("{}: {} and no weights; look whether names in it may be told, and whether the "
-                  "fault shows with it:\n"
-                  "    deuteron compile {} --target ...\n",
+      fmt::format("{}: {} and no weights; check that you may share the names in it, and that the "
+                  "fault shows with it:\n    deuteron compile {} --target ...\n",
                   o.output, counted(static_cast<long long>(graph->nodes.size()), "operator"),
                   o.output));
 }

@@ -56,10 +56,9 @@ int list_chips(const std::string& json) {
                     {"ran", c.ran}});
   }
   text += fmt::format(
-      "{}; MHz after reset, wait states of the flash at the highest; - where nobody says; "
-      "emulated: by QEMU's model of it. --target takes a "
-      "name, also cut short, "
-      "and so does --memory of --on gdb:\n",
+      "{}; MHz: after reset; waits: wait states of the flash at the highest clock; -: not "
+      "published; emulated: by QEMU's model of it. --target, and --memory with --on gdb:, take a "
+      "name or its beginning.\n",
       counted(static_cast<long long>(list.size()), "chip"));
   Diagnostics diagnostics;
   return finish(json, diagnostics, {{"chips", std::move(list)}}, text);
@@ -93,12 +92,12 @@ int targets(const TargetsOptions& o) {
     list.push_back(target_as_json(t, pass_names()));
   }
   const size_t count = list.size();
-  return finish(o.json, diagnostics, {{"targets", std::move(list)}},
-                text + fmt::format("{} built in; --target also takes a file of your own (`--show "
-                                   "NAME` prints one to begin with, with all that it "
-                                   "extends)\nto extend: these, {}\n",
-                                   counted(static_cast<long long>(count), "target"),
-                                   fmt::join(builtin_bases(), ", ")));
+  return finish(
+      o.json, diagnostics, {{"targets", std::move(list)}},
+      text + fmt::format("{} built in; --target also takes a .toml file of your own (`--show NAME` "
+                         "prints one in full, to start from)\nto extend: these, {}\n",
+                         counted(static_cast<long long>(count), "target"),
+                         fmt::join(builtin_bases(), ", ")));
 }
 
 }  // namespace
