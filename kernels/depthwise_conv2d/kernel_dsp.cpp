@@ -21,9 +21,6 @@
 namespace deuteron {
 namespace {
 
-// Pairs of weights of a row of taps; for each (w0, w1) and (0, w0), and so on, as DspRowWeight.
-int32_t window_pairs(const DepthwiseConv2dArgs& a) { return a.kernel_w / 2 + 1; }
-
 static_assert(sizeof(int16_t) * kRowElements == 176 && sizeof(DspRowWeight) == 72 &&
                   sizeof(int32_t) * kRowOutputs == 256,
               "planes_dsp.S");
@@ -177,14 +174,6 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 }
 
 // ---- windows of several rows
-
-constexpr int32_t kMostPairs = 16;  // of weights of a channel: no more rows than a plane has
-
-// A filter for each channel, and windows side by side that have more than one column.
-bool has_window_planes(const DepthwiseConv2dArgs& a) {
-  return (a.depth_multiplier | a.stride_w | a.dilation_h | a.dilation_w) == 1 && a.kernel_w > 1 &&
-         a.kernel_h * window_pairs(a) <= kMostPairs && a.out_w >= 4;
-}
 
 // What is no tap is 0 before.
 void fill_window_weights(const DepthwiseConv2dArgs& a, const int8_t* weight, int32_t scale,

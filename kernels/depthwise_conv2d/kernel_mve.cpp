@@ -20,12 +20,6 @@
 namespace deuteron {
 namespace {
 
-// Of a strip's column, and of its groups, of which two columns have one at most.
-constexpr int32_t kColumnBytes = kStripColumn + sizeof(MvePatch) / 2,
-                  kMorePatches = 2 * sizeof(MvePatch);
-// where the scratch has no room: 2.1 KB
-constexpr int32_t kStackStrip = 32 * kColumnBytes + kMorePatches;
-
 // ---- 8 channels at a time
 
 constexpr int32_t kTapChannels = 8;
@@ -301,22 +295,6 @@ void run_row(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, St
 
 // ---- other windows, by columns
 
-// About how many instructions 8 channels of a row of outputs take a tap after the other.
-int32_t taps_instructions(const DepthwiseConv2dArgs& a) {
-  return a.out_w * (17 * a.kernel_h * a.kernel_w + 30);
-}
-
-// The same for run_one_channel(): two windows meet four filters in a tile; windows that reach into
-// the padding are gathered byte by byte.
-int32_t one_channel_instructions(const DepthwiseConv2dArgs& a) {
-  const int32_t blocks = (a.kernel_h * a.kernel_w + kMveBlock - 1) / kMveBlock,
-                pairs = (a.out_w + 1) / 2;
-  const int32_t windows =
-      pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
-  const int32_t tiles = pairs * ((a.out_c + kMveTile - 1) / kMveTile) * (80 + 15 * blocks);
-  return (windows + tiles) / ((a.out_c + kColumnChannels - 1) / kColumnChannels);
-}
-
 // False: it does not serve the call, or would take as many instructions as `others` for 8 channels
 // of a row of outputs.
 [[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x,
@@ -358,12 +336,6 @@ Strips strips_in(int8_t* stack, void* scratch, int32_t scratch_bytes) {
   const Strips strips = strips_in(stack, scratch, scratch_bytes);
   if (run_by_columns(a, x, weight, bias, strips, one_channel_instructions(a), y)) return;
   run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
-}
-
-bool is_alone(const DepthwiseConv2dArgs& a, int32_t scratch_bytes) {
-  const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
-  return a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 &&
-         a.x_offset <= 128;
 }
 
 }  // namespace
