@@ -7,12 +7,9 @@
 #include <random>
 
 #include "base/watch.h"
-#include "cli/calibration_networks.h"
 #include "cli/options.h"
-#include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
 #include "compile/cost/loop_work.h"
-#include "compile/options.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -20,37 +17,12 @@ namespace {
 
 constexpr const char* kNameTheCore = "--target names this core, or a chip that has it";
 
-// From -1 to 1.
-float made_up(std::mt19937& bits) { return static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f; }
-
 // A byte of steps: the mean of four, as values of networks lie about their middle. What
 // exponentials take depends on it.
 uint8_t bell_shaped(std::mt19937& bits) {
   const auto four = static_cast<uint32_t>(bits());
   return static_cast<uint8_t>(
       ((four & 0xff) + (four >> 8 & 0xff) + (four >> 16 & 0xff) + (four >> 24)) / 4 - 128);
-}
-
-// Null: with a diagnostic.
-std::optional<Compilation> compile_network(const CalibrationNetwork& network, const Target& target,
-                                           Diagnostics& diagnostics) {
-  std::optional<Graph> graph = graph_of(network, diagnostics);
-  if (!graph) return std::nullopt;
-  std::mt19937 bits(7);
-  Samples samples(2);
-  for (auto& sample : samples)
-    for (const Port& port : graph->inputs)
-      for (float& v : sample.emplace_back(graph->type(port.value).elements()))
-        v = made_up(bits) * (network.is_wide ? 16.0f : 1.0f);
-  CompileOptions options;
-  options.packed_weights = !network.is_plain && !target.options.is_for_stock();
-  options.packed_growth_percent = 1000;  // the calls are what counts
-  for (size_t k = 0; network.is_float && k < network.layers.size(); k++)
-    options.layers.push_back({fmt::format("y{}", k), NamedPrecision::in_float});
-  if (network.has_scratch) options.skip_passes = {"fit-scratch"};
-  options.quantize.observer = Observer::min_max;
-  if (!network.has_floats) options.ports = PortTypes::steps;
-  return compile(std::move(*graph), target, samples, options, diagnostics);
 }
 
 std::vector<Sample> made_up_samples(const Graph& graph) {
@@ -61,7 +33,7 @@ std::vector<Sample> made_up_samples(const Graph& graph) {
       std::vector<uint8_t>& bytes = sample.emplace_back(graph.type(port.value).bytes());
       if (graph.type(port.value).dtype == DType::f32)
         for (size_t k = 0; k + 4 <= bytes.size(); k += 4) {
-          const float v = made_up(bits);
+          const float v = made_up_number(bits);
           std::copy_n(reinterpret_cast<const uint8_t*>(&v), 4, bytes.begin() + k);
         }
       else
@@ -110,6 +82,7 @@ bool measure_calls(const std::string& on, const Target& target, const TimeCalls&
   const std::vector<CalibrationNetwork> networks = calibration_networks();
   int64_t done = 0;
   for (const CalibrationNetwork& network : networks) {
+    if (!is_for(network, target)) continue;
     const std::optional<Compilation> c = compile_network(network, target, diagnostics);
     if (!c) return false;
     note_progress("measuring calls", done++, static_cast<int64_t>(networks.size()));

@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "cli/run_on_board.h"
+#include "compile/calibration_networks.h"
 #include "compile/compilation.h"
 #include "compile/cost/fit_cost.h"
 

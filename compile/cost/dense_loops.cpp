@@ -26,30 +26,73 @@ LoopWork by_single_filters(i64 windows, i64 filters, i64 length, i64 pieces) {
   return {"single", w};
 }
 
+// The taps along one axis before x, inside and behind it.
+struct TapsAlong {
+  i64 before = 0, inside = 0, behind = 0;
+};
+TapsAlong taps_along(i64 first, i64 taps, i64 dilation, i64 extent) {
+  TapsAlong n;
+  for (i64 t = 0; t < taps; t++)
+    ++(first + t * dilation < 0 ? n.before : first + t * dilation < extent ? n.inside : n.behind);
+  return n;
+}
+
+// Windows with MVE that are no single piece are gathered two by two: inside x whole rows of taps,
+// where those are whole blocks or one part of a block; else a call for each piece and for each run
+// of what lies outside. Adds `times` of them: line: rows; operand, tap: calls, and their vectors.
+void add_gathering(CpuWork& w, const PackedConv2dArgs& a, i64 channels, i64 times) {
+  const i64 row = a.kernel_w * channels, windows = i64{a.out_h} * a.out_w;
+  const bool in_rows = a.dilation_w == 1 && channels == a.in_c,
+             has_rows = (a.kernel_w == 1 || in_rows) && (row % kVector == 0 || row <= kVector);
+  CpuWork one;
+  const auto add_run = [&](i64 taps, i64 count) {
+    if (taps > 0) one.operands += count, one.taps += count * parts(taps * channels, kVector);
+  };
+  const auto add_window = [&](i64 at) {
+    const TapsAlong h = taps_along(at / a.out_w * a.stride_h - a.pad_h, a.kernel_h, a.dilation_h,
+                                   a.in_h),
+                    v = taps_along(at % a.out_w * a.stride_w - a.pad_w, a.kernel_w, a.dilation_w,
+                                   a.in_w);
+    add_run(h.before * a.kernel_w, 1), add_run(h.behind * a.kernel_w, 1);
+    add_run(v.before, h.inside), add_run(v.behind, h.inside);
+    add_run(in_rows ? v.inside : 1, h.inside * (in_rows ? 1 : v.inside));
+    return h.inside == a.kernel_h && v.inside == a.kernel_w;
+  };
+  for (i64 at = 0; at < windows; at += 2) {
+    one = {};
+    const bool first = add_window(at), second = add_window(std::min(at + 1, windows - 1)),
+               is_row = at / a.out_w == (at + 1) / a.out_w;
+    if (has_rows && first && second && is_row) one = {}, one.lines = 2 * a.kernel_h;
+    w.lines += a.n * times * one.lines, w.operands += a.n * times * one.operands;
+    w.taps += a.n * times * one.taps;
+  }
+}
+
 // With MVE all lanes of a tile are one filter, which meets all windows two by two. constant: blocks
 // of weights; operand: what is gathered behind whole blocks.
-LoopWork by_single_lanes(i64 windows, i64 filters, i64 length, i64 pieces) {
+LoopWork by_single_lanes(const PackedConv2dArgs& a, i64 channels, i64 length, bool in_one_piece) {
+  const i64 windows = i64{a.n} * a.out_h * a.out_w, filters = a.out_c;
   CpuWork w;
   w.windows = filters;
   w.results = filters * up(windows, 2);
   w.macs = w.results * parts(length, kVector);
   w.constants = filters * kMveTile * parts(length, kVector);
-  w.lines = w.results * pieces;
-  w.operands = length % kVector != 0 ? w.results : 0;
-  return {pieces == 1 ? "lanes" : "lanes_gathered", w};
+  if (in_one_piece) w.operands = length % kVector != 0 ? w.results : 0;
+  else add_gathering(w, a, channels, filters);
+  return {in_one_piece ? "lanes" : "lanes_gathered", w};
 }
 
 // With MVE two windows are gathered and meet four filters.
-LoopWork by_gathered_pairs(i64 windows, i64 filters, i64 length, i64 pieces) {
+LoopWork by_gathered_pairs(const PackedConv2dArgs& a, i64 channels, i64 length, bool in_one_piece) {
+  const i64 windows = i64{a.n} * a.out_h * a.out_w, filters = a.out_c;
   CpuWork w;
-  w.windows = up(windows, 2);
-  w.results = w.windows * up(filters, kMveTile);
+  w.windows = up(windows, 2) * parts(filters, 64) * (filters % kMveTile == 0 ? 1 : 2);
+  w.results = up(windows, 2) * up(filters, kMveTile);
   w.macs = w.results * parts(length, kVector);
   w.constants = up(filters, kMveTile) * parts(length, kVector);
-  w.taps = w.windows * parts(length, kVector);
-  w.lines = w.windows * pieces;
-  w.operands = w.windows * parts(filters, 64) * (filters % kMveTile == 0 ? 1 : 2);
-  return {pieces == 1 ? "gathered" : "rows_gathered", w};
+  if (in_one_piece) w.taps = up(windows, 2) * parts(length, kVector);
+  else add_gathering(w, a, channels, parts(filters, 64));
+  return {in_one_piece ? "gathered" : "rows_gathered", w};
 }
 
 // One window, or one row after the other, that meets all filters in tiles.
@@ -83,6 +126,21 @@ LoopWork by_windows(i64 windows, i64 together, i64 filters, i64 length, i64 piec
   return {together == 2 ? "twos" : "fours", w};
 }
 
+// Rows of taps that are no single piece: of whole words, or copied by words and bytes (tap).
+LoopWork by_copied_fours(CpuWork w, const DenseNumbers& n, i64 rows, i64 row) {
+  if (n.filter_c % kQuad == 0) return {"fours_of_words", w};
+  w.taps = rows * (row / kQuad + row % kQuad);
+  return {"fours_of_bytes", w};
+}
+
+// As finish_of() of kernels/conv2d/kernel_dsp.cpp; others take longer for a result (operand).
+bool has_plain_sums(const DenseNumbers& n) {
+  return n.range.low == -128 && n.range.high == 127 &&
+         std::ranges::all_of(n.multipliers, [](const Multiplier& m) {
+           return m.shift == 0 && m.value >= 0 && m.value < 1 << 30;
+         });
+}
+
 }  // namespace
 
 std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const DenseNumbers& n,
@@ -91,7 +149,7 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
   const std::string& name = call_of(node.op)->name;
   const bool is_row_of_layer = name.find("linear") != std::string::npos;
   const i64 groups = a.in_c / std::max<i64>(n.filter_c, 1);
-  if (groups != 1 || n.is_transposed) return std::nullopt;
+  if (groups != 1 || n.is_transposed || n.filter_c == 0) return std::nullopt;
   const i64 length = i64{a.kernel_h} * a.kernel_w * n.filter_c, filters = a.out_c,
             windows = i64{a.n} * a.out_h * a.out_w;
   const bool in_one_piece = is_row_of_layer || packed_conv2d_is_in_one_piece(a);
@@ -103,13 +161,13 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
       found = by_rows(windows, filters * kMveTile, length, isa);
       found.kernel = "lanes";
     } else if (filters < kMveTile) {
-      found = by_single_lanes(windows, filters, length, pieces);
+      found = by_single_lanes(a, n.filter_c, length, in_one_piece);
     } else if (is_row_of_layer && windows >= 6 && length <= kLongestPair) {
       found = by_pairs(windows, filters, length);
     } else if (is_row_of_layer || is_one) {
       found = by_rows(windows, filters, length, isa);
     } else {
-      found = by_gathered_pairs(windows, filters, length, pieces);
+      found = by_gathered_pairs(a, n.filter_c, length, in_one_piece);
     }
   } else if (isa == Isa::scalar) {
     if (filters < 2) found = by_single_filters(windows, filters, length, pieces);
@@ -130,6 +188,9 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
       found = by_rows(windows, filters, length, isa);
     } else {
       found = by_windows(windows, 4 * window <= room ? 4 : 2, filters, length, pieces);
+      if (found.kernel == "fours" && !in_one_piece)
+        found = by_copied_fours(found.work, n, windows * pieces, length / pieces);
+      if (!has_plain_sums(n)) found.work.operands = found.work.results;
     }
   }
   return found;
@@ -142,6 +203,7 @@ LoopWork dsp_product_work(const MatmulArgs& a) {
     const bool together = a.rows > 1 && a.columns > 1 && a.inner >= 4 && a.inner <= 512;
     LoopWork found = together ? by_windows(i64{a.batch} * up(a.rows, 4), 4, a.columns, a.inner, 1)
                               : by_rows(i64{a.batch} * a.rows, a.columns, a.inner, Isa::dsp);
+    if (a.columns == 1) found.kernel = "column";
     found.work.lines = a.batch;
     return found;
   }

@@ -9,7 +9,7 @@
 namespace deuteron {
 namespace {
 
-// Sums over all but the last axis: mac: 16 channels of a row. Over the last one: mac, tap: blocks
+// Sums over all but the last axes: mac: 16 elements of a row. Over the last one: mac, tap: blocks
 // of a row and what is behind them. result: results.
 std::optional<LoopWork> sum_work(const Graph& g, const Node& node, Isa isa) {
   const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
@@ -26,10 +26,17 @@ std::optional<LoopWork> sum_work(const Graph& g, const Node& node, Isa isa) {
         w.results * (isa == Isa::mve ? (row % kVector + kVector - 1) / kVector : row % kVector);
     return LoopWork{"last", w};
   }
+  i64 inner = 1;  // of both, side by side
+  for (size_t k = 1; k <= std::min(x.size(), y.size()) && x[x.size() - k] == y[y.size() - k]; k++)
+    inner *= y[y.size() - k];
   if (x.back() != y.back()) return std::nullopt;
-  w.windows = w.results / y.back() * parts(y.back(), kVector);
-  w.macs = elements / x.back() * parts(y.back(), kVector);
-  if (isa == Isa::mve) w.results = w.results / y.back();
+  if (isa != Isa::mve && inner < 4) {  // in portable C
+    w.operands = elements;
+    return LoopWork{"narrow", w};
+  }
+  w.windows = w.results / inner * parts(inner, kVector);
+  w.macs = elements / inner * parts(inner, kVector);
+  if (isa == Isa::mve) w.results = w.results / inner;
   else w.operands = elements;
   return LoopWork{"rows", w};
 }
@@ -74,6 +81,8 @@ std::optional<LoopWork> softmax_work(const Graph& g, const Node& node, Isa isa) 
 // is not whole, and whether there are others. MVE has four floats in a vector.
 LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
   const std::string& name = call_of(node.op)->name;
+  const bool is_wide =
+      g.type(node.inputs[0]).dtype == DType::s16 || g.type(node.outputs[0]).dtype == DType::s16;
   const bool by_sixteen = isa == Isa::mve && name != "cortex_m::dequantize_per_tensor";
   const i64 elements = g.type(node.outputs[0]).elements(), block = by_sixteen ? kVector : 4;
   CpuWork w;
@@ -82,22 +91,63 @@ LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
   // what quantize has behind its blocks goes one by one
   if (isa == Isa::mve && name != "cortex_m::quantize_per_tensor")
     w.lines = w.taps > 0, w.windows = w.macs > 0, w.taps = 0;
-  return {"flat", w};
+  return {is_wide ? "flat_s16" : "flat", w};
 }
 
-// Of two tensors, of which one may be repeated. mac, tap: blocks of elements, and those behind
-// them; line: how often it is; constant: bytes of one that is a constant.
-LoopWork pair_work(const Graph& g, const Node& node) {
+// Of two tensors, of which one may be repeated. mac, tap: blocks of elements, and
+// those behind them; line: how often it is; constant: bytes of one that is a constant.
+LoopWork pair_work(const Graph& g, const Node& node, Isa isa) {
   const i64 elements = g.type(node.outputs[0]).elements(),
             period = std::max<i64>(
                 1, std::min(g.type(node.inputs[0]).elements(), g.type(node.inputs[1]).elements()));
   CpuWork w;
   w.lines = elements / period;
-  w.macs = w.lines * (period / 4);
-  w.taps = w.lines * (period % 4);
+  const bool by_eight = isa == Isa::mve && call_of(node.op)->name != "cortex_m::quantized_add";
+  const i64 block = by_eight ? 8 : 4, rest = period % block;
+  w.macs = w.lines * (period / block);
+  w.taps = w.lines * (isa == Isa::mve ? rest > 0 : rest);
   for (const ValueId v : node.inputs)
     if (g.is_constant(v)) w.constants += g.type(v).bytes();
   return {"pairs", w};
+}
+
+// The smaller or larger of two elements, by rows in which neither operand changes its step. mac,
+// tap: blocks of elements, and those behind them; window: rows.
+LoopWork extremum_work(const Graph& g, const Node& node, Isa isa) {
+  const Shape& y = g.type(node.outputs[0]).shape;
+  const auto moves = [&](size_t k, size_t axis) {
+    const Shape& x = g.type(node.inputs[k]).shape;
+    const size_t absent = y.size() - x.size();
+    return axis >= absent && x[axis - absent] != 1;
+  };
+  i64 row = 1, step = -1;  // the operands that move along the row, as bits
+  for (size_t axis = y.size(); axis-- > 0;) {
+    if (y[axis] == 1) continue;
+    const i64 here = moves(0, axis) + 2 * moves(1, axis);
+    if (step >= 0 && here != step) break;
+    row *= y[axis], step = here;
+  }
+  CpuWork w;
+  w.windows = g.type(node.outputs[0]).elements() / std::max<i64>(row, 1);
+  const bool is_wide = g.type(node.outputs[0]).dtype == DType::s16;
+  const i64 block = (isa == Isa::mve ? kVector : 4) / (is_wide ? 2 : 1);
+  w.macs = w.windows * (isa == Isa::mve ? parts(row, block) : row / block);
+  w.taps = isa == Isa::mve ? 0 : w.windows * (row % block);
+  return {"rows", w};
+}
+
+// window: lines; result: elements.
+std::optional<LoopWork> running_sum_work(const Graph& g, const Node& node) {
+  for (const KernelArg& arg : call_of(node.op)->args)
+    if (arg.kind == KernelArg::Kind::input && !arg.face.sizes.empty()) {
+      const auto* axis = &arg + 1;
+      CpuWork w;
+      w.results = g.type(node.outputs[0]).elements();
+      const i64 length = arg.face.sizes[static_cast<size_t>(axis->integer)];
+      w.windows = w.results / std::max<i64>(length, 1);
+      return LoopWork{"lines", w};
+    }
+  return std::nullopt;
 }
 
 // mac: multiply-adds of rows of weights filled up to blocks; result: states of a unit; window:
@@ -122,6 +172,19 @@ std::optional<LoopWork> recurrent_work(const Graph& g, const Node& node, Isa isa
   return LoopWork{"steps", w};
 }
 
+// A layer whose weights are computed is made of nothing but what its call shows.
+DenseNumbers dense_of(const Graph& g, const Node& node) {
+  if (const auto* known = numbers_of<DenseNumbers>(call_of(node.op))) return *known;
+  const Shape& weight = g.type(node.inputs[1]).shape;
+  DenseNumbers n;
+  if (weight.size() != 2) return n;
+  n.a.n = n.a.out_h = n.a.in_h = n.a.kernel_h = n.a.kernel_w = 1;
+  n.a.in_w = n.a.out_w = static_cast<i32>(g.type(node.inputs[0]).elements() / weight[1]);
+  n.a.stride_h = n.a.stride_w = n.a.dilation_h = n.a.dilation_w = 1;
+  n.a.in_c = n.filter_c = static_cast<i32>(weight[1]), n.a.out_c = static_cast<i32>(weight[0]);
+  return n;
+}
+
 // Without the name of the kernel.
 std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   const auto& call = *call_of(node.op);
@@ -132,22 +195,39 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   if (const auto* product = numbers_of<MatmulArgs>(&call)) return product_work(*product, isa);
   if (is({"cortex_m::quantized_depthwise_conv2d"})) return depthwise_work(g, node, isa);
   if (is({"cortex_m::quantized_conv2d", "cortex_m::quantized_linear"}))
-    if (const auto* dense = numbers_of<DenseNumbers>(&call))
-      return plain_work(g, node, *dense, isa);
+    return plain_work(g, node, dense_of(g, node), isa);
+  if (is({"cortex_m::quantized_transpose_conv2d"})) return transposed_work(g, node);
+  if (is({"deuteron::packed_conv_transpose2d"})) return packed_transposed_work(g, node);
   if (is({"cortex_m::quantized_avg_pool2d", "cortex_m::quantized_max_pool2d"}))
     return pool_work(g, node, isa);
   if (is({"cortex_m::quantize_per_tensor", "cortex_m::dequantize_per_tensor",
           "cortex_m::quantized_activation"}))
     return flat_work(g, node, isa);
   if (is({"cortex_m::quantized_mul", "cortex_m::quantized_add", "deuteron::linear_add"}))
-    return pair_work(g, node);
+    return pair_work(g, node, isa);
+  if (is({"cortex_m::maximum", "cortex_m::minimum", "deuteron::maximum_s16",
+          "deuteron::minimum_s16"}))
+    return extremum_work(g, node, isa);
+  if (is({"deuteron::cumsum"})) return running_sum_work(g, node);
+  if (is({"aten::index_select", "aten::embedding"})) return picked_work(g, node, isa);
   if (is({"cortex_m::softmax"})) return softmax_work(g, node, isa);
   if (is({"cortex_m::transpose"})) return permute_work(node, isa);
   if (is({"cortex_m::pad"})) return pad_work(node, isa);
   if (is({"aten::cat", "aten::slice_copy"})) return copies_work(g, node, isa);
   if (is({"deuteron::sum"})) return sum_work(g, node, isa);
-  if (is({"deuteron::gru", "deuteron::lstm", "deuteron::rnn"})) return recurrent_work(g, node, isa);
+  if (is({"deuteron::gru", "deuteron::lstm", "deuteron::rnn", "deuteron::gru_s16",
+          "deuteron::lstm_s16"}))
+    return recurrent_work(g, node, isa);
   return std::nullopt;
+}
+
+// Whose loops they are: with an addition a convolution is the sum of its parts.
+std::string kernel_of_loops(const Op& op) {
+  const auto& call = *call_of(op);
+  const auto* packed = numbers_of<PackedDense>(&call);
+  if (packed && packed->addition) return "deuteron::packed_conv2d";
+  if (call.name == "aten::embedding") return "aten::index_select";
+  return call.name == "cortex_m::minimum" ? "cortex_m::maximum" : call.name;
 }
 
 }  // namespace
@@ -155,11 +235,7 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
 std::optional<LoopWork> loop_work(const Graph& g, const Node& node, Isa isa) {
   std::optional<LoopWork> found = work_of(g, node, isa);
   if (!found) return std::nullopt;
-  const auto& call = *call_of(node.op);
-  const auto* packed = numbers_of<PackedDense>(&call);
-  // with an addition it is the sum of its parts
-  const bool is_sum = packed && packed->addition;
-  found->kernel = (is_sum ? "deuteron::packed_conv2d" : call.name) + "@" + found->kernel;
+  found->kernel = kernel_of_loops(node.op) + "@" + found->kernel;
   return found;
 }
 

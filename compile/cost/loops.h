@@ -25,6 +25,9 @@ inline i64 scratch_of(const Graph& g, const Node& node) {
 
 // Convolutions with packed weights.
 std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const PackedDense& n);
+// One whose windows lie side by side, or are copied.
+LoopWork packed_windows_work(const PackedDense& n, i64 scratch);
+std::optional<LoopWork> packed_transposed_work(const Graph& g, const Node& node);
 // Convolutions and fully connected layers as they are in the file.
 std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const DenseNumbers& n,
                                    Isa isa);
@@ -32,10 +35,12 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
 LoopWork product_work(const MatmulArgs& a, Isa isa);
 // Windows of each channel.
 std::optional<LoopWork> depthwise_work(const Graph& g, const Node& node, Isa isa);
+std::optional<LoopWork> transposed_work(const Graph& g, const Node& node);
 std::optional<LoopWork> pool_work(const Graph& g, const Node& node, Isa isa);
 // What only moves elements.
 std::optional<LoopWork> permute_work(const Node& node, Isa isa);
 std::optional<LoopWork> pad_work(const Node& node, Isa isa);
 std::optional<LoopWork> copies_work(const Graph& g, const Node& node, Isa isa);
+std::optional<LoopWork> picked_work(const Graph& g, const Node& node, Isa isa);
 
 }  // namespace deuteron

@@ -230,9 +230,35 @@ std::optional<LoopWork> copies_work(const Graph& g, const Node& node, Isa isa) {
     size_t axis = 0;
     for (; axis < part.shape.size() && part.shape[axis] == whole.shape[axis]; axis++)
       rows *= part.shape[axis];
+    if (axis == part.shape.size()) rows = 1;  // all of it
     add_row_copies(w, 1, rows, part.bytes() / rows, isa);
   }
   return LoopWork{"copies", w};
+}
+
+// Slices of the first operand along one axis, by positions that are data: result: slices; else as
+// copies of their rows.
+std::optional<LoopWork> picked_work(const Graph& g, const Node& node, Isa isa) {
+  const auto& args = call_of(node.op)->args;
+  const KernelArg *first = args.data(), *last = first + args.size();
+  const KernelArg *x = find_arg(first, last, KernelArg::Kind::input),
+                  *axis = find_arg(first, last, KernelArg::Kind::integer);
+  const bool is_table = call_of(node.op)->name == "aten::embedding";
+  if (!x || !axis || x->face.sizes.empty() || g.type(node.outputs[0]).elements() == 0)
+    return std::nullopt;
+  const auto dim = is_table ? i64{0} : axis->integer;
+  i64 outer = 1, inner = 1;
+  bool is_inside = false;
+  for (const auto k : x->face.order) {
+    if (k == dim) is_inside = true;
+    else (is_inside ? inner : outer) *= x->face.sizes[static_cast<size_t>(k)];
+  }
+  const i64 element = g.type(node.outputs[0]).bytes() / g.type(node.outputs[0]).elements(),
+            slices = g.type(node.outputs[0]).elements() / (outer * inner);
+  CpuWork w;
+  if (!is_inside) return std::nullopt;
+  add_row_copies(w, slices, outer, inner * element, isa);
+  return LoopWork{"slices", w};
 }
 
 // Rows of few bytes: the constant everywhere (constant: its words), then their copies. Else runs

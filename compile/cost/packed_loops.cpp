@@ -169,6 +169,7 @@ LoopWork core_work(const PackedDense& n, CpuWork work) {
                                                       : windows;
   work.taps = copied * pieces * (piece / kPackedQuad + piece % kPackedQuad);
   if (is_inside) return {"words", work};
+  if (copied == 0) return {"ragged_pieces", work};
   return {a.kernel_h == 3 && piece == 9 ? "nines" : "ragged", work};
 }
 
@@ -184,9 +185,14 @@ i64 added(const PackedDense& n, i64 scratch) {
 
 }  // namespace
 
+LoopWork packed_windows_work(const PackedDense& n, i64 scratch) {
+  return n.packing == Packing::mve_4x16 ? mve_work(n, scratch, {}) : core_work(n, {});
+}
+
 std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const PackedDense& n) {
   const PackedConv2dArgs& a = n.a;
-  if (n.form != PackedDense::Form::plain) return std::nullopt;
+  if (n.form != PackedDense::Form::plain && n.form != PackedDense::Form::four_bits)
+    return std::nullopt;
   CpuWork work;
   if (n.addition) work.operands = added(n, g.type(node.outputs.back()).bytes());
   LoopWork found;
@@ -201,6 +207,9 @@ std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const Pack
     found = {a.out_c < kPackedTile && !is_mve ? "few" : "alone", work};
   } else if (a.has_shifts && n.packing != Packing::scalar_1x4) {
     return std::nullopt;
+  } else if (n.packing == Packing::mve_4x16 && n.form == PackedDense::Form::four_bits &&
+             !packed_conv2d_is_in_one_piece(a)) {
+    return std::nullopt;  // weights become bytes again for some windows at a time
   } else if (n.packing == Packing::mve_4x16) {
     found = mve_work(n, g.type(node.outputs.back()).bytes(), work);
   } else {

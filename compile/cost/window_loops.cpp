@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of an image, for each channel: depthwise convolutions and pools.
 #include "compile/cost/loops.h"
+#include "kernels/conv_transpose2d/packed/kernel.h"
 #include "kernels/dense/dot_s8.h"
+#include "kernels/depthwise_conv2d/columns_plan.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
 #include "kernels/depthwise_conv2d/turned.h"
 
@@ -24,10 +26,9 @@ ImageCall image_call(const Graph& g, const Node& node) {
 // 3x3 by patches of strips (kernels/depthwise_conv2d/strip_mve.h). mac: patches; tap: columns of
 // the strips; line: fills; constant: blocks of channels; window: runs.
 CpuWork patches_work(const ImageCall& c, i64 stride, i64 scratch) {
-  constexpr i64 kStack = 2192, kColumn = 68, kMore = 16;  // bytes
   const i64 channels = c.y[3], blocks = parts(channels, kVector), out_h = c.y[1], out_w = c.y[2];
-  const i64 room = (std::max(scratch, kStack) - kMore) / kColumn, group = stride == 1 ? 2 : 4,
-            height = stride == 1 ? 2 : 1;
+  const i64 room = (std::max<i64>(scratch, kStackStrip) - kMorePatches) / kColumnBytes,
+            group = stride == 1 ? 2 : 4, height = stride == 1 ? 2 : 1;
   const i64 fit = (room - 2) / stride, width = fit >= out_w ? out_w : fit / group * group;
   const i64 begins = parts(out_w, width), groups = parts(out_h, height),
             columns = width * stride + 2, at_once = std::max<i64>(1, room / columns);
@@ -127,6 +128,24 @@ LoopWork by_sums(const DepthwiseConv2dArgs& a) {
   return {"sums", w};
 }
 
+// The same of several rows. mac: pairs of taps of four outputs; line: rows of the result; tap,
+// window: pixels and rows of x; constant: taps.
+LoopWork by_window_planes(const DepthwiseConv2dArgs& a) {
+  constexpr i64 kPlaneRows = 10, kPlaneRow = 32;  // kernels/depthwise_conv2d/planes*.h
+  const i64 planes = i64{a.n} * parts(a.out_c, 4), pairs = window_pairs(a),
+            most = (kPlaneRow - 2 * pairs - 2) / 4 * 4 + 4, times = parts(a.out_w, most),
+            at_once = (kPlaneRows - a.kernel_h) / a.stride_h + 1, fills = parts(a.out_h, at_once);
+  const i64 rows = fills * a.kernel_h + (a.out_h - fills) * a.stride_h;
+  CpuWork w;
+  w.lines = planes * times * a.out_h;
+  w.results = planes * a.out_h * (a.out_w / most * (most / 4) + parts(a.out_w % most, 4));
+  w.macs = w.results * a.kernel_h * pairs;
+  w.windows = planes * times * rows;
+  w.taps = planes * rows * (a.out_w + times * (a.kernel_w - 1));
+  w.constants = planes * times * a.kernel_h * a.kernel_w;
+  return {"windows", w};
+}
+
 // Windows of one row by planes of four channels. mac: pairs of taps of an output; tap: elements
 // that are widened; line: rows; constant: planes.
 LoopWork by_row_planes(const DepthwiseConv2dArgs& a) {
@@ -143,54 +162,41 @@ LoopWork by_row_planes(const DepthwiseConv2dArgs& a) {
 }
 
 // The same with MVE by patches of strips, 16 channels at a time. mac: patches; tap: columns.
-LoopWork by_row_patches(const DepthwiseConv2dArgs& a) {
-  const i64 blocks = parts(a.out_c, kVector), rows = i64{a.n} * a.out_h;
+LoopWork by_row_patches(const DepthwiseConv2dArgs& a, i64 scratch) {
+  const i64 bytes = scratch <= kStackStrip + 3 ? kStackStrip : scratch,
+            most = ((bytes - kMorePatches) / kColumnBytes - 12) / 2 * 4,
+            width = a.out_w < most + 4 ? a.out_w : most, s = a.stride_w,
+            words = (a.kernel_w + 3 * s + 3) / 4, reach = s == 1 ? 2 * words - 1 : words,
+            columns = (width % 4 > 0 ? reach : 0) + reach + 2 * (width / 4 - 1);
+  const i64 blocks = parts(a.out_c, kVector), rows = i64{a.n} * a.out_h * parts(a.out_w, width);
   CpuWork w;
-  w.macs = rows * parts(a.out_w, 4) * a.out_c * (a.stride_w == 1 ? 1 : 2);
-  w.taps = rows * blocks * (i64{a.out_w} * a.stride_w + a.kernel_w) / 2;
-  w.results = rows * a.out_w * a.out_c;
+  w.macs = rows * parts(width, 4) * a.out_c * (s == 1 ? 1 : 2);
+  w.taps = rows * blocks * columns;
+  w.results = rows * width * a.out_c;
   w.windows = rows * a.out_c;
   w.lines = rows * blocks;
   w.constants = a.n * blocks * a.kernel_w;
-  return {a.stride_w == 1 ? "row" : "row2", w};
+  return {s == 1 ? "row" : "row2", w};
 }
 
 // With MVE by columns of taps (kernels/depthwise_conv2d/columns_mve.h), 8 channels at a time. mac:
 // vectors of fours of windows; tap: pixels that become columns; line: channels of rows of windows;
-// window: such rows; constant: taps.
-struct DepthwiseColumnsWork {
-  bool serves = false;
-  i64 instructions = 0;  // about, of 8 channels of a row of outputs
-  CpuWork work;
-};
-DepthwiseColumnsWork by_columns(const DepthwiseConv2dArgs& a, i64 scratch) {
-  constexpr i64 kStack = 2048, kColumn = 64, kChannels = 8, kMostTaps = 64;
-  const i64 bytes = std::max(scratch / kColumn * kColumn, kStack),
-            taps = i64{a.kernel_h} * a.kernel_w;
-  if (taps > kMostTaps || (a.dilation_w != 1 && a.kernel_w != 1)) return {};
-  const i64 vectors = taps <= 32 ? 2 : 4, most = 16 * vectors / a.kernel_w,
-            below = a.dilation_h == 1 ? (most - a.kernel_h) / a.stride_h + 1 : 1,
-            rows = std::min<i64>(below, a.out_h), height = a.kernel_h + (rows - 1) * a.stride_h,
-            behind = a.stride_w * height + 16 * vectors;
-  const i64 fit = (bytes / kChannels - behind) / height;
-  i64 windows = fit < a.kernel_w ? 0 : (fit - a.kernel_w) / a.stride_w + 1;
-  windows = windows >= a.out_w ? a.out_w : windows / 4 * 4;
-  if (windows < 4) return {};
-  const i64 columns = (windows - 1) * a.stride_w + a.kernel_w, times = parts(a.out_w, windows),
-            groups = parts(a.out_h, rows), blocks = parts(a.out_c, kChannels);
-  DepthwiseColumnsWork found;
-  found.serves = true;
-  const i64 copied = height * (6 * columns + 60) / rows;
-  found.instructions = times * (kChannels * (70 + parts(windows, 4) * (14 + 8 * vectors)) + copied);
-  CpuWork& w = found.work;
-  w.windows = a.n * groups * times * rows * blocks;
-  w.lines = a.n * groups * times * rows * a.out_c;
-  w.macs = w.lines * parts(windows, 4) * vectors;
-  w.results = w.lines * parts(windows, 4);
-  w.taps = a.n * groups * times * blocks * height * columns;
-  w.operands = a.n * groups * times * blocks * height;
-  w.constants = a.n * blocks * taps;
-  return found;
+// window: such rows; operand: rows of columns that are copied; constant: taps.
+LoopWork by_columns(const DepthwiseConv2dArgs& a, const ColumnsPlan& plan) {
+  const i64 times = a.n * parts(a.out_w, plan.windows) * parts(a.out_h, plan.rows) *
+                    parts(a.out_c, kColumnChannels),
+            columns = i64{plan.windows - 1} * a.stride_w + a.kernel_w,
+            pairs = plan.height % 2 == 0 ? plan.height / 2 : plan.height;
+  CpuWork w;
+  w.windows = times * plan.rows;
+  w.lines = a.n * parts(a.out_w, plan.windows) * parts(a.out_h, plan.rows) * plan.rows * a.out_c;
+  w.results = w.lines * parts(plan.windows, 4);
+  w.macs = w.results * plan.vectors;
+  w.operands = times * pairs;
+  w.taps = w.operands * columns;
+  w.constants = i64{a.n} * parts(a.out_c, kColumnChannels) * plan.taps;
+  const bool as_they_lie = a.depth_multiplier == 1 && plan.height % 2 == 0;
+  return {as_they_lie ? "columns" : "columns_of_others", w};
 }
 
 // A tap after the other with MVE, 8 channels at a time. mac: such taps; line: their rows.
@@ -201,31 +207,36 @@ LoopWork by_vector_taps(const DepthwiseConv2dArgs& a) {
   found.work.lines = found.work.lines / fours * blocks;
   found.work.results = found.work.windows * blocks;
   found.work.constants = blocks;
-  found.kernel = "taps";
   return found;
-}
-
-// With MVE, of one channel as a convolution: two windows meet four filters.
-i64 one_channel_instructions(const DepthwiseConv2dArgs& a) {
-  const i64 blocks = parts(i64{a.kernel_h} * a.kernel_w, kVector), pairs = parts(a.out_w, 2);
-  const i64 windows =
-      pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
-  const i64 tiles = pairs * parts(a.out_c, 4) * (80 + 15 * blocks);
-  return (windows + tiles) / parts(a.out_c, 8);
 }
 
 LoopWork mve_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, i64 scratch) {
   if (has_patches(a))
     return {a.stride_w == 1 ? "3x3s1" : "3x3s2", patches_work(c, a.stride_w, scratch)};
-  const bool is_alone =
-      a.in_c == 1 && a.out_c > 1 && i64{a.kernel_h} * a.kernel_w * a.out_c <= scratch;
-  if (!is_alone && has_row_patches(a)) return by_row_patches(a);
-  const DepthwiseColumnsWork columns = by_columns(a, scratch);
-  const i64 taps = i64{a.kernel_h} * a.kernel_w,
-            others = is_alone ? one_channel_instructions(a) : a.out_w * (17 * taps + 30);
-  if (columns.serves && columns.instructions < others) return {"columns", columns.work};
-  if (is_alone) return turned_work(c, a.kernel_h, a.kernel_w);
+  const auto bytes = static_cast<i32>(scratch);
+  const bool alone = is_alone(a, bytes);
+  if (!alone && has_row_patches(a)) return by_row_patches(a, scratch);
+  const ColumnsPlan plan(a, bytes <= kStackStrip + 3 ? kStackStrip : bytes);
+  const i32 others = alone ? one_channel_instructions(a) : taps_instructions(a);
+  if (plan.serves(a) && plan.instructions(a) < others) return by_columns(a, plan);
+  if (alone) return turned_work(c, a.kernel_h, a.kernel_w);
   return by_vector_taps(a);
+}
+
+// Results that take longer to become bytes with the DSP extension, as fill_finish() of
+// kernels/depthwise_conv2d/kernel_dsp.cpp tells their channels; those of any bounds and shifts
+// count three times.
+i64 slow_results(const DenseNumbers* n, i64 windows) {
+  if (!n) return 0;
+  const bool is_whole = n->range.low == -128 && n->range.high == 127, is_relu = n->a.y_zero == -128;
+  i64 slow = 0;
+  for (const Multiplier& m : n->multipliers) {
+    const bool is_plain = m.shift == 0 && m.value < 1 << 30,
+               is_up = is_relu && m.shift <= -3 && m.shift >= -9;
+    if (is_whole && (is_plain || is_up)) continue;
+    slow += is_whole && (m.shift < 0 || (is_relu && m.shift == 0)) ? 1 : 3;
+  }
+  return slow * windows;
 }
 
 LoopWork core_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, bool is_dsp) {
@@ -235,7 +246,9 @@ LoopWork core_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, b
                : turned_work(c, a.kernel_h, a.kernel_w);
   if (has_planes(a)) return {a.stride_w == 1 ? "3x3s1" : "3x3s2", planes_work(c)};
   if (!is_dsp || a.out_c < 4) return by_sums(a);
-  return has_row_planes(a) ? by_row_planes(a) : by_taps(a);
+  return has_row_planes(a)      ? by_row_planes(a)
+         : has_window_planes(a) ? by_window_planes(a)
+                                : by_taps(a);
 }
 
 DepthwiseConv2dArgs depthwise_args(const ImageCall& c, const Shape& weight) {
@@ -258,14 +271,71 @@ DepthwiseConv2dArgs depthwise_args(const ImageCall& c, const Shape& weight) {
 
 }  // namespace
 
+// The taps of all outputs along one axis of a transposed convolution that reach them from inside x.
+static i64 taps_reaching(i64 places, i64 stride, i64 pad, i64 taps, i64 extent) {
+  i64 n = 0;
+  for (i64 at = pad; at < places + pad; at++)
+    for (i64 t = at % stride; t < taps && t <= at; t += stride) n += (at - t) / stride < extent;
+  return n;
+}
+
+// mac: multiply-adds of the taps that reach an output; tap: elements that are widened; line: passes
+// over some filters.
+std::optional<LoopWork> transposed_work(const Graph& g, const Node& node) {
+  const ImageCall c = image_call(g, node);
+  const Shape& weight = g.type(node.inputs[1]).shape;
+  if (c.x.size() != 4 || c.y.size() != 4 || weight.size() != 4 || c.lists.size() < 2)
+    return std::nullopt;
+  const i64 reaching = c.y[0] *
+                       taps_reaching(c.y[1], c.lists[0][0], c.lists[1][0], weight[1], c.x[1]) *
+                       taps_reaching(c.y[2], c.lists[0][1], c.lists[1][1], weight[2], c.x[2]);
+  CpuWork w;
+  w.windows = c.y[0] * c.y[1] * c.y[2];
+  w.results = w.windows * c.y[3];
+  w.lines = reaching * parts(c.y[3], kSums);
+  w.taps = w.lines * c.x[3];
+  w.macs = reaching * c.x[3] * c.y[3];
+  return LoopWork{"taps", w};
+}
+
+// The sum of its phases, each a convolution. operand: phases.
+std::optional<LoopWork> packed_transposed_work(const Graph& g, const Node& node) {
+  const ImageCall c = image_call(g, node);
+  if (c.x.size() != 4 || c.y.size() != 4 || c.lists.size() < 3) return std::nullopt;
+  const auto i = [](i64 n) { return static_cast<i32>(n); };
+  PackedConvTranspose2dArgs a{};
+  a.n = i(c.x[0]), a.in_h = i(c.x[1]), a.in_w = i(c.x[2]), a.in_c = i(c.x[3]);
+  a.out_h = i(c.y[1]), a.out_w = i(c.y[2]), a.out_c = i(c.y[3]);
+  a.kernel_h = i(c.lists[0][0]), a.kernel_w = i(c.lists[0][1]);
+  a.stride_h = i(c.lists[1][0]), a.stride_w = i(c.lists[1][1]);
+  a.pad_h = i(c.lists[2][0]), a.pad_w = i(c.lists[2][1]);
+  PackedDense phase;
+  phase.packing = call_of(node.op)->overload == "mve_4x16" ? Packing::mve_4x16 : Packing::dsp_4x4;
+  LoopWork all{a.in_c % kPackedQuad == 0 ? "phases" : "ragged_phases", {}};
+  for_each_phase(a, phase.packing, [&](const PackedConv2dArgs& p, i64, i32) {
+    phase.a = p;
+    const CpuWork w = packed_windows_work(phase, scratch_of(g, node)).work;
+    all.work.macs += a.n * w.macs, all.work.results += a.n * w.results;
+    all.work.taps += a.n * w.taps, all.work.constants += a.n * w.constants;
+    all.work.windows += a.n * w.windows, all.work.lines += a.n * w.lines;
+    all.work.operands += a.n;
+  });
+  return all;
+}
+
 std::optional<LoopWork> depthwise_work(const Graph& g, const Node& node, Isa isa) {
   const ImageCall c = image_call(g, node);
   const Shape& weight = g.type(node.inputs[1]).shape;
   if (c.x.size() != 4 || c.y.size() != 4 || weight.size() != 4 || c.lists.size() < 3)
     return std::nullopt;
   const DepthwiseConv2dArgs a = depthwise_args(c, weight);
-  return isa == Isa::mve ? mve_depthwise_work(c, a, scratch_of(g, node))
-                         : core_depthwise_work(c, a, isa == Isa::dsp);
+  if (isa == Isa::mve) return mve_depthwise_work(c, a, scratch_of(g, node));
+  LoopWork found = core_depthwise_work(c, a, isa == Isa::dsp);
+  if (isa == Isa::dsp &&
+      (found.kernel == "row" || found.kernel == "windows" || found.kernel.starts_with("3x3")))
+    found.work.operands =
+        slow_results(numbers_of<DenseNumbers>(call_of(node.op)), i64{a.n} * a.out_h * a.out_w);
+  return found;
 }
 
 namespace {
