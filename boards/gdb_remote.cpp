@@ -153,7 +153,7 @@ bool GdbRemote::write(uint32_t address, std::span<const uint8_t> bytes) {
     if (*reply != "OK")
       return line_.fail(fmt::format("the {} cannot write {} bytes at {:#010x}: it answers `{}`",
                                     line_.peer(), piece.size(), address, reply->substr(0, 20)),
-                        "gdb.write", "is there RAM (`--memory`)?");
+                        "gdb.write", "is there RAM (`--memory`), and is the chip unlocked?");
     address += static_cast<uint32_t>(piece.size());
     bytes = bytes.subspan(piece.size());
   }

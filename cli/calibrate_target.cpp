@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/write_file.h"
+#include "boards/board.h"
 #include "cli/measured_calls.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
@@ -46,6 +47,19 @@ BoardRun time_on_board(const Compilation& c, const CalibrateOptions& o,
   options.timeout_seconds = o.timeout;
   options.by_step = true;
   return run_stored(*file, o.where, options, samples);
+}
+
+// An emulated board has the core of its target; others say theirs once they are asked.
+bool is_board_of(const Where& where, const Target& target, Diagnostics& diagnostics) {
+  const Board* board = where.is_emulated() ? find_board(emulated_boards(), where.board()) : nullptr;
+  if (!board) return true;
+  Diagnostics none;
+  const std::optional<Target> its = find_target(std::string(board->target), none);
+  if (!its || (its->cpu == target.cpu && its->isa == target.isa)) return true;
+  diagnostics.error(where.on,
+                    fmt::format("the board is a {}, the target has a {}", its->name, target.cpu),
+                    "gdb.core", "--target names this core, or a chip that has it");
+  return false;
 }
 
 std::string table_of(const CostFit& fit) {
@@ -110,6 +124,8 @@ int calibrate_target(const CalibrateOptions& o) {
                       "name its core, as cortex-m33");
     return fail();
   }
+  if (!is_board_of(o.where, *target, diagnostics) || !may_write(o.output, diagnostics))
+    return fail();
   Measurement m;
   const auto time_calls = [&](const Compilation& c, std::span<const Sample> samples) {
     return time_on_board(c, o, samples);

@@ -154,29 +154,49 @@ void sync_folder_of(const std::string& path) {
   ::close(file);
 }
 
+// Where a file is to be: what is there already, and whether that is written as it is.
+struct Place {
+  bool exists = false, in_place = false;
+  mode_t mode = 0;
+};
+std::optional<Place> place_of(const std::string& path, Diagnostics& diagnostics) {
+  const auto refuse = [&](int error) {
+    fail(path, "cannot be written", error, diagnostics);
+    return std::nullopt;
+  };
+  if (path.empty()) return fail("output", "has an empty name", ENOENT, diagnostics), std::nullopt;
+  struct stat existing;
+  Place place;
+  place.exists = ::stat(path.c_str(), &existing) == 0;
+  if (!place.exists && path.back() == '/') return refuse(EISDIR);
+  if (!place.exists) return place;
+  if (S_ISDIR(existing.st_mode)) return refuse(EISDIR);
+  // nameless: /dev/fd/3 of a file in memory, or of one that was removed
+  place.in_place = !S_ISREG(existing.st_mode) || existing.st_nlink == 0;
+  place.mode = existing.st_mode & 07777;
+  if (!place.in_place && ::access(path.c_str(), W_OK) != 0) return refuse(errno);
+  return place;
+}
+
 }  // namespace
 
-bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics) {
-  if (path.empty()) return fail("output", "has an empty name", ENOENT, diagnostics);
-  struct stat existing;
-  const bool exists = ::stat(path.c_str(), &existing) == 0;
-  if (exists && S_ISDIR(existing.st_mode))
-    return fail(path, "cannot be written", EISDIR, diagnostics);
-  const bool is_nameless =
-      exists &&
-      existing.st_nlink == 0;  // /dev/fd/3 of a file in memory, or of one that was removed
-  if (exists && (!S_ISREG(existing.st_mode) || is_nameless))
-    return write_in_place(path, bytes, diagnostics);
-  if (path.back() == '/') return fail(path, "cannot be written", EISDIR, diagnostics);
-  if (exists && ::access(path.c_str(), W_OK) != 0)
-    return fail(path, "cannot be written", errno, diagnostics);
+bool may_write(const std::string& path, Diagnostics& diagnostics) {
+  const std::optional<Place> place = place_of(path, diagnostics);
+  if (!place || place->in_place) return place.has_value();
+  Temporary temporary(place->exists ? resolved(path) : path);
+  const int error = temporary.open();
+  return error == 0 || fail(path, "cannot be created", error, diagnostics);
+}
 
-  Temporary temporary(exists
-                          ? resolved(path)
-                          : path);  // gone again however this function ends, unless it was renamed
+bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics) {
+  const std::optional<Place> place = place_of(path, diagnostics);
+  if (!place) return false;
+  if (place->in_place) return write_in_place(path, bytes, diagnostics);
+  // gone again however this function ends, unless it was renamed
+  Temporary temporary(place->exists ? resolved(path) : path);
   if (const int error = temporary.open())
     return fail(path, "cannot be created", error, diagnostics);
-  if (exists) ::fchmod(temporary.file, existing.st_mode & 07777);
+  if (place->exists) ::fchmod(temporary.file, place->mode);
   if (const int error = write_all(temporary.file, bytes))
     return fail(path, "cannot be written", error, diagnostics);
   if (::fsync(temporary.file) != 0 && errno != EINVAL && errno != ENOSYS)

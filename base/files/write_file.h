@@ -9,6 +9,9 @@
 
 namespace deuteron {
 
+// Whether it would begin to: for what takes long before it has the bytes.
+bool may_write(const std::string& path, Diagnostics& diagnostics);
+
 bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics);
 
 }  // namespace deuteron
