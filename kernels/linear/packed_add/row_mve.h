@@ -7,12 +7,10 @@
 
 namespace deuteron {
 
-// y[i] = clamp((x[i] * x_factor + other[i] * other_factor + first) >> 20, -128, 127) for `elements`
-// of them, at least one.
+// y[i] = clamp((x[i] * x_factor + other[i] * other_factor + first) >> -left, -128, 127) for
+// `elements` of them, at least one.
 extern "C" void deuteron_linear_add_row_mve(const LinearAddArgs* a, const int8_t* x,
-                                            const int8_t* other, int8_t* y, int32_t elements);
-// The same, >> 21.
-extern "C" void deuteron_linear_add_q21_row_mve(const LinearAddArgs* a, const int8_t* x,
-                                                const int8_t* other, int8_t* y, int32_t elements);
+                                            const int8_t* other, int8_t* y, int32_t elements,
+                                            int32_t left);
 
 }  // namespace deuteron
