@@ -6,47 +6,57 @@
 
   .syntax unified
   .thumb
-.set WINDOWS_FRAME, 32
+.set WINDOWS_FRAME, 64
 
 @ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1
 @ points to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so
 @ the first block of the next tile, of the windows in q0 and q1, meets its filters in between:
-@ \zero is y_zero, q2 becomes the next weights. \held: the block is in these registers; else it is
-@ loaded, and r3 becomes the turns of a tile.
+@ \zero is y_zero, r9 or q7, q2 becomes the next weights. \held: the block is in these registers;
+@ else it is loaded, and r3 becomes the turns of a tile.
 .macro FINISH_AND_MEET zero, held=1
-  vmov q5[2], q5[0], r8, r12
-  vldrb.u8 q3, [r1, #16]
   vmov q4[2], q4[0], r0, r4
+  vldrb.u8 q3, [r1, #16]
+  vmov q5[2], q5[0], r8, r12
   vmov q5[3], q5[1], r10, r14
   .if \held == 0
   ldrd r9, r11, [sp]
   .endif
   vmov q4[3], q4[1], r2, r6
   .if \held == 0
+  vldrb.u8 q1, [r11], #16
+  .endif
+  vmladav.s8 r8, q1, q3
+  .if \held == 0
   vldrb.u8 q0, [r9], #16
   .endif
   vadd.i32 q4, q4, q2
   vmladav.s8 r0, q0, q3
-  .if \held == 0
-  vldrb.u8 q1, [r11], #16
-  .endif
   vadd.i32 q5, q5, q2
-  vmladav.s8 r8, q1, q3
   vldrw.u32 q2, [r1], #32
   .if \held == 0
   ldr r3, [sp, #8]
   .endif
+  .ifc \zero, r9
+  vqrdmlash.s32 q4, q2, r9
+  .else
   vqrdmulh.s32 q4, q4, q2
+  .endif
   vldrb.u8 q3, [r1], #16
   vmladav.s8 r10, q1, q3
   vqmovnb.s32 q4, q4
+  .ifc \zero, r9
+  vqrdmlash.s32 q5, q2, r9
+  .else
   vqrdmulh.s32 q5, q5, q2
+  .endif
   vldrb.u8 q2, [r1], #16
   vmladav.s8 r12, q1, q2
   vqmovnt.s32 q4, q5
   vmladav.s8 r2, q0, q3
   vldrb.u8 q3, [r1], #16
+  .ifnc \zero, r9
   vqadd.s16 q4, q4, \zero
+  .endif
   vmladav.s8 r4, q0, q2
   vqmovnb.s16 q4, q4
   vmladav.s8 r6, q0, q3
@@ -77,7 +87,8 @@
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
 @ stack: 8 turns of a tile, where windows stay in registers tiles, 20 where the last tile has its
-@   multipliers, 24 what follows the first block of the first tile, 28 y_zero
+@   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third blocks of
+@   both windows where there are three
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function
@@ -92,18 +103,16 @@ deuteron_packed_windows_mve:
   subs r7, #16
   ldr r10, [sp, #8]
   ldr r11, [r0, #24]
-  cmp r6, #1
+  .macro IN_REGISTERS blocks, at
+  cmp r6, #\blocks
   itt eq
-  adreq.w r3, 3f
+  adreq.w r3, \at
   moveq r10, r11
-  cmp r6, #2
-  itt eq
-  adreq.w r3, 4f
-  moveq r10, r11
-  cmp r6, #4
-  itt eq
-  adreq.w r3, 5f
-  moveq r10, r11
+  .endm
+  IN_REGISTERS 1, 3f
+  IN_REGISTERS 2, 4f
+  IN_REGISTERS 3, 14f
+  IN_REGISTERS 4, 5f
   orr r3, r3, #1
   strd r7, r3, [sp, #20]
   str r10, [sp, #8]
@@ -151,7 +160,24 @@ deuteron_packed_windows_mve:
   MEET q5, q4, "subs r3, #1"
   bne 11b
   b 2f
-13:                                 @ three blocks or more
+  .balign 4
+14:                                 @ three blocks: the last one on the stack
+  vldrb.u8 q6, [r9]
+  vldrb.u8 q4, [r9, #16]
+  vldrb.u8 q7, [r11]
+  vldrb.u8 q5, [r11, #16]
+  vstrb.8 q4, [sp, #32]
+  vstrb.8 q5, [sp, #48]
+  ldr r9, [sp, #28]
+  b 16f
+15:
+  FINISH_AND_MEET r9
+16:
+  MEET q6, q7, "vldrb.u8 q4, [sp, #32]", "vldrb.u8 q5, [sp, #48]"
+  MEET q4, q5, "subs r3, #1"
+  bne 15b
+  b 2f
+13:                                 @ five blocks or more
   FINISH_AND_MEET q7, 0
   ldr pc, [sp, #24]
   .balign 4
@@ -164,25 +190,35 @@ deuteron_packed_windows_mve:
   ldr r3, [sp, #20]
   cmp r1, r3
   bne 13b
-2:                                  @ the last tile
+2:                                  @ the last tile, and what TAKE_WINDOWS needs, or the end
   vmov q4[2], q4[0], r0, r4
   ldr r3, [sp, #28]
   vmov q4[3], q4[1], r2, r6
   vldrw.u32 q3, [r1]
   vmov q5[2], q5[0], r8, r12
   vadd.i32 q4, q4, q2
+  ldr r0, [sp, #16]
+  vqrdmlash.s32 q4, q3, r3
   vmov q5[3], q5[1], r10, r14
-  vqrdmulh.s32 q4, q4, q3
+  ldr r9, [sp]
   vadd.i32 q5, q5, q2
-  vqrdmulh.s32 q5, q5, q3
   vqmovnb.s32 q4, q4
+  vqrdmlash.s32 q5, q3, r3
+  ldr r2, [r0, #4]
+  ldr r12, [sp, #12]
   vqmovnt.s32 q4, q5
-  vqadd.s16 q4, q4, r3
+  ldr r4, [r0, #12]
+  ldr r6, [r0, #24]
   vqmovnb.s16 q4, q4
+  add r9, r9, r2, lsl #1
   vstrb.32 q4, [r5], #4
   vshr.u32 q4, q4, #16
+  sub r5, r5, r6, lsl #2
   vstrb.32 q4, [r7], #4
-  GO_ON_FROM 1b, 0
+  add r5, r5, r4, lsl #1
+  subs r12, #2
+  bgt.w 1b
+  LEAVE_WINDOWS
   .size deuteron_packed_windows_mve, . - deuteron_packed_windows_mve
 
 .macro SHIFT sums, by, rest
