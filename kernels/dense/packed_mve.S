@@ -87,8 +87,8 @@
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
 @ stack: 8 turns of a tile, where windows stay in registers tiles, 20 where the last tile has its
-@   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third blocks of
-@   both windows where there are three
+@   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third blocks
+@   of both windows where there are three
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of slices with the M-profile Vector Extension: 16 neighbours at a time, in int16 as long as
-// they fit; a row of its own across lanes.
+// Sums of slices with the M-profile Vector Extension: eight neighbours at a time, in int16 as long
+// as they fit; a row of its own across lanes.
 #include <arm_mve.h>
 
 #include "kernels/common/one_copy.h"
@@ -10,7 +10,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kSumNeighbours = 16;
+constexpr int32_t kSumNeighbours = 16;  // of a row
+constexpr int32_t kSumBlock = 8;
 constexpr int32_t kSumRowsAtOnce = 255;  // sums of so many int8 fit int16
 
 // What becomes of four sums, still as int32.
@@ -20,29 +21,21 @@ inline int32x4_t sum_results_mve(const SumArgs& a, int32x4_t sums) {
   return vminq_s32(vmaxq_s32(vaddq_n_s32(v, a.y_zero), vdupq_n_s32(a.low)), vdupq_n_s32(a.high));
 }
 
+// Of up to eight neighbours.
 DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t count, int8_t* y) {
-  const mve_pred16_t first = vctp16q(static_cast<uint32_t>(count)),
-                     second = vctp16q(static_cast<uint32_t>(
-                         count > kSumNeighbours / 2 ? count - kSumNeighbours / 2 : 0));
-  int32x4x2_t sums[2];  // of each half: its even elements, its odd ones
-  for (int32x4x2_t& half : sums) half = {{vdupq_n_s32(0), vdupq_n_s32(0)}};
+  const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count));
+  int32x4_t even = vdupq_n_s32(0), odd = even;
   for (int32_t done = 0; done < a.slice; done += kSumRowsAtOnce) {
-    int16x8_t halves[2] = {vdupq_n_s16(0), vdupq_n_s16(0)};
-    for (int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce; k > 0;
-         --k, x += a.inner) {
-      halves[0] = vaddq_s16(halves[0], vldrbq_z_s16(x, first));
-      halves[1] = vaddq_s16(halves[1], vldrbq_z_s16(x + kSumNeighbours / 2, second));
-    }
-    for (int h = 0; h < 2; ++h) {
-      sums[h].val[0] = vaddq_s32(sums[h].val[0], vmovlbq_s16(halves[h]));
-      sums[h].val[1] = vaddq_s32(sums[h].val[1], vmovltq_s16(halves[h]));
-    }
+    int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce;
+    int16x8_t sums = vdupq_n_s16(0);
+    if (count == kSumBlock)
+      for (; k > 0; --k, x += a.inner) sums = vaddq_s16(sums, vldrbq_s16(x));
+    else
+      for (; k > 0; --k, x += a.inner) sums = vaddq_s16(sums, vldrbq_z_s16(x, here));
+    even = vaddq_s32(even, vmovlbq_s16(sums)), odd = vaddq_s32(odd, vmovltq_s16(sums));
   }
-  for (int h = 0; h < 2; ++h) {
-    const int16x8_t low = vmovnbq_s32(vdupq_n_s16(0), sum_results_mve(a, sums[h].val[0]));
-    vstrbq_p_s16(y + h * (kSumNeighbours / 2), vmovntq_s32(low, sum_results_mve(a, sums[h].val[1])),
-                 h == 0 ? first : second);
-  }
+  const int16x8_t low = vmovnbq_s32(vdupq_n_s16(0), sum_results_mve(a, even));
+  vstrbq_p_s16(y, vmovntq_s32(low, sum_results_mve(a, odd)), here);
 }
 
 DEUTERON_ONE_COPY void sum_row_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
@@ -63,8 +56,8 @@ void sum_s8_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row_mve(a, x, y);
     else
-      for (int32_t i = 0; i < a.inner; i += kSumNeighbours)
-        sum_block_mve(a, x + i, a.inner - i < kSumNeighbours ? a.inner - i : kSumNeighbours, y + i);
+      for (int32_t i = 0; i < a.inner; i += kSumBlock)
+        sum_block_mve(a, x + i, a.inner - i < kSumBlock ? a.inner - i : kSumBlock, y + i);
   }
 }
 

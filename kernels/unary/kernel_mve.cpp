@@ -4,8 +4,7 @@
 
 namespace deuteron {
 
-extern "C" void deuteron_lookup_mve(int32_t count, const int8_t* table, const int8_t* x,
-                                    int8_t* y);
+extern "C" void deuteron_lookup_mve(int32_t count, const int8_t* table, const int8_t* x, int8_t* y);
 
 void lookup_s8_mve(int32_t count, const int8_t* table, const int8_t* x, int8_t* y) {
   deuteron_lookup_mve(count, table, x, y);
