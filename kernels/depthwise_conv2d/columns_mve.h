@@ -76,7 +76,8 @@ class DepthwiseColumns : ColumnsPlan {
   void fill_filters(const int8_t* weight, const int32_t* bias, int32_t c, int32_t count) {
     const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count));
     const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), kColumnTaps);
-    std::memset(filters_, 0, sizeof filters_);
+    for (int8_t* at = filters_; at != filters_ + sizeof filters_; at += 16)
+      vst1q_s8(at, vdupq_n_s8(0));
     for (int32_t h = 0; h < a_.kernel_h; ++h)
       for (int32_t w = 0; w < a_.kernel_w; ++w)
         vstrbq_scatter_offset_p_s16(
