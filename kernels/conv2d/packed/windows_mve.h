@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kernels/common/one_copy.h"
+#include "kernels/conv2d/packed/copy_mve.h"
 #include "kernels/conv2d/packed/kernel.h"
 #include "kernels/dense/packed_mve.h"
 #include "kernels/image/window.h"
@@ -88,17 +89,6 @@ void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t 
   for (int32_t i = even; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
 }
 
-// How pixels go to the columns of taps.
-struct Columns {
-  const PackedConv2dArgs& a;
-  int32_t column;      // bytes from a column to the next
-  int32_t row, block;  // from a row of taps to the next, and from a block of 16 channels
-  int32_t next;        // bytes of x from a pixel to the next
-  int32_t together;    // pixels of fewer than 16 channels that one vector holds
-  uint8x16_t places;   // where its bytes go
-  int8x16_t outside;   // no gap before the vectors: gcc would clear it with memset
-};
-
 inline Columns columns_of(const PackedConv2dArgs& a, int32_t next) {
   const int32_t c = a.in_c;
   Columns k{a,
@@ -120,61 +110,23 @@ inline Columns columns_of(const PackedConv2dArgs& a, int32_t next) {
   return k;
 }
 
-// Pixels of some rows to the same rows of their columns; without x all of them are the zero point.
-DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int32_t rows,
-                                          int32_t pixels, int8_t* to) {
-  const int32_t c = k.a.in_c, column = k.column;
-  const int32_t next = x ? k.next : 0,
-                row = x ? k.a.dilation_h * k.a.in_w * c
-                        : 0;  // from an element to that of the next pixel, the next row
-  if (!x) x = reinterpret_cast<const int8_t*>(&k.outside);
-  if (c < kPackedBlock) {
-    const int32_t together = k.together;
-    const uint8x16_t places = k.places;
-    for (; pixels > 0; pixels -= together, x += together * next, to += together * column) {
-      const int32_t count = pixels < together ? pixels : together;
-      const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count * c));
-      const int8_t* from = x;
-      int8_t* at = to;
-      for (int32_t i = rows; i > 0; --i, from += row, at += c)
-        vstrbq_scatter_offset_p_s8(at, places, vld1q_z_s8(from, here), here);
-    }
-    return;
-  }
-  const int32_t block = next == 0 ? 0 : kPackedBlock, to_row = k.row,
-                to_block = k.block;  // stores might lie over k, for all gcc knows
-  for (; rows > 0; --rows, x += row, to += to_row) {
-    const int8_t* first = x;
-    int8_t* first_to = to;
-    for (int32_t done = 0; done < c; done += kPackedBlock, first += block, first_to += to_block) {
-      const int8_t* from = first;
-      int8_t* at = first_to;
-      if (c - done >= kPackedBlock) {
-        for (int32_t i = pixels; i > 0; --i, at += column, from += next)
-          vst1q_s8(at, vld1q_s8(from));
-        continue;
-      }
-      const mve_pred16_t here = vctp8q(static_cast<uint32_t>(c - done));
-      for (int32_t i = pixels; i > 0; --i, at += column, from += next)
-        vst1q_p_s8(at, vld1q_z_s8(from, here), here);
-    }
-  }
-}
-
 // `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
 DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih,
                                            int32_t iw, int32_t columns, int8_t* to) {
   const PackedConv2dArgs& a = k.a;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
              w = taps_inside(iw, columns, 1, a.in_w);
-  if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
-  if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
+  if (h.first > 0) deuteron_copy_pixels_mve(&k, nullptr, h.first, columns, to);
+  if (h.end < a.kernel_h)
+    deuteron_copy_pixels_mve(&k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
   const int32_t rows = h.end - h.first;
   to += h.first * k.row;
-  if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
-  if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
-  copy_pixels(k, image + (ih + h.first * a.dilation_h) * a.in_w * a.in_c + (iw + w.first) * k.next,
-              rows, w.end - w.first, to + w.first * k.column);
+  if (w.first > 0) deuteron_copy_pixels_mve(&k, nullptr, rows, w.first, to);
+  if (w.end < columns)
+    deuteron_copy_pixels_mve(&k, nullptr, rows, columns - w.end, to + w.end * k.column);
+  deuteron_copy_pixels_mve(
+      &k, image + (ih + h.first * a.dilation_h) * a.in_w * a.in_c + (iw + w.first) * k.next, rows,
+      w.end - w.first, to + w.first * k.column);
 }
 
 // Windows of one row of taps side by side lie in x as they are wanted, but for those that reach
