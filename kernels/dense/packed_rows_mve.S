@@ -10,26 +10,31 @@
 .macro TAKE_SHIFTS
 .endm
 
-@ As FINISH of packed_mve.S makes results.
+@ As FINISH_AND_MEET of packed_mve.S makes results.
 .macro SCALE_FOURS
   vldrw.u32 q0, [r5, #-32]          @ first[]
   ldr r8, [sp, #88]
   vldrw.u32 q2, [sp]
   add r4, r0, r2
-  vadd.i32 q2, q2, q0
   vldrw.u32 q1, [r5, #-16]          @ multipliers
-  vqrdmulh.s32 q2, q2, q1
+  vadd.i32 q2, q2, q0
   vldrw.u32 q3, [sp, #16]
+  vqrdmlash.s32 q2, q1, r8
   vadd.i32 q3, q3, q0
   vldrw.u32 q4, [sp, #32]
-  vqrdmulh.s32 q3, q3, q1
-  vldrw.u32 q5, [sp, #48]
   vadd.i32 q4, q4, q0
-  vadd.i32 q5, q5, q0
+  vldrw.u32 q5, [sp, #48]
   vqmovnb.s32 q2, q2
-  vqrdmulh.s32 q4, q4, q1
+  vqrdmlash.s32 q3, q1, r8
+  vadd.i32 q5, q5, q0
+  vqrdmlash.s32 q4, q1, r8
+  add r6, r4, r2
   vqmovnt.s32 q2, q3
-  vqrdmulh.s32 q5, q5, q1
+  vqrdmlash.s32 q5, q1, r8
+  vqmovnb.s32 q4, q4
+  vqmovnb.s16 q2, q2
+  vqmovnt.s32 q4, q5
+  vqmovnb.s16 q4, q4
 .endm
 
 @ void deuteron_packed_rows_mve(const MvePackedRows*)

@@ -46,6 +46,13 @@
   vrshl.s32 q4, q4, q6
   vqmovnt.s32 q2, q3
   vrshl.s32 q5, q5, q6
+  add r6, r4, r2
+  vqadd.s16 q2, q2, r8
+  vqmovnb.s32 q4, q4
+  vqmovnb.s16 q2, q2
+  vqmovnt.s32 q4, q5
+  vqadd.s16 q4, q4, r8
+  vqmovnb.s16 q4, q4
 .endm
 
 @ void deuteron_packed_rows_shifts_mve(const MvePackedRows*)
