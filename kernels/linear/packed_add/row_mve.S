@@ -6,9 +6,10 @@
   .syntax unified
   .thumb
 
-@ Offsets: x_factor 8, other_factor 12, first 16. Loads stand between multiply-accumulates. VQMOVNT
-@ puts the second four between the first, and the narrowing store takes the lower byte of each word.
-@ What is left behind the eights goes four by four, the last under a predicate.
+@ Offsets: x_factor 8, other_factor 12, first 16. VQMOVNT puts the second four between the first, and
+@ the narrowing store takes the lower byte of each word; since each of these steps waits for the one
+@ before, the sums of the next eight are made in between. What is left behind the eights goes four
+@ by four, the last under a predicate.
   .section .text.deuteron_linear_add_row_mve,"ax"
   .global deuteron_linear_add_row_mve
   .type deuteron_linear_add_row_mve, %function
@@ -21,29 +22,48 @@ deuteron_linear_add_row_mve:
   ldr r6, [r0, #16]
   vdup.32 q0, r4
   lsrs r4, r7, #3
+  beq 3f
+  vldrb.s32 q1, [r1], #4
+  vldrb.s32 q2, [r2], #4
+  vmlas.s32 q1, q0, r6
+  vldrb.s32 q3, [r1], #4
+  vmla.s32 q1, q2, r5
+  vldrb.s32 q2, [r2], #4
+  vmlas.s32 q3, q0, r6
+  vmla.s32 q3, q2, r5
+  subs r4, #1
   wls lr, r4, 2f
 1:
-  vldrb.s32 q1, [r1], #4
-  vmlas.s32 q1, q0, r6
+  vshl.s32 q1, r12
   vldrb.s32 q2, [r2], #4
+  vqmovnb.s32 q4, q1
+  vldrb.s32 q1, [r1], #4
+  vshl.s32 q3, r12
+  vmlas.s32 q1, q0, r6
+  vqmovnt.s32 q4, q3
   vmla.s32 q1, q2, r5
   vldrb.s32 q3, [r1], #4
+  vqmovnb.s16 q4, q4
   vmlas.s32 q3, q0, r6
-  vldrb.s32 q4, [r2], #4
+  vldrb.s32 q2, [r2], #4
+  vmla.s32 q3, q2, r5
+  vstrb.32 q4, [r3], #4
+  vshr.u32 q4, q4, #16
+  vstrb.32 q4, [r3], #4
+  le lr, 1b
+2:
   vshl.s32 q1, r12
-  vmla.s32 q3, q4, r5
-  vqmovnb.s32 q1, q1
   vshl.s32 q3, r12
+  vqmovnb.s32 q1, q1
   vqmovnt.s32 q1, q3
   vqmovnb.s16 q1, q1
   vstrb.32 q1, [r3], #4
   vshr.u32 q1, q1, #16
   vstrb.32 q1, [r3], #4
-  le lr, 1b
-2:
-  ands r7, r7, #7
-  wlstp.32 lr, r7, 4f
 3:
+  ands r7, r7, #7
+  wlstp.32 lr, r7, 5f
+4:
   vldrb.s32 q1, [r1], #4
   vmlas.s32 q1, q0, r6
   vldrb.s32 q2, [r2], #4
@@ -52,8 +72,8 @@ deuteron_linear_add_row_mve:
   vqmovnb.s32 q1, q1
   vqmovnb.s16 q1, q1
   vstrb.32 q1, [r3], #4
-  letp lr, 3b
-4:
+  letp lr, 4b
+5:
   vpop {d8-d9}
   pop {r4-r7, pc}
   .size deuteron_linear_add_row_mve, . - deuteron_linear_add_row_mve
