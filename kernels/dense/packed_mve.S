@@ -6,7 +6,7 @@
 
   .syntax unified
   .thumb
-.set WINDOWS_FRAME, 64
+.set WINDOWS_FRAME, 96
 
 @ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1
 @ points to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so
@@ -87,8 +87,8 @@
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
 @ stack: 8 turns of a tile, where windows stay in registers tiles, 20 where the last tile has its
-@   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third blocks
-@   of both windows where there are three
+@   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third
+@   blocks of both windows where there are three, 64 the fourth ones
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function
@@ -111,7 +111,7 @@ deuteron_packed_windows_mve:
   .endm
   IN_REGISTERS 1, 3f
   IN_REGISTERS 2, 4f
-  IN_REGISTERS 3, 14f
+  IN_REGISTERS 3, 16f
   IN_REGISTERS 4, 5f
   orr r3, r3, #1
   strd r7, r3, [sp, #20]
@@ -145,37 +145,42 @@ deuteron_packed_windows_mve:
   bne 9b
   b 2f
   .balign 4
-5:                                  @ four blocks: what there are registers for of the windows stays
-                                    @ in them
-  vldrb.u8 q6, [r9]
-  b 12f
-11:
-  FINISH_AND_MEET q7
-12:
-  vldrb.u8 q4, [r11]
-  MEET q6, q4, "vldrb.u8 q5, [r9, #16]"
-  vldrb.u8 q4, [r11, #16]
-  MEET q5, q4, , "vldrb.u8 q5, [r9, #32]"
-  vldrb.u8 q4, [r11, #32]
-  MEET q5, q4, "subs r3, #1"
-  bne 11b
-  b 2f
+5:                                  @ four blocks: the third and fourth ones on the stack
+  vldrb.u8 q4, [r9, #32]
+  vldrb.u8 q5, [r11, #32]
+  vstrb.8 q4, [sp, #64]
+  vstrb.8 q5, [sp, #80]
+  cmp r1, r1
+  b 17f
   .balign 4
-14:                                 @ three blocks: the last one on the stack
+16:                                 @ three blocks: the third one
+  cmp r1, #0
+17:
   vldrb.u8 q6, [r9]
   vldrb.u8 q4, [r9, #16]
   vldrb.u8 q7, [r11]
   vldrb.u8 q5, [r11, #16]
   vstrb.8 q4, [sp, #32]
   vstrb.8 q5, [sp, #48]
+  ite eq
+  adreq.w r11, 14f
+  adrne.w r11, 15f
+  orr r11, r11, #1
   ldr r9, [sp, #28]
-  b 16f
-15:
+  b 12f
+11:
   FINISH_AND_MEET r9
-16:
+12:
   MEET q6, q7, "vldrb.u8 q4, [sp, #32]", "vldrb.u8 q5, [sp, #48]"
+  bx r11
+  .balign 4
+14:
+  MEET q4, q5, , "vldrb.u8 q4, [sp, #64]"
+  vldrb.u8 q5, [sp, #80]
+  .balign 4
+15:
   MEET q4, q5, "subs r3, #1"
-  bne 15b
+  bne 11b
   b 2f
 13:                                 @ five blocks or more
   FINISH_AND_MEET q7, 0

@@ -6,21 +6,27 @@
   .syntax unified
   .thumb
 
-@ Offsets: x_factor 8, other_factor 12, first 16. VQMOVNT puts the second four between the first, and
-@ the narrowing store takes the lower byte of each word; since each of these steps waits for the one
-@ before, the sums of the next eight are made in between. What is left behind the eights goes four
-@ by four, the last under a predicate.
-  .section .text.deuteron_linear_add_row_mve,"ax"
-  .global deuteron_linear_add_row_mve
-  .type deuteron_linear_add_row_mve, %function
+@ Offsets: count 0, period 4, x_factor 8, other_factor 12, first 16. VQMOVNT puts the second four
+@ between the first, and the narrowing store takes the lower byte of each word; since each of these
+@ steps waits for the one before, the sums of the next eight are made in between. What is left
+@ behind the eights goes four by four, the last under a predicate.
+  .section .text.deuteron_linear_add_mve,"ax"
+  .global deuteron_linear_add_mve
+  .type deuteron_linear_add_mve, %function
   .balign 4
-deuteron_linear_add_row_mve:
-  push {r4-r7, lr}
+deuteron_linear_add_mve:
+  push {r4-r9, lr}
   vpush {d8-d9}
-  ldrd r7, r12, [sp, #36]           @ a shift to the left by less than 0
+  ldr r12, [sp, #44]                @ a shift to the left by less than 0
   ldrd r4, r5, [r0, #8]
   ldr r6, [r0, #16]
   vdup.32 q0, r4
+  ldr r9, [r0]
+  mov r8, r2
+6:                                  @ a row
+  ldr r7, [r0, #4]
+  mov r2, r8
+  subs r9, r9, r7
   lsrs r4, r7, #3
   beq 3f
   vldrb.s32 q1, [r1], #4
@@ -74,6 +80,12 @@ deuteron_linear_add_row_mve:
   vstrb.32 q1, [r3], #4
   letp lr, 4b
 5:
+  rsbs r7, r7, #0                   @ what the last four reached over
+  ands r7, r7, #3
+  subs r1, r1, r7
+  subs r3, r3, r7
+  cmp r9, #0
+  bgt 6b
   vpop {d8-d9}
-  pop {r4-r7, pc}
-  .size deuteron_linear_add_row_mve, . - deuteron_linear_add_row_mve
+  pop {r4-r9, pc}
+  .size deuteron_linear_add_mve, . - deuteron_linear_add_mve
