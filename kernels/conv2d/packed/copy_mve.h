@@ -19,8 +19,8 @@ struct Columns {
   int8x16_t outside;   // no gap before the vectors: gcc would clear it with memset
 };
 
-// Pixels of some rows to the same rows of their columns; without x all of them are the zero point.
-extern "C" void deuteron_copy_pixels_mve(const Columns* k, const int8_t* x, int32_t rows,
-                                         int32_t pixels, int8_t* to);
+// `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
+extern "C" void deuteron_fill_columns_mve(const Columns* k, const int8_t* image, int32_t ih,
+                                          int32_t iw, int32_t columns, int8_t* to);
 
 }  // namespace deuteron

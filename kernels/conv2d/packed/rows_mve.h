@@ -55,7 +55,7 @@ template <class Results>
         const bool in_place = lies_as_wanted && iw >= 0 && inside >= 4;
         count = in_place ? inside : lies_as_wanted ? 4 : most;
         count = (count < a.out_w - ow ? count : a.out_w - ow) & -4;
-        if (!in_place) fill_columns(k, x, ih, iw, count + 2, scratch);
+        if (!in_place) deuteron_fill_columns_mve(&k, x, ih, iw, count + 2, scratch);
         run_fours<Results>(a, packed, in_place ? x + ih * image_row + iw * kPackedBlock : scratch,
                            in_place ? a.dilation_h * image_row : block, count / 4,
                            y + ow * a.y_step);

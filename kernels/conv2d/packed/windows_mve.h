@@ -110,25 +110,6 @@ inline Columns columns_of(const PackedConv2dArgs& a, int32_t next) {
   return k;
 }
 
-// `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
-DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih,
-                                           int32_t iw, int32_t columns, int8_t* to) {
-  const PackedConv2dArgs& a = k.a;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h),
-             w = taps_inside(iw, columns, 1, a.in_w);
-  if (h.first > 0) deuteron_copy_pixels_mve(&k, nullptr, h.first, columns, to);
-  if (h.end < a.kernel_h)
-    deuteron_copy_pixels_mve(&k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
-  const int32_t rows = h.end - h.first;
-  to += h.first * k.row;
-  if (w.first > 0) deuteron_copy_pixels_mve(&k, nullptr, rows, w.first, to);
-  if (w.end < columns)
-    deuteron_copy_pixels_mve(&k, nullptr, rows, columns - w.end, to + w.end * k.column);
-  deuteron_copy_pixels_mve(
-      &k, image + (ih + h.first * a.dilation_h) * a.in_w * a.in_c + (iw + w.first) * k.next, rows,
-      w.end - w.first, to + w.first * k.column);
-}
-
 // Windows of one row of taps side by side lie in x as they are wanted, but for those that reach
 // outside: how many windows from the one at column iw on are of one kind, and whether they lie so.
 struct WindowRun {
@@ -168,7 +149,7 @@ template <class Results>
         }
         windows = windows < most ? windows : most;
         const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
-        fill_columns(k, x, ih, iw, columns, scratch);
+        deuteron_fill_columns_mve(&k, x, ih, iw, columns, scratch);
         // Read to the end of the block, against weights of 0; of a file that has others, the result
         // may not depend on what the memory held.
         int8_t* const behind = scratch + columns * k.column;
