@@ -6,7 +6,7 @@
 
   .syntax unified
   .thumb
-.set WINDOWS_FRAME, 96
+.set WINDOWS_FRAME, 104
 
 @ Eight sums -> four bytes at r5, four at r7; q2: first[] of their tile, whose multipliers r1
 @ points to. VQRDMULH rounds halves up; VQMOVN saturates. Each step waits for the one before, so
@@ -88,7 +88,8 @@
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
 @ stack: 8 turns of a tile, where windows stay in registers tiles, 20 where the last tile has its
 @   multipliers, 24 what follows the first block of the first tile, 28 y_zero, 32 the third
-@   blocks of both windows where there are three, 64 the fourth ones
+@   blocks of both windows where there are three or four, 64 the fourth ones, 96 what follows the
+@   second ones
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function
@@ -166,13 +167,14 @@ deuteron_packed_windows_mve:
   adreq.w r11, 14f
   adrne.w r11, 15f
   orr r11, r11, #1
+  str r11, [sp, #96]
   ldr r9, [sp, #28]
   b 12f
 11:
   FINISH_AND_MEET r9
 12:
   MEET q6, q7, "vldrb.u8 q4, [sp, #32]", "vldrb.u8 q5, [sp, #48]"
-  bx r11
+  ldr pc, [sp, #96]
   .balign 4
 14:
   MEET q4, q5, , "vldrb.u8 q4, [sp, #64]"

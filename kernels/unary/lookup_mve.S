@@ -4,7 +4,7 @@
   .syntax unified
   .thumb
 
-@ void deuteron_lookup_mve(int32_t count, const int8_t* table, const int8_t* x, int8_t* y)
+@ kernels/unary/lookup_mve.h
   .section .text.deuteron_lookup_mve,"ax"
   .global deuteron_lookup_mve
   .type deuteron_lookup_mve, %function
