@@ -135,6 +135,11 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
   if (call.name == "cortex_m::quantized_depthwise_conv2d")
     if (const i64 stride = stride_along_a_row(g, node, call)) return stride == 1 ? "/row" : "/row2";
   if (const auto* product = numbers_of<MatmulArgs>(&call)) return variety_of_product(*product);
+  if (call.name == "cortex_m::quantized_mul") {  // kernels/mul/kernel_mve.cpp
+    const i64 period =
+        std::min(g.type(node.inputs[0]).elements(), g.type(node.inputs[1]).elements());
+    return period < w.results && period % 8 == 0 ? "/channels" : "";
+  }
   if (call.name == "cortex_m::softmax")
     return w.windows > 0 && w.windows * ((w.results / w.windows + 3) / 4) <= kSoftmaxFewVectors
                ? "/few"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-@ Table lookup for the M-profile Vector Extension: 16 entries are gathered at once, and the next 16
-@ indices read before. Assembly, because gcc 12 adds to pointers beside the loads that do.
+@ Table lookup for the M-profile Vector Extension: contract in kernels/unary/lookup_mve.h. 16
+@ entries are gathered at once, the next 16 indices read before. Assembly, because gcc 12 adds to
+@ pointers beside the loads that do.
   .syntax unified
   .thumb
 
-@ kernels/unary/lookup_mve.h
   .section .text.deuteron_lookup_mve,"ax"
   .global deuteron_lookup_mve
   .type deuteron_lookup_mve, %function
