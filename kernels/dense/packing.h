@@ -20,8 +20,9 @@
 // multipliers are not doubled. Sums that are rounded once have once_shift() of them, which is not
 // negative: its low byte is the same. Where the zero point of x is left to the window
 // (ops/packed_linear), `first` is the bias alone, and weights are behind_relu(). Units    int32,
-// little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, where it is doubled 0..2^30-1; weights of
-// dsp_4x4 -127..127
+// little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, where it is doubled 0..2^30-1. Where -128
+// has no room in a halfword of dsp_4x4, a filter stands there negated, with `first` and multiplier
+// (PairSigns): the product that is rounded stays the same
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -117,8 +118,8 @@ int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_
 // A weight for what stands behind a relu, whose elements are x + 128: mve_4x16 has weight + 128 as
 // uint8, since VMLADAV has both signed or none. And back again.
 template <Packing p>
-constexpr int8_t behind_relu(int32_t weight) {
-  return static_cast<int8_t>(p == Packing::mve_4x16 ? weight ^ -128 : weight);
+constexpr int32_t behind_relu(int32_t weight) {
+  return p == Packing::mve_4x16 ? weight ^ -128 : weight;
 }
 
 // What stands beside the weights of a filter.
@@ -142,10 +143,30 @@ PackedNumbers packed_numbers(const int8_t* tile, int32_t length, int32_t filter)
   return {packed_int(tile + filter / 2 * 4), packed_int(pair + 8)};
 }
 
+// What the weights of two filters are multiplied with so that 256 * high + low is a halfword, and
+// low its low byte; 0 where nothing does.
+struct PairSigns {
+  int32_t low, high;
+};
+template <class Weight>
+PairSigns pair_signs(int32_t length, const Weight& low, const Weight& high) {
+  constexpr PairSigns kSigns[] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+  for (const PairSigns& s : kSigns) {
+    int32_t e = 0;
+    for (; e < length; ++e) {
+      const int32_t b = s.low * low(e), both = 256 * s.high * high(e) + b;
+      if (b > INT8_MAX || both < INT16_MIN || both > INT16_MAX) break;
+    }
+    if (e == length) return s;
+  }
+  return {0, 0};
+}
+
 // Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a
-// window. `shift`: null, or of each filter; then they are written too.
+// window. `shift`: null, or of each filter; then they are written too. False: the weights of two
+// filters do not go into halfwords.
 template <Packing p, class Weight>
-void pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier,
+bool pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier,
                   const int32_t* shift, const Weight& weight, int8_t* to) {
   const int64_t bytes = packed_tile_bytes(p, length);
   int8_t* const shifts = to + packed_bytes(p, filters, length);
@@ -158,31 +179,42 @@ void pack_weights(int32_t filters, int32_t length, const int32_t* first, const i
       if (f >= filters) break;
       int8_t* behind = to + bytes - kFilterNumbers * tile;
       if (shift) std::memcpy(shifts + (t * tile + i) * kShiftBytes, shift + f, 4);
-      const int32_t scale = multiplier[f] * (p == Packing::mve_4x16 || shift ? 1 : 2);
+      int32_t begin = first[f];
+      int32_t scale = multiplier[f] * (p == Packing::mve_4x16 || shift ? 1 : 2);
       if constexpr (p == Packing::scalar_1x4) {
-        for (int32_t e = 0; e < length; ++e) to[kFilterNumbers + e] = weight(f, e);
-        std::memcpy(to, first + f, 4);
+        for (int32_t e = 0; e < length; ++e)
+          to[kFilterNumbers + e] = static_cast<int8_t>(weight(f, e));
+        std::memcpy(to, &begin, 4);
         std::memcpy(to + 4, &scale, 4);
       } else if constexpr (p == Packing::mve_4x16) {
         for (int32_t e = 0; e < length; ++e)
           to[e / kPackedBlock * (kPackedTile * kPackedBlock) + i * kPackedBlock +
-             e % kPackedBlock] = weight(f, e);
-        std::memcpy(behind + i * 4, first + f, 4);
+             e % kPackedBlock] = static_cast<int8_t>(weight(f, e));
+        std::memcpy(behind + i * 4, &begin, 4);
         std::memcpy(behind + 16 + i * 4, &scale, 4);
       } else {
+        const int32_t low = f - i % 2;
+        const auto of = [&](int32_t o) {
+          return [&, o](int32_t e) { return o < filters ? int32_t{weight(o, e)} : 0; };
+        };
+        const PairSigns signs = pair_signs(length, of(low), of(low + 1));
+        const int32_t sign = i % 2 == 0 ? signs.low : signs.high;
+        if (sign == 0) return false;
+        begin *= sign, scale *= sign;
         for (int32_t e = 0; e < length; ++e) {
           const QuadPlace at = quad_place(length, e);
           int8_t* half = to + 8 + at.quad * 16 + halfword_of(at.element, i / 2) * 2;
           int16_t both;
           std::memcpy(&both, half, sizeof both);
-          both = static_cast<int16_t>(both + weight(f, e) * (i % 2 == 0 ? 1 : 256));
+          both = static_cast<int16_t>(both + sign * weight(f, e) * (i % 2 == 0 ? 1 : 256));
           std::memcpy(half, &both, sizeof both);
         }
         int8_t* pair = behind + 8 + i / 2 * 12;
-        std::memcpy(i % 2 == 0 ? to + i / 2 * 4 : pair, first + f, 4);
+        std::memcpy(i % 2 == 0 ? to + i / 2 * 4 : pair, &begin, 4);
         std::memcpy(i % 2 == 0 ? pair + 8 : pair + 4, &scale, 4);
       }
     }
+  return true;
 }
 
 }  // namespace deuteron

@@ -175,9 +175,6 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     return Refusal{"the zero point of the input is no int8", "", "", ""};
   if (d.range != StepRange{-128, 127})
     return Refusal{"the result has bounds of its own", "", "", ""};
-  const auto weights = d.weight.as<int8_t>();
-  if (p == Packing::dsp_4x4 && std::find(weights.begin(), weights.end(), -128) != weights.end())
-    return Refusal{"a weight is too small for two in a halfword", "-128", "-127", ""};
   d.is_constant.assign(d.a.out_c, false);
   for (i64 o = 0; o < d.a.out_c; ++o) {
     const Multiplier& m = d.multipliers[o];
@@ -221,7 +218,7 @@ bool is_exact_behind_relu(const Dense& d, Packing p) {
 // The bytes of a call's weights; make_exact() has seen to them. behind: those of
 // deuteron::packed_linear.
 template <Packing p>
-std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
+Result<std::vector<int8_t>> packed_weights(const Dense& d, bool behind = false) {
   const PackedConv2dArgs& a = d.a;
   const i32 length = a.length();
   std::vector<i32> first, values, shifts;
@@ -243,8 +240,9 @@ std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
   const i64 bytes =
       packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
-  pack_weights<p>(a.out_c, length, first.data(), values.data(),
-                  a.has_shifts ? shifts.data() : nullptr, weight, packed.data());
+  if (!pack_weights<p>(a.out_c, length, first.data(), values.data(),
+                       a.has_shifts ? shifts.data() : nullptr, weight, packed.data()))
+    return Refusal{"the weights of two filters do not go into halfwords", "-128", "-127", ""};
   return packed;
 }
 
@@ -262,11 +260,11 @@ Result<Lowered> pack(const DenseNumbers& n, const PackFor& to) {
              behind = to.has_zeros && is_alone && is_exact_behind_relu(d, p);
   const bool many_shifted = d.a.has_shifts && !d.once && !is_alone && p != Packing::scalar_1x4;
   PackedDense packed{d.a, p, behind ? behind_relu : many_shifted ? all_shifts : plain, 0, {}};
-  std::vector<int8_t> weights = packed_weights<p>(d, behind);
+  Result<std::vector<int8_t>> weights = packed_weights<p>(d, behind);
+  if (!weights) return weights.why;
   if (to.may_be_four_bits && packed.form == plain)
-    if (auto w4 = four_bit_weights(d.a, p, weights))
-      packed.form = four_bits, weights = *std::move(w4);
-  return packed_call(packed, to.operands, std::move(weights));
+    if (auto w4 = four_bit_weights(d.a, p, *weights)) packed.form = four_bits, weights = *w4;
+  return packed_call(packed, to.operands, *std::move(weights.value));
 }
 
 // A transposed convolution, whose phases are packed one behind the other.
@@ -298,8 +296,9 @@ Result<Lowered> pack_phases(const DenseNumbers& n, const PackFor& to) {
     if (auto why = make_exact(part, p)) refusal = why;
     else if (part.a.has_shifts) refusal = Refusal{"a scale needs a shift", "", "0", ""};
     if (refusal) return;
-    const std::vector<int8_t> packed = packed_weights<p>(part);
-    all.insert(all.end(), packed.begin(), packed.end());
+    const Result<std::vector<int8_t>> packed = packed_weights<p>(part);
+    if (packed) all.insert(all.end(), packed->begin(), packed->end());
+    else refusal = packed.why;
   };
   for (i32 ph = 0; ph < a.stride_h && ph < a.out_h; ++ph)
     for (i32 pw = 0; pw < a.stride_w && pw < a.out_w && !refusal; ++pw) pack_phase(ph, pw);

@@ -27,6 +27,14 @@ DenseNumbers numbers_of(const Lowered& call, const Shape& x, const Shape& y, siz
   return n;
 }
 
+// Weights of -127..127, and one of -128 in each filter.
+std::vector<int8_t> weights_of(Random& r, i64 filters, i64 length) {
+  std::vector<int8_t> weight(static_cast<size_t>(filters * length));
+  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  for (i64 o = 0; o < filters; ++o) weight[o * length + r.in(0, length - 1)] = -128;
+  return weight;
+}
+
 // A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0
 // without shifts, 1 with one shift, 2 next to nothing, 3 of a fully connected layer, 4 of a
 // convolution as TFLite has them, with constant filters among them.
@@ -35,8 +43,7 @@ Made made(Random& r, i64 scales, std::optional<i64> fixed_x_offset = {}) {
   const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7),
             c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
   const i64 kh = alone ? 1 : r.in(1, 3), kw = alone ? 1 : r.in(1, 3);
-  std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
-  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<int8_t> weight = weights_of(r, oc, kh * kw * c);
   std::vector<i32> bias(oc), multiplier(oc), shift(oc);
   for (i64 o = 0; o < oc; ++o) {
     bias[o] = static_cast<i32>(r.in(0, 3) == 0 ? r.in(-500000000, 500000000) : r.in(-60000, 60000));
@@ -92,8 +99,7 @@ std::vector<Lowered> packed_alike(Random& r, const Made& m, bool has_zeros = fal
 // a shift will hardly do.
 Made made_once(Random& r, bool wide) {
   const i64 rows = r.in(1, 3), inputs = r.in(4, wide ? 200 : 20), outputs = r.in(4, 11);
-  std::vector<int8_t> weight(static_cast<size_t>(outputs * inputs));
-  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<int8_t> weight = weights_of(r, outputs, inputs);
   std::vector<i32> first(outputs), multiplier(outputs), shift(outputs);
   for (i64 o = 0; o < outputs; ++o) {
     first[o] =
@@ -125,8 +131,7 @@ Made made_transposed(Random& r) {
             pw = r.in(0, (kw - 1) / 2);
   const i64 more_h = r.in(0, sh - 1), more_w = r.in(0, sw - 1);
   const i64 oh = (h - 1) * sh - 2 * ph + kh + more_h, ow = (w - 1) * sw - 2 * pw + kw + more_w;
-  std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
-  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<int8_t> weight = weights_of(r, oc, kh * kw * c);
   std::vector<i32> bias(oc), multiplier(oc), shift(oc, 0);
   for (i64 o = 0; o < oc; ++o)
     bias[o] = static_cast<i32>(r.in(-60000, 60000)),
@@ -242,6 +247,24 @@ TEST(Packing, SaysWhyATransposedConvolutionStaysPlain) {
   EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what, "the result has bounds of its own");
   n.a.stride_h = 9;
   EXPECT_EQ(pack_layer(n, {Isa::mve, 1}).why.what, "the call has a stride of more than 8");
+}
+
+// -128 beside a weight below zero and beside another: no sign of either filter makes halfwords.
+TEST(Packing, SaysThatWeightsDoNotGoIntoHalfwords) {
+  Random r{std::mt19937(1)};
+  DenseNumbers n;
+  do n = made(r, 0).numbers;
+  while (n.a.length() < 3);
+  n.multipliers.assign(n.bias.size(), {1 << 20, 0}), n.bias.assign(n.bias.size(), 0);
+  std::vector<int8_t> weight(n.weight.as<int8_t>().begin(), n.weight.as<int8_t>().end());
+  const auto length = weight.size() / static_cast<size_t>(n.a.out_c);
+  std::fill(weight.begin(), weight.end(), int8_t{0});
+  weight[0] = weight[2] = -128, weight[1] = 1;
+  weight[length] = weight[length + 1] = weight[length + 2] = -128;
+  n.weight = constant_of(weight);
+  EXPECT_TRUE(pack_layer(n, {Isa::mve, 1}));
+  EXPECT_EQ(pack_layer(n, {Isa::dsp, 1}).why.what,
+            "the weights of two filters do not go into halfwords");
 }
 
 TEST(Packing, SaysWhyACallStaysPlain) {

@@ -300,6 +300,12 @@ Outcome check_linear_rows(uint32_t seed) {
 
 namespace {
 
+// -128 stays the first weight of a filter alone: two filters go into halfwords then.
+void leave_few_least(int8_t* weight, int32_t count, int32_t length) {
+  for (int32_t i = 0; i < count; ++i)
+    if (i % length != 0 && weight[i] == -128) weight[i] = -127;
+}
+
 // The packed form of a convolution without groups, and whether its kernel gives the same bits.
 // `once`: it rounds once. `behind`: that of packed_linear.
 template <Packing p>
@@ -328,16 +334,15 @@ bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8
     return behind ? behind_relu<p>(w) : w;
   };
   static const int32_t kNone[kMostChannels] = {};
-  pack_weights<p>(a.out_c, length,
-                  !behind ? first
-                  : bias  ? bias
-                          : kNone,
-                  plain.multiplier,
-                  once           ? low_bytes
-                  : a.has_shifts ? plain.shift
-                                 : nullptr,
-                  element, packed);
-  return true;
+  return pack_weights<p>(a.out_c, length,
+                         !behind ? first
+                         : bias  ? bias
+                                 : kNone,
+                         plain.multiplier,
+                         once           ? low_bytes
+                         : a.has_shifts ? plain.shift
+                                        : nullptr,
+                         element, packed);
 }
 
 // 3x3 over whole blocks of 16 channels, one column from window to window, which MVE meets four at a
@@ -458,8 +463,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   int8_t* weight = guarded(2, static_cast<uint32_t>(weights)).data;
   fill_bytes(r, x, static_cast<int32_t>(xs));
   fill_bytes(r, weight, weights);
-  for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i)
-    weight[i] = weight[i] == -128 ? -127 : weight[i];
+  if (p == Packing::dsp_4x4) leave_few_least(weight, weights, k.length());
   if (own.behind_relu) end_rows_with(r, -128, x, a.n * a.in_h * a.in_w, a.in_c);
   if (!pack_filters<p>(k, a, weight, bias, packed, once, own.behind_relu))
     return Outcome::not_served;
@@ -524,8 +528,7 @@ Outcome run_packed_phases_of(Random& r, Line& line,
   const int32_t length = a.kernel_h * a.kernel_w * a.in_c, xs = a.n * a.in_h * a.in_w * a.in_c;
   int8_t* const weight = guarded(2, static_cast<uint32_t>(a.out_c * length)).data;
   fill_bytes(r, weight, a.out_c * length);
-  for (int32_t i = 0; p == Packing::dsp_4x4 && i < a.out_c * length; ++i)
-    weight[i] = weight[i] == -128 ? -127 : weight[i];
+  if (p == Packing::dsp_4x4) leave_few_least(weight, a.out_c * length, length);
   const auto bytes = static_cast<uint32_t>(packed_conv_transpose2d_bytes(k, p));
   int8_t *const packed = at_end_of_ram(bytes), *const x = at_end_of_pool(static_cast<uint32_t>(xs));
   fill_bytes(r, x, xs);

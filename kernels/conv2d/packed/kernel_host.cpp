@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kernels/image/window.h"
+#include "kernels/integer/requantize.h"
 
 namespace deuteron {
 namespace {
@@ -145,10 +146,10 @@ struct PackedFilter {
   int32_t tile, number;
 };
 
-// One filter's weights, its lane of each step of a panel. Gives their sum.
+// One filter's weights times `sign`, its lane of each step of a panel. Gives their sum.
 template <Packing p, bool is_behind_relu>
 uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* tile,
-                    int32_t number, int8_t* lane) {
+                    int32_t number, int32_t sign, int8_t* lane) {
   const Runs runs(a, form);
   const int32_t length = a.length();
   uint32_t sum = 0;
@@ -157,9 +158,8 @@ uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const in
       const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
       const int32_t run = (kh * a.kernel_w + kw) / runs.taps, begin = kw % runs.taps * a.in_c;
       for (int32_t c = 0; c < a.in_c; ++c) {
-        const auto stored =
-            static_cast<int8_t>(packed_weight<p>(tile, length, number, tap * a.in_c + c));
-        const int8_t w = is_behind_relu ? behind_relu<p>(stored) : stored;
+        const int32_t stored = sign * packed_weight<p>(tile, length, number, tap * a.in_c + c);
+        const auto w = static_cast<int8_t>(is_behind_relu ? behind_relu<p>(stored) : stored);
         const int32_t at = begin + c;
         int8_t* to = lane + (run * runs.steps + at / runs.in_step) * kHostPanelStep +
                      at % runs.in_step * form.element_bytes;
@@ -181,8 +181,11 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
   for (int32_t i = 0; i < kHostPanel && first + i < a.out_c; ++i) {
     const PackedFilter f(a, p, first + i);
     const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
-    const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
-    const uint32_t sum = put_filter<p, is_behind_relu>(a, form, tile, f.number,
+    PackedNumbers n = packed_numbers<p>(tile, length, f.number);
+    // Not all forms have room for the 128 of a filter that stands negated.
+    const int32_t sign = p == Packing::dsp_4x4 && n.multiplier < 0 ? -1 : 1;
+    if (sign < 0) n = {subtract_wrapping(0, n.first), subtract_wrapping(0, n.multiplier)};
+    const uint32_t sum = put_filter<p, is_behind_relu>(a, form, tile, f.number, sign,
                                                        panel + sizeof numbers + i * kHostStep);
     const uint32_t zero = is_behind_relu ? static_cast<uint32_t>(a.x_zero) * sum
                                          : 0;  // is in the first of the others

@@ -27,7 +27,7 @@ constexpr const Kernel& kKernel = p == Packing::mve_4x16  ? kPackedConv2dMve4x16
 template <Packing p>
 Filters filters_for(const Case& k, Random& random) {
   const int32_t most = p != Packing::mve_4x16 && !k.has_shifts ? (1 << 30) - 1 : INT32_MAX;
-  return filters_of(k, random, most, p == Packing::dsp_4x4 ? -127 : -128);
+  return filters_of(k, random, most, p == Packing::dsp_4x4);
 }
 
 template <Packing p>

@@ -29,11 +29,15 @@ struct PackedFilters {
   std::vector<int8_t> weight;  // [oc,kh,kw,c]
   std::vector<int32_t> bias, multiplier, shift;
 };
+// `few_least`: -128 once in a filter at most, as two filters go into halfwords.
 inline PackedFilters filters_of(const PackedCase& k, Random& random, int32_t most_multiplier,
-                                int8_t least_weight = -128) {
+                                bool few_least = false) {
   PackedFilters f;
-  for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i)
-    f.weight.push_back(std::max(random.s8(), least_weight));
+  const int32_t length = k.kh * k.kw * k.c;
+  for (int32_t i = 0; i < k.oc * length; ++i)
+    f.weight.push_back(std::max<int8_t>(random.s8(), few_least ? -127 : -128));
+  for (int32_t o = 0; few_least && o < k.oc; ++o)
+    f.weight[static_cast<size_t>(o * length + random.in(0, length - 1))] = -128;
   f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
   f.multiplier = random.list(k.oc, 0,
                              k.has_shifts      ? INT32_MAX
@@ -86,8 +90,8 @@ std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
   };
   std::vector<int8_t> packed(static_cast<size_t>(
       packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(p, k.oc) : 0)));
-  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(),
-                  k.has_shifts ? shift.data() : nullptr, weight, packed.data());
+  EXPECT_TRUE(pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(),
+                              k.has_shifts ? shift.data() : nullptr, weight, packed.data()));
   return packed;
 }
 

@@ -59,7 +59,7 @@ void check_case(KernelCases& cases, const PackedCase& k, uint32_t seed, int* ser
   if (!is_served(k, p)) return;
   Random random(seed);
   const PackedFilters f = filters_of(k, random, p == Packing::mve_4x16 ? INT32_MAX : (1 << 30) - 1,
-                                     p == Packing::dsp_4x4 ? -127 : -128);
+                                     p == Packing::dsp_4x4);
   const LinearAddArgs sum{0, 0, random.in(-1500000, 1500000), random.in(-1500000, 1500000),
                           random.in(-90000000, 90000000)};
   const int64_t least = packed_conv2d_add_least_scratch_bytes(args_of(k), p),

@@ -19,7 +19,7 @@ constexpr const Kernel& kKernel =
 // apart.
 template <Packing p>
 PackedFilters shifted_filters_of(const PackedCase& k, Random& random) {
-  PackedFilters f = filters_of(k, random, INT32_MAX, p == Packing::dsp_4x4 ? -127 : -128);
+  PackedFilters f = filters_of(k, random, INT32_MAX, p == Packing::dsp_4x4);
   const int32_t least = random.in(least_windows_shift(p), -1);
   f.multiplier = random.list(k.oc, 1 << 30, INT32_MAX),
   f.shift = random.list(k.oc, least, std::min(least + 6, -1));

@@ -29,8 +29,7 @@ struct W4Filters {
 
 template <Packing p>
 W4Filters w4_filters_of(const PackedCase& k, Random& random) {
-  W4Filters f{
-      filters_of(k, random, p == Packing::dsp_4x4 ? (1 << 30) - 1 : INT32_MAX, -127), {}, {}};
+  W4Filters f{filters_of(k, random, p == Packing::dsp_4x4 ? (1 << 30) - 1 : INT32_MAX), {}, {}};
   const int32_t length = args_of(k).length(), runs = (length + kRun - 1) / kRun;
   f.factor = random.list(k.oc * runs, 1, kMostFactor);
   for (int32_t o = 0; o < k.oc; ++o)

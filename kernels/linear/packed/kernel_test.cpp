@@ -42,7 +42,7 @@ void check(KernelCases& cases, const PackedCase& k, int32_t active, uint32_t see
   Random random(seed);
   const PackedFilters f =
       filters_of(k, random, p == Packing::dsp_4x4 && !k.has_shifts ? (1 << 30) - 1 : INT32_MAX,
-                 p == Packing::dsp_4x4 ? -127 : -128);
+                 p == Packing::dsp_4x4);
   TestCall call = call_of<p>(k, f, random);
   put_zeros(k, active, random, data_of<int8_t>(call.tensor_at(0)));
   cases.run(line(k.name, {k.h, k.c, k.oc, active, k.y_zero, k.has_shifts, k.once}, seed), call);
