@@ -198,7 +198,7 @@ std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const Pack
   LoopWork found;
   if (packed_conv2d_is_alone(a)) {
     const bool is_mve = n.packing == Packing::mve_4x16;
-    const i64 filters = n.packing == Packing::scalar_1x4 ? kPackedTile : 2 * kPackedTile;
+    const i64 filters = is_mve ? 2 * kPackedTile : kPackedTile;
     work.results = a.out_c < kPackedTile && !is_mve ? a.out_c * kPackedTile : up(a.out_c, filters);
     work.macs = work.results * parts(a.length(), is_mve ? kVector : kPackedQuad);
     work.taps = a.length();

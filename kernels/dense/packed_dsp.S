@@ -38,99 +38,75 @@ deuteron_packed_windows_dsp:
   PACKED_WINDOWS
   .size deuteron_packed_windows_dsp, . - deuteron_packed_windows_dsp
 
-@ Two elements of a window and 8 filters: 15 instructions, 16 products. The window is loaded first,
-@ so that nothing waits for what is loaded last. On Cortex-M4 LDM of two words takes three cycles,
-@ and two LDR behind another one take two, where the second word is met first: \loads: ldr spends an
-@ instruction on that. A quad is a step of each kind, 31 instructions.
-@   r0 window   r1 lr weights of both tiles   r4 r5, r6 r7 the sums 256 * A + B and B of the first
-@     tile   r8 r9, r10 r11 of the second
-@   \more: an instruction that finds r3 free
-.macro STEP_OF_ONE loads, more:vararg
-  ldr r2, [r0], #4
-  .ifc \loads, ldr
-  ldr r12, [r1, #4]
-  ldr r3, [r1], #8
-  smlad r6, r2, r12, r6
-  sxtb16 r12, r12
-  smlad r4, r2, r3, r4
+@ Four elements of a window and 4 filters: 12 instructions and a load, 16 products. A single window
+@ leaves registers for its elements of two quads and for the weights of one, so that LDM loads many
+@ words at once.
+@   r1 weights   r4 r5, r6 r7 the sums 256 * A + B and B of filters 1 and 0, 3 and 2
+@   \more: an instruction that finds r2 free
+.macro QUAD x0, x1, more:vararg
+  ldm r1!, {r2, r3, r12, lr}
+  smlad r4, \x0, r2, r4
+  sxtb16 r2, r2
+  smlad r6, \x0, r3, r6
   sxtb16 r3, r3
-  .else
-  ldm r1!, {r3, r12}
-  smlad r4, r2, r3, r4
-  sxtb16 r3, r3
-  smlad r6, r2, r12, r6
+  smlad r5, \x0, r2, r5
+  smlad r4, \x1, r12, r4
   sxtb16 r12, r12
-  .endif
-  smlad r7, r2, r12, r7
-  smlad r5, r2, r3, r5
-  ldm lr!, {r3, r12}
-  smlad r8, r2, r3, r8
-  sxtb16 r3, r3
-  smlad r10, r2, r12, r10
-  sxtb16 r12, r12
-  smlad r9, r2, r3, r9
+  smlad r7, \x0, r3, r7
+  smlad r6, \x1, lr, r6
+  sxtb16 lr, lr
   \more
-  smlad r11, r2, r12, r11
+  smlad r5, \x1, r12, r5
+  smlad r7, \x1, lr, r7
 .endm
-.equ QUADS_OF_ONE, 8                @ in a turn
-.equ QUAD_OF_ONE_BYTES, 124
-@ Two filters -> two bytes at \at of r2.   r0 y_zero   \from: weights
-.macro FINISH_PAIR_OF_ONE a, b, from, at_a, at_b
+.equ QUAD_BYTES, 52
+@ \more: as above.   r0 window
+.macro TWO_QUADS more:vararg
+  ldm r0!, {r8-r11}
+  QUAD r8, r9
+  QUAD r10, r11, \more
+.endm
+.equ TWO_QUADS_BYTES, 4 + 2 * QUAD_BYTES
+.equ QUADS, 8                       @ in a turn
+
+@ Two filters: A, then requantized with the doubled multiplier.   lr y_zero
+.macro FINISH_PAIR_OF_ONE a, b
+  ldm r1!, {r2, r3, r12}
   sub \a, \a, \b
-  ldm \from!, {r3, r12}
-  add \a, r3, \a, asr #8
-  ldr r3, [\from], #4
-  smmlar \a, \a, r12, r0
-  smmlar \b, \b, r3, r0
-  ssat \a, #8, \a
-  ssat \b, #8, \b
-  strb \a, [r2, #\at_a]
-  strb \b, [r2, #\at_b]
+  add \a, r2, \a, asr #8
+  smmlar \a, \a, r3, lr
+  smmlar \b, \b, r12, lr
 .endm
 
-@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves
-@ away from zero: what is negative and has a shift loses one first, and the last bit that is shifted
-@ out is added. The carry is 0 where the shift is. A positive shift is rounded once: the product is
-@ cut off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
-.macro SHIFT_BY sum, shift
-  and r2, \sum, \shift
-  rsb \shift, \shift, #0
-  adds \sum, \sum, r2, asr #31
-  asrs \sum, \sum, \shift
-  adc \sum, \sum, r0
-  ssat \sum, #8, \sum
-.endm
+@ The same with shifts, which r0 points to: the doubled sum times the multiplier, then halves away
+@ from zero: what is negative and has a shift loses one first, and the last bit that is shifted out
+@ is added. The carry is 0 where the shift is. A positive shift is rounded once: the product is cut
+@ off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
 .macro SCALE sum, by, shift
+  lsl \sum, \sum, #1
   cmp \shift, #0
   ite gt
   smmulgt \sum, \sum, \by
   smmulrle \sum, \sum, \by
+  and r2, \sum, \shift
+  rsb \shift, \shift, #0
+  adds \sum, \sum, r2, asr #31
+  asrs \sum, \sum, \shift
+  adc \sum, \sum, lr
 .endm
-.macro FINISH_PAIR_SHIFTED a, b, from, at_a, at_b
+.macro FINISH_PAIR_SHIFTED a, b
+  ldm r1!, {r2, r3, r12}
+  ldm r0!, {r8, r9}
   sub \a, \a, \b
-  ldm \from!, {r3, r12}
-  add \a, r3, \a, asr #8
-  ldr r2, [sp, #28]
-  lsl \a, \a, #1
-  ldr r3, [r2, #4]
-  lsl \b, \b, #1
-  SCALE \a, r12, r3
-  ldr r12, [\from], #4
-  SHIFT_BY \a, r3
-  ldr r2, [sp, #28]
-  ldr r3, [r2], #8
-  str r2, [sp, #28]
-  SCALE \b, r12, r3
-  SHIFT_BY \b, r3
-  ldr r2, [sp, #8]
-  strb \b, [r2, #\at_b]
-  strb \a, [r2, #\at_a]
+  add \a, r2, \a, asr #8
+  SCALE \a, r3, r9
+  SCALE \b, r12, r8
 .endm
 
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
-@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28, left out 32
-@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins,
-@   28 shifts, 32 left out
+@ offsets: x 0, quads 4, packed 8, packed_end 12, y 16, y_zero 20, shifts 24, left out 28
+@ stack: 0 x, 4 its end, 8 end of the weights, 12 y, 16 y_zero, 20 shifts, 24 left out, 28 where a
+@   tile begins, 32 where the first turn does
   .section .text.deuteron_packed_window_dsp,"ax"
   .global deuteron_packed_window_dsp
   .type deuteron_packed_window_dsp, %function
@@ -138,72 +114,64 @@ deuteron_packed_windows_dsp:
 deuteron_packed_window_dsp:
   push {r4-r11, lr}
   sub sp, sp, #36
-  ldrd r4, r5, [r0]
-  add r6, r4, r5, lsl #3
-  strd r4, r6, [sp]
-  rsb r5, r5, #0                    @ the first turn leaves out what the quads lack to whole turns
-  and r5, r5, #(QUADS_OF_ONE - 1)
-  movs r6, #QUAD_OF_ONE_BYTES
-  mul r5, r5, r6
-  adr r6, 3f
-  add r5, r5, r6
-  orr r5, r5, #1
-  str r5, [sp, #24]
-  ldr r1, [r0, #8]
-  ldrd r4, r5, [r0, #12]
-  strd r4, r5, [sp, #8]
-  ldrd r4, r5, [r0, #20]
-  strd r4, r5, [sp, #16]
-  ldrd r4, r5, [r0, #28]
-  strd r4, r5, [sp, #28]
-1:                                  @ two tiles
+  ldm r0, {r2-r9}
+  mov r1, r4
+  rsb r11, r3, #0                   @ the first turn leaves out what the quads lack to whole turns
+  and r11, r11, #(QUADS - 1)
+  movs r0, #(TWO_QUADS_BYTES / 2)
+  mul r11, r11, r0
+  adr r0, 3f
+  orr r0, r0, #1
+  add r11, r11, r0
+  mov r10, r11
+  lsls r12, r3, #31
+  itt ne                            @ of two quads, the second begins 56 bytes behind the first
+  addne r11, r11, #2
+  subne r10, r0, #(3f - 2f)
+  add r3, r2, r3, lsl #3
+  stm sp, {r2, r3, r5-r11}
+1:                                  @ a tile
   ldr r0, [sp]
-  ldr r2, [sp, #16]
-  add lr, r1, r2
   ldrd r4, r6, [r1], #8
-  ldrd r8, r10, [lr], #8
   mov r5, r4
   mov r7, r6
-  mov r9, r8
-  mov r11, r10
-  ldr pc, [sp, #24]
+  ldr pc, [sp, #28]
   .balign 4
+2:
+  ldrd r10, r11, [r0], #8
+  ldr pc, [sp, #32]
 3:
-  .rept QUADS_OF_ONE - 1
-  STEP_OF_ONE ldr
-  STEP_OF_ONE ldm
+  .rept QUADS / 2 - 1
+  TWO_QUADS
   .endr
-  STEP_OF_ONE ldr
-  STEP_OF_ONE ldm, ldr r3, [sp, #4]
-  cmp r0, r3
+  TWO_QUADS ldr r2, [sp, #4]
+  cmp r0, r2
   bne 3b
-  ldrd r12, r2, [sp, #28]
+  ldrd lr, r0, [sp, #16]
+  ldr r2, [sp, #24]
   add r1, r1, r2
-  add lr, lr, r2
-  ldrd r2, r3, [sp, #8]
-  ldr r0, [sp, #20]
-  subs r3, r3, #1
-  str r3, [sp, #12]
-  cmp r12, #0
-  bne 5f                            @ the filters have shifts
-  FINISH_PAIR_OF_ONE r4, r5, r1, 1, 0
-  FINISH_PAIR_OF_ONE r6, r7, r1, 3, 2
-  FINISH_PAIR_OF_ONE r8, r9, lr, 5, 4
-  FINISH_PAIR_OF_ONE r10, r11, lr, 7, 6
+  cbnz r0, 5f                       @ the filters have shifts
+  FINISH_PAIR_OF_ONE r4, r5
+  FINISH_PAIR_OF_ONE r6, r7
 4:
-  ldr r3, [sp, #12]
-  add r2, r2, #8
-  mov r1, lr
-  str r2, [sp, #8]
-  cmp r3, #0
+  ldrd r3, r2, [sp, #8]
+  ssat r5, #8, r5
+  ssat r4, #8, r4
+  ssat r7, #8, r7
+  ssat r6, #8, r6
+  strb r4, [r2, #1]
+  strb r7, [r2, #2]
+  strb r6, [r2, #3]
+  strb r5, [r2], #4
+  str r2, [sp, #12]
+  cmp r1, r3
   bne 1b
   add sp, sp, #36
   pop {r4-r11, pc}
 5:
-  FINISH_PAIR_SHIFTED r4, r5, r1, 1, 0
-  FINISH_PAIR_SHIFTED r6, r7, r1, 3, 2
-  FINISH_PAIR_SHIFTED r8, r9, lr, 5, 4
-  FINISH_PAIR_SHIFTED r10, r11, lr, 7, 6
+  FINISH_PAIR_SHIFTED r4, r5
+  FINISH_PAIR_SHIFTED r6, r7
+  str r0, [sp, #20]
   b 4b
   .size deuteron_packed_window_dsp, . - deuteron_packed_window_dsp
 

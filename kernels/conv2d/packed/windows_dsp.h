@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution with packed weights for the DSP extension: two windows at a time are widened side by
-// side, without an offset, and meet all filters, four by four; a single window meets eight.
+// side, without an offset, and meet all filters, four by four, as a single window does.
 #pragma once
 #include <cstring>
 #include <type_traits>
@@ -66,24 +66,20 @@ PackedTilesDsp<loop> tiles_of(const PackedConv2dArgs& a, const int16_t* windows,
 // All filters against one, of whose quads the last ones may be left out.
 inline void run_window(const PackedConv2dArgs& a, const int16_t* window, int32_t quads,
                        const int8_t* packed, int8_t* y) {
-  const int32_t pairs = a.out_c / (2 * kPackedTile), left = packed_tiles(a.out_c) - 2 * pairs;
-  const int8_t* const shifts =
-      a.has_shifts ? packed + packed_tiles(a.out_c) * tile_bytes(a) : nullptr;
-  const int32_t left_out = (quads_of(a) - quads) * kPackedQuad * kPackedTile;
-  DspPackedWindow w{window, quads, packed, y, pairs, tile_bytes(a), a.y_zero, shifts, left_out};
-  if (pairs > 0) deuteron_packed_window_dsp(&w);
-  if (left == 0) return;
-  int8_t out[2 * kPackedTile];  // of one tile, or of two that overlap
-  alignas(4) int8_t of_left[2 * kShiftsBytes] = {};
-  w.packed += 2 * pairs * w.second;
-  w.y = out, w.pairs = 1;
-  if (shifts)
-    w.shifts = static_cast<int8_t*>(std::memcpy(of_left, shifts + 2 * pairs * kShiftsBytes,
-                                                static_cast<size_t>(left * kShiftsBytes)));
-  if (left == 1) w.second = 0;
+  const int32_t bytes = tile_bytes(a), whole = a.out_c / kPackedTile,
+                left_out = (quads_of(a) - quads) * kPackedQuad * kPackedTile;
+  const int8_t *const end = packed + whole * bytes, *const behind =
+                                                        packed + packed_tiles(a.out_c) * bytes;
+  DspPackedWindow w{window,  quads, packed, end, y, a.y_zero, a.has_shifts ? behind : nullptr,
+                    left_out};
+  if (whole > 0) deuteron_packed_window_dsp(&w);
+  if (end == behind) return;
+  int8_t out[kPackedTile];  // of the tile that overlaps its neighbour, or has fewer filters
+  w.packed = end, w.packed_end = behind, w.y = out;
+  if (a.has_shifts) w.shifts += whole * kShiftsBytes;
   deuteron_packed_window_dsp(&w);
-  for (int32_t i = 0; i < left; ++i)
-    std::memcpy(y + first_of_tile(a.out_c, 2 * pairs + i), out + i * kPackedTile, kPackedTile);
+  if (whole > 0) std::memcpy(y + a.out_c - kPackedTile, out, kPackedTile);
+  else std::memcpy(y, out, static_cast<size_t>(a.out_c));
 }
 
 // One window, which lies in x as it is wanted: its quads, and what is left behind them.
