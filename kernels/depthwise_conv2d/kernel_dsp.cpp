@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels
-// (planes_dsp.h), and so up to 16 taps of one row and, with stride 1, small windows of several. One
-// input channel: a convolution, with the filters turned. Else four channels of a pixel at a time
-// (taps_dsp.h).
+// (planes_dsp.h), and so up to 16 taps of one row and small windows of several, with stride 1 or of
+// four or five columns with stride 2. One input channel: a convolution, with the filters turned.
+// Else four channels of a pixel at a time (taps_dsp.h).
 #include <cstring>
 
 #include "kernels/depthwise_conv2d/kernel.h"
@@ -92,6 +92,18 @@ void fill_channels(const DepthwiseConv2dArgs& a, const int32_t* bias, int32_t c,
   }
 }
 
+// Weights of a row of taps of one channel, as DspRowWeight.
+void fill_taps(const DepthwiseConv2dArgs& a, const int8_t* from, int32_t scale, uint32_t* to) {
+  const int32_t next = a.out_c, step = 2 * next;
+  int32_t before = 0, taps = a.kernel_w;
+  for (; taps > 1; taps -= 2, from += step, to += 2) {
+    const int32_t even = from[0] * scale, odd = from[next] * scale;
+    to[0] = halves(even, odd), to[1] = halves(before, even), before = odd;
+  }
+  const int32_t last = taps > 0 ? *from * scale : 0;
+  to[0] = static_cast<uint16_t>(last), to[1] = halves(before, last);
+}
+
 // ---- windows of 3x3
 
 void fill_block(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
@@ -175,26 +187,21 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 
 // ---- windows of several rows
 
-// What is no tap is 0 before.
-void fill_window_weights(const DepthwiseConv2dArgs& a, const int8_t* weight, int32_t scale,
-                         int16_t* to) {
-  for (int32_t h = a.kernel_h; h > 0; --h, to += 4 * window_pairs(a))
-    for (int32_t w = 0; w < a.kernel_w; ++w, weight += a.out_c) {
-      const auto value = static_cast<int16_t>(*weight * scale);
-      const int32_t odd = w & 1;  // two halves of even outputs, two of odd ones
-      to[2 * w - odd] = value, to[2 * w + 3 + odd] = value;
-    }
+DspWindowKind window_kind(const DepthwiseConv2dArgs& a) {
+  return window_pairs(a) != 3 ? DspWindowKind::any
+         : a.stride_w == 1    ? DspWindowKind::five
+                              : DspWindowKind::apart;
 }
 
 // Four channels of some columns of every row.
 [[gnu::noinline]] void run_window_columns(const Block& b, const PlaneColumns& k,
-                                          const int16_t (&weights)[kPlanes][4 * kMostPairs],
+                                          const uint32_t (&weights)[kPlanes][2 * kMostPairs],
                                           int32_t c, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t at_once = (kPlaneRows - a.kernel_h) / a.stride_h + 1;
   int32_t sums[kPlaneRow];
-  DspWindow w{nullptr, nullptr,         a.out_c, k.width,   nullptr,
-              sums,    window_pairs(a), nullptr, a.kernel_h};
+  DspWindow w{nullptr, nullptr,         a.out_c, k.width,    nullptr,
+              sums,    window_pairs(a), nullptr, a.kernel_h, window_kind(a)};
   int8_t* y = b.y + k.begin * a.out_c;
   for (int32_t r = 0; r < a.out_h; r += at_once) {
     const int32_t rows = least(at_once, a.out_h - r);
@@ -214,15 +221,18 @@ void fill_window_weights(const DepthwiseConv2dArgs& a, const int8_t* weight, int
 void run_windows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
                  const int32_t* bias, int8_t* y) {
   // the last four outputs read so many elements behind their first
-  const int32_t most = (kPlaneRow - 2 * window_pairs(a) - 2) / 4 * 4 + 4;
+  const int32_t read = 2 * window_pairs(a) + 4 * a.stride_w - 2,
+                most = (kPlaneRow - read) / (4 * a.stride_w) * 4 + 4;
   Block b{a, nullptr, nullptr, {}};
   for_planes<int16_t, kPlaneRow>(
       a, most, [&a, &b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
         int32_t scales[kPlanes];
-        alignas(4) int16_t weights[kPlanes][4 * kMostPairs] = {};
+        uint32_t weights[kPlanes][2 * kMostPairs];
         fill_channels(a, bias, first, b.channels, scales);
         for (int32_t i = 0; i < kPlanes; ++i)
-          fill_window_weights(a, weight + first + i, scales[i], weights[i]);
+          for (int32_t h = 0; h < a.kernel_h; ++h)
+            fill_taps(a, weight + h * a.kernel_w * a.out_c + first + i, scales[i],
+                      weights[i] + h * 2 * window_pairs(a));
         b.x = x + first, b.y = y + first;
         run_window_columns(b, k, weights, first, planes);
       });
@@ -239,21 +249,11 @@ int32_t pairs_of(const DepthwiseConv2dArgs& a) { return a.kernel_w > 1 ? a.kerne
 
 void fill_row_block(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias,
                     int32_t c, RowBlock& b) {
-  const int32_t next = a.out_c, step = 2 * next;
   int32_t scales[kPlanes];
   fill_channels(a, bias, c, b.channels, scales);
   for (int32_t i = 0; i < kPlanes; ++i) {
-    const int8_t* from = weight + c + i;
-    uint32_t* to = b.weight[i];
-    const int32_t scale = scales[i];
-    int32_t before = 0, taps = a.kernel_w;
-    for (; taps > 1; taps -= 2, from += step, to += 2) {
-      const int32_t even = from[0] * scale, odd = from[next] * scale;
-      to[0] = halves(even, odd), to[1] = halves(before, even), before = odd;
-    }
-    const int32_t last = taps > 0 ? *from * scale : 0;
-    to[0] = static_cast<uint16_t>(last), to[1] = halves(before, last);
-    if (a.kernel_w == 1) to[2] = to[3] = 0;
+    fill_taps(a, weight + c + i, scales[i], b.weight[i]);
+    if (a.kernel_w == 1) b.weight[i][2] = b.weight[i][3] = 0;
   }
 }
 

@@ -500,25 +500,38 @@ deuteron_depthwise_row_dsp:
   .size deuteron_depthwise_row_dsp, . - deuteron_depthwise_row_dsp
 
 @ void deuteron_depthwise_window_dsp(const DspWindow*)
-@ DspWindow: plane 0, y 4, y_step 8, outputs 12, channel 16, sums 20, pairs 24, weight 28, rows 32
+@ DspWindow: plane 0, y 4, y_step 8, outputs 12, channel 16, sums 20, pairs 24, weight 28, rows 32,
+@   kind 36
 @ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
 @   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
-@   44 plane
+@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 end of the weights of five taps
   .section .text.deuteron_depthwise_window_dsp,"ax"
   .global deuteron_depthwise_window_dsp
   .type deuteron_depthwise_window_dsp, %function
   .balign 4
 deuteron_depthwise_window_dsp:
   push {r4-r11, lr}
-  sub sp, sp, #52
-  ldm r0, {r0-r8}
+  sub sp, sp, #60
+  ldm r0, {r0-r9}
+  adr r10, 10f
+  adds r10, #1
+  cmp r9, #1
+  it eq
+  addeq r10, r10, #(11f - 10f)
+  it hi
+  addhi r10, r10, #(12f - 10f)
+  add r11, r8, r8, lsl #1
+  add r11, r7, r11, lsl #3
+  strd r10, r11, [sp, #52]
   strd r7, r5, [sp, #16]
   strd r8, r6, [sp, #32]
   ldrd r9, r10, [r4, #24]           @ first, multiplier
   ldrd r11, r12, [r4, #40]          @ added, finish
   ldr lr, [r4, #32]
   stm sp, {r9, r10, r11, lr}
-  movs r4, #8
+  ite hi                            @ stride 2
+  movhi r4, #16
+  movls r4, #8
   strd r4, r12, [sp, #24]
   rsb r6, r6, #(PITCH / 4 - 1)
   lsls r6, r6, #2
@@ -526,11 +539,14 @@ deuteron_depthwise_window_dsp:
 1:                                  @ four outputs
   ldr r11, [sp, #16]
   ldr r4, [sp]
-  ldr r7, [sp, #32]
   str r0, [sp, #44]
   mov r12, r4
   mov lr, r4
   mov r5, r4
+  ldr pc, [sp, #52]
+  .balign 4
+10:
+  ldr r7, [sp, #32]
 2:                                  @ a row of taps
   str r7, [sp, #48]
   ldr r7, [sp, #36]
@@ -550,6 +566,7 @@ deuteron_depthwise_window_dsp:
   add r0, r6
   subs r7, #1
   bne 2b
+13:
   ldr r6, [sp, #28]
   ldr r0, [sp, #44]
   cmp r6, #1
@@ -568,8 +585,8 @@ deuteron_depthwise_window_dsp:
   PUT_4
   b 9f
 6:
-  ldr r6, [sp, #20]
-  adds r0, #8
+  ldrd r6, r7, [sp, #20]
+  add r0, r0, r7
   strd r12, lr, [r6], #8
   strd r4, r5, [r6], #8
   str r6, [sp, #20]
@@ -585,6 +602,58 @@ deuteron_depthwise_window_dsp:
   it ge
   strbge r4, [r1, r2, lsl #1]
 9:
-  add sp, sp, #52
+  add sp, sp, #60
   pop {r4-r11, pc}
+  .balign 4
+11:                                 @ rows of four or five taps
+  push {r1-r3}
+2:
+  ldm r0, {r1, r2, r3, r6}
+  ldm r11!, {r7-r10}
+  adds r0, #PITCH
+  smlad r12, r1, r7, r12
+  smlad lr, r1, r8, lr
+  smlad r4, r2, r7, r4
+  smlad r5, r2, r8, r5
+  smlad r12, r2, r9, r12
+  smlad lr, r2, r10, lr
+  smlad r4, r3, r9, r4
+  smlad r5, r3, r10, r5
+  ldrd r7, r8, [r11], #8
+  ldr r9, [sp, #(56 + 12)]
+  smlad r12, r3, r7, r12
+  smlad lr, r3, r8, lr
+  smlad r4, r6, r7, r4
+  smlad r5, r6, r8, r5
+  cmp r11, r9
+  bne 2b
+  pop {r1-r3}
+  b 13b
+  .balign 4
+12:                                 @ the same, stride 2: each output begins a word of elements
+  push {r1-r3}
+  ldr r10, [sp, #(32 + 12)]
+2:
+  ldr r7, [r11], #8
+  ldr r8, [r11], #8
+  ldr r9, [r11], #8
+  ldm r0, {r1, r2, r3, r6}
+  smlad r12, r1, r7, r12
+  smlad lr, r2, r7, lr
+  smlad r4, r3, r7, r4
+  smlad r5, r6, r7, r5
+  smlad r12, r2, r8, r12
+  smlad lr, r3, r8, lr
+  ldrd r1, r2, [r0, #16]
+  smlad r4, r6, r8, r4
+  smlad r12, r3, r9, r12
+  smlad lr, r6, r9, lr
+  adds r0, #PITCH
+  smlad r5, r1, r8, r5
+  smlad r4, r1, r9, r4
+  smlad r5, r2, r9, r5
+  subs r10, r10, #1
+  bne 2b
+  pop {r1-r3}
+  b 13b
   .size deuteron_depthwise_window_dsp, . - deuteron_depthwise_window_dsp

@@ -69,6 +69,11 @@ extern "C" void deuteron_depthwise_row_dsp(const DspRow* a);
 
 // Outputs of a row of one plane whose windows are several rows of taps, four at a time; weights of
 // each row of taps as of DspRowWeight. What outputs behind the last would see is read.
+enum class DspWindowKind : int32_t {
+  any,    // stride 1
+  five,   // stride 1, three pairs
+  apart,  // stride 2, three pairs: all outputs have the weights of even ones
+};
 struct DspWindow {
   const int16_t* plane;
   int8_t* y;
@@ -76,8 +81,9 @@ struct DspWindow {
   const DspChannel* channel;
   int32_t* sums;  // of outputs, where the channel is `small` or `any`
   int32_t pairs;  // of a row of taps
-  const int16_t* weight;
+  const uint32_t* weight;
   int32_t rows;
+  DspWindowKind kind;
 };
 extern "C" void deuteron_depthwise_window_dsp(const DspWindow* a);
 

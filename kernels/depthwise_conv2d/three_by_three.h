@@ -42,7 +42,8 @@ inline bool has_row_planes(const DepthwiseConv2dArgs& a) {
 inline int32_t window_pairs(const DepthwiseConv2dArgs& a) { return a.kernel_w / 2 + 1; }
 inline constexpr int32_t kMostPairs = 16;  // of a channel: no more rows than a plane has
 inline bool has_window_planes(const DepthwiseConv2dArgs& a) {
-  return (a.depth_multiplier | a.stride_w | a.dilation_h | a.dilation_w) == 1 && a.kernel_w > 1 &&
+  return (a.depth_multiplier | a.dilation_h | a.dilation_w) == 1 && a.kernel_w > 1 &&
+         (a.stride_w == 1 || (a.stride_w == 2 && window_pairs(a) == 3)) &&
          a.kernel_h * window_pairs(a) <= kMostPairs && a.out_w >= 4;
 }
 

@@ -180,6 +180,8 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
     else if (r.one_in(2)) {
       a.kernel_h = a.dilation_w = 1, a.stride_w = r.between(1, 2), a.kernel_w = r.between(1, 18);
       if (r.one_in(4)) a.in_w = a.out_w = r.between(1, 150);
+    } else if (r.one_in(2)) {
+      a.dilation_h = a.dilation_w = 1, a.stride_w = r.between(1, 2), a.kernel_w = r.between(4, 5);
     }
     a.n = r.one_in(5) ? 2 : 1;
     a.depth_multiplier = r.one_in(6) ? r.between(1, 5) : 1;
