@@ -151,7 +151,9 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
     const Shape& window = g.type(node.inputs[1]).shape;
     const std::vector<i64> stride = integers_of(call);
     const bool has_rows = window.size() == 4 && window[1] > 1 && window[2] > 1;
-    return !has_rows || stride.empty() ? "" : stride[0] == 1 ? "/windows" : "/windows2";
+    if (!has_rows || stride.empty()) return "";
+    const bool five = window[1] <= 5 && (window[2] == 4 || window[2] == 5) && y[2] >= 4;
+    return std::string(stride[0] == 1 ? "/windows" : "/windows2") + (five ? "/five" : "");
   }
   if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
   if (w.windows <= kFewWindows) return "/rows";
@@ -167,9 +169,10 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuW
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
-  const std::string variety = variety_of(g, node, work);
-  if (!variety.empty()) return {name + variety, name, "*"};
-  return {name, "*"};
+  std::vector<std::string> lines{name + variety_of(g, node, work)};
+  while (lines.back() != name) lines.push_back(lines.back().substr(0, lines.back().rfind('/')));
+  lines.push_back("*");
+  return lines;
 }
 
 // The first of `lines` that there is; null: none.
