@@ -218,8 +218,8 @@ DspWindowKind window_kind(const DepthwiseConv2dArgs& a) {
   }
 }
 
-void run_windows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
-                 const int32_t* bias, int8_t* y) {
+void run_window_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
+                       const int32_t* bias, int8_t* y) {
   // the last four outputs read so many elements behind their first
   const int32_t read = 2 * window_pairs(a) + 4 * a.stride_w - 2,
                 most = (kPlaneRow - read) / (4 * a.stride_w) * 4 + 4;
@@ -309,7 +309,9 @@ void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
 
 void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x,
                                       const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const auto run = has_row_planes(a) ? run_rows : has_window_planes(a) ? run_windows : run_taps;
+  const auto run = has_row_planes(a)      ? run_rows
+                   : has_window_planes(a) ? run_window_planes
+                                          : run_taps;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     run(a, x, weight, bias, y);
 }
