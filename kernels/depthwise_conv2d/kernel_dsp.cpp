@@ -199,22 +199,37 @@ DspWindowKind window_kind(const DepthwiseConv2dArgs& a) {
                                           int32_t c, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t at_once = (kPlaneRows - a.kernel_h) / a.stride_h + 1;
+  const int32_t row = a.out_w * a.out_c;
   int32_t sums[kPlaneRow];
-  DspWindow w{nullptr, nullptr,         a.out_c, k.width,    nullptr,
-              sums,    window_pairs(a), nullptr, a.kernel_h, window_kind(a)};
+  DspWindow w{nullptr,
+              nullptr,
+              a.out_c,
+              k.width,
+              nullptr,
+              sums,
+              window_pairs(a),
+              nullptr,
+              a.kernel_h,
+              window_kind(a),
+              0,
+              a.stride_h * kPlaneRow * 2,
+              row};
   int8_t* y = b.y + k.begin * a.out_c;
-  for (int32_t r = 0; r < a.out_h; r += at_once) {
-    const int32_t rows = least(at_once, a.out_h - r);
+  for (int32_t r = 0, rows = 0; r < a.out_h; r += rows, y += rows * row) {
+    rows = least(at_once, a.out_h - r);
     fill_planes(b, k, r * a.stride_h - a.pad_h, (rows - 1) * a.stride_h + a.kernel_h, planes);
-    for (int32_t h = 0; h < rows; ++h, y += a.out_w * a.out_c)
-      for (int32_t p = 0; p < kPlanes; ++p) {
-        w.channel = b.channels + p, w.weight = weights[p], w.y = y + p;
-        w.plane = planes + p * kPlane + h * a.stride_h * kPlaneRow;
+    for (int32_t p = 0; p < kPlanes; ++p) {
+      w.channel = b.channels + p, w.weight = weights[p], w.y = y + p;
+      w.plane = planes + p * kPlane;
+      const bool has_sums = w.channel->finish >= DspChannelFinish::small;
+      w.out_rows = has_sums ? 1 : rows;
+      for (int32_t h = 0; h < rows; h += w.out_rows, w.plane += a.stride_h * kPlaneRow) {
         deuteron_depthwise_window_dsp(&w);
-        if (w.channel->finish >= DspChannelFinish::small)
-          for (int32_t i = 0; i < k.width; ++i, w.y += a.out_c)
-            *w.y = finish_any_sum(a, c + p, sums[i]);
+        if (!has_sums) break;
+        for (int32_t i = 0; i < k.width; ++i) w.y[i * a.out_c] = finish_any_sum(a, c + p, sums[i]);
+        w.y += row;
       }
+    }
   }
 }
 

@@ -501,18 +501,25 @@ deuteron_depthwise_row_dsp:
 
 @ void deuteron_depthwise_window_dsp(const DspWindow*)
 @ DspWindow: plane 0, y 4, y_step 8, outputs 12, channel 16, sums 20, pairs 24, weight 28, rows 32,
-@   kind 36
+@   kind 36, out_rows 40, plane_step 44, row_step 48
 @ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
 @   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
-@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 end of the weights of five taps
+@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 end of the weights of five taps,
+@   60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of the
+@   row, 80 y of the row
   .section .text.deuteron_depthwise_window_dsp,"ax"
   .global deuteron_depthwise_window_dsp
   .type deuteron_depthwise_window_dsp, %function
   .balign 4
 deuteron_depthwise_window_dsp:
   push {r4-r11, lr}
-  sub sp, sp, #60
+  sub sp, sp, #84
+  add lr, r0, #40
   ldm r0, {r0-r9}
+  ldm lr, {r10-r12}
+  strd r10, r11, [sp, #60]
+  strd r12, r3, [sp, #68]
+  strd r0, r1, [sp, #76]
   adr r10, 10f
   adds r10, #1
   cmp r9, #1
@@ -601,8 +608,17 @@ deuteron_depthwise_window_dsp:
   cmp r3, #1
   it ge
   strbge r4, [r1, r2, lsl #1]
-9:
-  add sp, sp, #60
+9:                                  @ the next row
+  ldrd r4, r5, [sp, #60]
+  ldrd r6, r3, [sp, #68]
+  ldrd r0, r1, [sp, #76]
+  subs r4, #1
+  str r4, [sp, #60]
+  add r0, r5
+  add r1, r6
+  strd r0, r1, [sp, #76]
+  bne 1b
+  add sp, sp, #84
   pop {r4-r11, pc}
   .balign 4
 11:                                 @ rows of four or five taps

@@ -67,7 +67,7 @@ struct DspRow {
 };
 extern "C" void deuteron_depthwise_row_dsp(const DspRow* a);
 
-// Outputs of a row of one plane whose windows are several rows of taps, four at a time; weights of
+// Outputs of rows of one plane whose windows are several rows of taps, four at a time; weights of
 // each row of taps as of DspRowWeight. What outputs behind the last would see is read.
 enum class DspWindowKind : int32_t {
   any,    // stride 1
@@ -79,11 +79,12 @@ struct DspWindow {
   int8_t* y;
   int32_t y_step, outputs;
   const DspChannel* channel;
-  int32_t* sums;  // of outputs, where the channel is `small` or `any`
+  int32_t* sums;  // of outputs, where the channel is `small` or `any`; then there is one row
   int32_t pairs;  // of a row of taps
   const uint32_t* weight;
   int32_t rows;
   DspWindowKind kind;
+  int32_t out_rows, plane_step, row_step;  // bytes of the plane, and of y, from a row to the next
 };
 extern "C" void deuteron_depthwise_window_dsp(const DspWindow* a);
 
