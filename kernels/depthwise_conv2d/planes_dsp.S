@@ -505,8 +505,8 @@ deuteron_depthwise_row_dsp:
 @ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
 @   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
 @   44 plane, 48 rows of taps left, 52 where the sums are made, 56 end of the weights of five taps,
-@   60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of the
-@   row, 80 y of the row
+@   60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of
+@   the row, 80 y of the row
   .section .text.deuteron_depthwise_window_dsp,"ax"
   .global deuteron_depthwise_window_dsp
   .type deuteron_depthwise_window_dsp, %function
