@@ -36,11 +36,11 @@ inline bool has_row_planes(const DepthwiseConv2dArgs& a) {
          a.stride_w == 1 && a.out_w >= 4 && a.out_c >= 4;
 }
 
-// Windows of several rows, by planes of four channels with the DSP extension: a filter for each
-// channel, and windows side by side that have more than one column.
 // Pairs of weights of a row of taps; for each (w0, w1) and (0, w0), and so on, as DspRowWeight.
 inline int32_t window_pairs(const DepthwiseConv2dArgs& a) { return a.kernel_w / 2 + 1; }
 inline constexpr int32_t kMostPairs = 16;  // of a channel: no more rows than a plane has
+// Windows of several rows and columns, by planes of four channels with the DSP extension: a filter
+// for each channel.
 inline bool has_window_planes(const DepthwiseConv2dArgs& a) {
   return (a.depth_multiplier | a.dilation_h | a.dilation_w) == 1 && a.kernel_w > 1 &&
          (a.stride_w == 1 || (a.stride_w == 2 && window_pairs(a) == 3)) &&
