@@ -11,7 +11,7 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kSumNeighbours = 16;  // of a row
-constexpr int32_t kSumBlock = 8;
+constexpr int32_t kSumLanes = 8;
 constexpr int32_t kSumRowsAtOnce = 255;  // sums of so many int8 fit int16
 
 // What becomes of four sums, still as int32.
@@ -28,7 +28,7 @@ DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t 
   for (int32_t done = 0; done < a.slice; done += kSumRowsAtOnce) {
     int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce;
     int16x8_t sums = vdupq_n_s16(0);
-    if (count == kSumBlock)
+    if (count == kSumLanes)
       for (; k > 0; --k, x += a.inner) sums = vaddq_s16(sums, vldrbq_s16(x));
     else
       for (; k > 0; --k, x += a.inner) sums = vaddq_s16(sums, vldrbq_z_s16(x, here));
@@ -56,8 +56,8 @@ void sum_s8_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row_mve(a, x, y);
     else
-      for (int32_t i = 0; i < a.inner; i += kSumBlock)
-        sum_block_mve(a, x + i, a.inner - i < kSumBlock ? a.inner - i : kSumBlock, y + i);
+      for (int32_t i = 0; i < a.inner; i += kSumLanes)
+        sum_block_mve(a, x + i, a.inner - i < kSumLanes ? a.inner - i : kSumLanes, y + i);
   }
 }
 
