@@ -15,6 +15,7 @@
 
 namespace deuteron {
 
+constexpr std::string_view kPackedConv = "deuteron::packed_conv2d";
 constexpr i64 kFewWindows = 4;  // fully connected layers, and what is like them
 constexpr i64 kFewRows = 5;     // of a product of activations
 
@@ -123,6 +124,12 @@ static i32 windows_together(const Graph& g, const Node& node, const KernelCall& 
   return packed && is_scratch(last) ? windows_together(*packed, last.bytes()) : 0;
 }
 
+// Of a packed convolution of x, as far as it does not depend on its scratch.
+static std::string variety_of_packed(const Shape& x, const CpuWork& w) {
+  if (w.windows <= kFewWindows) return "/rows";
+  return x.empty() || x.back() % 4 == 0 ? "" : "/odd";
+}
+
 static std::string variety_of_product(const MatmulArgs& a) {
   if (a.rows <= kFewRows) return "/rows";
   if (!meets_mve_tiles(a)) return "";
@@ -155,12 +162,10 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
     const bool five = window[1] <= 5 && (window[2] == 4 || window[2] == 5) && y[2] >= 4;
     return std::string(stride[0] == 1 ? "/windows" : "/windows2") + (five ? "/five" : "");
   }
-  if (!call.name.starts_with("deuteron::packed_conv2d")) return "";
-  if (w.windows <= kFewWindows) return "/rows";
-  if (const i32 together = windows_together(g, node, call); together == 1 || together == 4)
-    return together == 1 ? "/one" : "/four";
-  const Shape& x = g.type(node.inputs[0]).shape;
-  return x.empty() || x.back() % 4 == 0 ? "" : "/odd";
+  if (!call.name.starts_with(kPackedConv)) return "";
+  const i32 together = w.windows <= kFewWindows ? 0 : windows_together(g, node, call);
+  if (together == 1 || together == 4) return together == 1 ? "/one" : "/four";
+  return variety_of_packed(g.type(node.inputs[0]).shape, w);
 }
 
 std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuWork& work) {
@@ -173,6 +178,13 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuW
   while (lines.back() != name) lines.push_back(lines.back().substr(0, lines.back().rfind('/')));
   lines.push_back("*");
   return lines;
+}
+
+std::vector<std::string> cost_lines_instead(const Graph& g, const Node& node,
+                                            const Lowered& instead, const CpuWork& work) {
+  const std::string& name = instead.call.name;
+  if (!name.starts_with(kPackedConv)) return {name};
+  return {name + variety_of_packed(g.type(node.inputs[0]).shape, work), name};
 }
 
 // The first of `lines` that there is; null: none.

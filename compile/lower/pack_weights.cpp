@@ -97,9 +97,10 @@ i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Tar
   const Node& node = g.nodes[c.node];
   const CpuWork work = cpu_work(g, node);
   const std::optional<i64> plain = cpu_cycles(cost_lines(g, node, work), work, target);
-  const std::optional<i64> packed = cpu_cycles(
-      {c.lowered.call.name},
-      cpu_work_instead(work, c.lowered, g.type(node.outputs[0]).shape, packed_bytes), target);
+  const CpuWork instead =
+      cpu_work_instead(work, c.lowered, g.type(node.outputs[0]).shape, packed_bytes);
+  const std::optional<i64> packed =
+      cpu_cycles(cost_lines_instead(g, node, c.lowered, instead), instead, target);
   return plain && packed ? std::max<i64>(*plain - *packed, 0) : 0;
 }
 
