@@ -49,7 +49,9 @@ std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& di
       if (first.empty()) first = last;
       calls += fmt::format("{} = {}\n", last, one);
     }
-    const bool has_cell = call.starts_with("lstm");
+    const size_t types = call.rfind(" : ");  // of a kernel's call
+    const bool has_cell =
+        call.starts_with("lstm") || (types != call.npos && call.find(", ", types) != call.npos);
     calls += fmt::format("y{}{} = {}\n", k, has_cell ? fmt::format(", c{}", k) : "", call);
     outputs += fmt::format("output y{}{}\n", k, call.starts_with("permute") ? "" : order_of(shape));
   }
