@@ -179,7 +179,8 @@ DenseNumbers dense_of(const Graph& g, const Node& node) {
   DenseNumbers n;
   if (weight.size() != 2) return n;
   n.a.n = n.a.out_h = n.a.in_h = n.a.kernel_h = n.a.kernel_w = 1;
-  n.a.in_w = n.a.out_w = static_cast<i32>(g.type(node.inputs[0]).elements() / weight[1]);
+  n.a.in_w = n.a.out_w =
+      static_cast<i32>(g.type(node.inputs[0]).elements() / std::max<i64>(weight[1], 1));
   n.a.stride_h = n.a.stride_w = n.a.dilation_h = n.a.dilation_w = 1;
   n.a.in_c = n.filter_c = static_cast<i32>(weight[1]), n.a.out_c = static_cast<i32>(weight[0]);
   return n;

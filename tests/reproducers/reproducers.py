@@ -25,7 +25,7 @@ import pt2_text  # noqa: E402
 TOOL, SLOW = os.path.abspath(sys.argv[1]), "--slow" in sys.argv
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SECONDS, MEGABYTES = (30, None) if SLOW else (1, 200)
+SECONDS, MEGABYTES = (90, None) if SLOW else (1, 200)
 CASES = []
 
 
