@@ -73,7 +73,6 @@ static bool rounds_once_beside_npu(const PassContext& pass) {
 // Of a call that the importer made: its first operand may be written over where the kernel says so.
 static void settle_place(const Graph& g, Node& node, bool for_stock) {
   KernelCall& call = *call_of(node.op);
-  call.writes_state = false;
   const Kernel* kernel = for_stock || !call.in_place.empty() ? nullptr : kernel_of(call);
   if (!kernel || !kernel->in_place) return;
   const Face *x = face_of_operand(call, 0), *y = face_of_result(call);

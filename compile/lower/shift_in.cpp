@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "compile/lower/call_node.h"
-#include "compile/lower/state_writes.h"
 #include "ir/rewrite/patch.h"
 #include "ir/states.h"
 #include "ops/families.h"
@@ -43,6 +42,23 @@ std::optional<Shift> shift_of(const Graph& g, const Uses& uses, NodeId n, ValueI
   return Shift{axis, fresh, above};
 }
 
+// Whether nobody reads the old value behind the node n, be it through views, and what comes in is
+// no part of it.
+bool is_read_before(const Graph& g, NodeId n, ValueId before, ValueId fresh) {
+  std::vector<bool> old(g.values.size());
+  old[before] = true;
+  const auto is_old = [&](ValueId v) { return old[v]; };
+  for (NodeId k = 0; k < static_cast<NodeId>(g.nodes.size()); ++k) {
+    const Node& node = g.nodes[k];
+    if (k == n || !std::ranges::any_of(node.inputs, is_old)) continue;
+    if (k > n) return false;
+    if (facts_of(node.op).storage == Storage::in_operand)
+      for (const ValueId y : node.outputs) old[y] = true;
+  }
+  return !old[fresh] &&
+         std::ranges::none_of(g.outputs, [&](const Port& p) { return is_old(p.value); });
+}
+
 }  // namespace
 
 void shift_into_states(Graph& g) {
@@ -52,7 +68,7 @@ void shift_into_states(Graph& g) {
     const NodeId n = uses.producer[after];
     if (n < 0 || g.nodes[n].inputs.empty() || uses.output_uses[after] != 1) continue;
     const std::optional<Shift> shift = shift_of(g, uses, n, before);
-    if (!shift || !is_last_reader(g, n, before, std::span(&shift->fresh, 1))) continue;
+    if (!shift || !is_read_before(g, n, before, shift->fresh)) continue;
     Node& node = g.nodes[n];
     node.inputs = {before, shift->fresh};
     node.origin = merge(node.origin, g.nodes[shift->between].origin);

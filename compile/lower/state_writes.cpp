@@ -17,21 +17,6 @@
 
 namespace deuteron {
 
-bool is_last_reader(const Graph& g, NodeId n, ValueId old, std::span<const ValueId> others) {
-  std::vector<bool> lies_there(g.values.size());
-  lies_there[old] = true;
-  const auto is_old = [&](ValueId v) { return lies_there[v]; };
-  for (NodeId k = 0; k < static_cast<NodeId>(g.nodes.size()); ++k) {
-    const Node& node = g.nodes[k];
-    if (k == n || !std::ranges::any_of(node.inputs, is_old)) continue;
-    if (k > n) return false;
-    if (facts_of(node.op).storage == Storage::in_operand)
-      for (const ValueId y : node.outputs) lies_there[y] = true;
-  }
-  return std::ranges::none_of(others, is_old) &&
-         std::ranges::none_of(g.outputs, [&](const Port& p) { return is_old(p.value); });
-}
-
 namespace {
 
 // A node and the pair of in_place by which it writes over an older value of the state.
@@ -40,59 +25,78 @@ struct Link {
   std::pair<i64, i64> pair;
 };
 
-// The calls that make `v` of the state's old value, each in the place of the one before.
-class Chain {
- public:
-  Chain(const Graph& g, ValueId before) : g_(g), before_(before), uses_(g), homes_(g) {}
-
-  // False: the value is made otherwise. `v` is a root.
-  bool leads_to(ValueId v) {
-    if (v == before_) return true;
-    const NodeId n = uses_.producer[v];
-    const auto* call = n < 0 ? nullptr : call_of(g_.nodes[n].op);
-    if (!call || call->delegate || g_.type(v).bytes() != g_.type(before_).bytes()) return false;
-    const std::vector<ValueId>& inputs = g_.nodes[n].inputs;
-    for (const auto& pair : call->in_place) {
-      const auto [result, operand] = pair;
-      if (result != 0 || operand < 0 || g_.nodes[n].outputs[0] != v) continue;
-      const Homes::Place place = homes_.of(inputs[operand]);
-      std::vector<ValueId> others = inputs;
-      others.erase(others.begin() + operand);
-      if (place.offset != 0 || g_.type(place.root).dtype != g_.type(v).dtype ||
-          !is_last_reader(g_, n, place.root, others) || !leads_to(place.root))
-        continue;
-      links.push_back({n, pair});
-      return true;
-    }
-    return false;
-  }
-
-  std::vector<Link> links;
-
- private:
-  const Graph& g_;
-  const ValueId before_;
-  const Uses uses_;
-  const Homes homes_;
+// Who reads what lies in the memory of each value, by root.
+struct LastReaders {
+  std::vector<NodeId> last;     // the last call; -1: none
+  std::vector<bool> is_output;  // but for one port of the graph
 };
+LastReaders last_readers(const Graph& g, const Homes& homes, size_t but) {
+  LastReaders r{std::vector<NodeId>(g.values.size(), -1), std::vector<bool>(g.values.size())};
+  for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n)
+    if (!takes_no_time(g.nodes[n].op))
+      for (const ValueId v : g.nodes[n].inputs) r.last[homes.of(v).root] = n;
+  for (size_t k = 0; k < g.outputs.size(); ++k)
+    if (k != but) r.is_output[homes.of(g.outputs[k].value).root] = true;
+  return r;
+}
+
+// The pair by which node n writes over all of the root `old`, which no other operand lies in.
+std::optional<std::pair<i64, i64>> pair_over(const Graph& g, const Homes& homes, NodeId n,
+                                             ValueId old) {
+  const Node& node = g.nodes[n];
+  const auto* call = call_of(node.op);
+  const auto lies_in_old = [&](ValueId v) { return homes.of(v).root == old; };
+  if (!call || call->delegate || std::ranges::count_if(node.inputs, lies_in_old) != 1)
+    return std::nullopt;
+  const Type &from = g.type(old), &to = g.type(node.outputs[0]);
+  if (from.dtype != to.dtype || from.bytes() != to.bytes()) return std::nullopt;
+  for (const auto& pair : call->in_place) {
+    const auto [result, operand] = pair;
+    if (result != 0 || operand < 0) continue;
+    if (const Homes::Place at = homes.of(node.inputs[operand]); at.root == old && at.offset == 0)
+      return pair;
+  }
+  return std::nullopt;
+}
+
+// The calls that make the root `after` of the root `before`, each in the place of the one before;
+// none: it is made otherwise.
+std::vector<Link> links_between(const Graph& g, const Homes& homes, ValueId before, ValueId after,
+                                size_t port) {
+  const LastReaders readers = last_readers(g, homes, port);
+  std::vector<Link> links;
+  for (ValueId v = before; v != after; v = g.nodes[links.back().node].outputs[0]) {
+    const NodeId n = readers.last[v];
+    const auto pair = n < 0 || readers.is_output[v] || homes.of(v).root != v
+                          ? std::nullopt
+                          : pair_over(g, homes, n, v);
+    if (!pair) return {};
+    links.push_back({n, *pair});
+  }
+  return links;
+}
 
 void work_in_place(Graph& g, size_t k) {
   const Uses uses(g);
   const NodeId copy = uses.producer[g.state_outputs()[k].value];
   const auto* write = copy < 0 ? nullptr : call_of(g.nodes[copy].op);
   if (!write || write->name != kStateWrite) return;
+  const size_t port = g.outputs.size() - g.states.size() + k;
   const ValueId after = g.nodes[copy].inputs[0];
-  const Homes::Place place = Homes(g).of(after);
-  Chain chain(g, g.state_inputs()[k].value);
-  if (uses.output_uses[after] > 0 || place.offset != 0 || !chain.leads_to(place.root)) return;
-  for (const Link& link : chain.links) {
+  const Homes homes(g);
+  const Homes::Place place = homes.of(after);
+  if (uses.output_uses[after] > 0 || place.offset != 0) return;
+  const std::vector<Link> links =
+      links_between(g, homes, g.state_inputs()[k].value, place.root, port);
+  if (links.empty()) return;
+  for (const Link& link : links) {
     Node& node = g.nodes[link.node];
     auto& call = *call_of(node.op);
     call.in_place = {link.pair};
     call.writes_state = true;
     node.origin = merge(node.origin, g.nodes[copy].origin);
   }
-  g.outputs[g.outputs.size() - g.states.size() + k].value = after;
+  g.outputs[port].value = after;
   g.nodes.erase(g.nodes.begin() + copy);
   drop_unreferenced_values(g);
 }

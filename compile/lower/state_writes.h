@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the states of a lowered graph get their new values.
 #pragma once
-#include <span>
-
 #include "ir/graph.h"
 
 namespace deuteron {
-
-// Whether nobody reads `old` behind the node n, be it through views, as an output neither, and none
-// of `others` lies in it.
-bool is_last_reader(const Graph& graph, NodeId n, ValueId old, std::span<const ValueId> others);
 
 // state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind
 // everything that reads the state. What lies in another state's memory, or in this one at another
