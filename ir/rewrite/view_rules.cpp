@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/rewrite/view_rules.h"
 
+#include <algorithm>
+
 #include "ir/rewrite/borders.h"
 #include "ops/families.h"
 #include "ops/permute/collapse.h"
@@ -194,28 +196,37 @@ static std::optional<i64> axis_under(const Shape& from, const Repeat& repeat, co
 
 std::optional<RepeatedValue> repeated_value(const Graph& g, const Uses& uses, ValueId v,
                                             PatchBuilder& b) {
-  const NodeId n = uses.producer[v];
-  if (n < 0 || g.nodes[n].inputs.empty()) return std::nullopt;
-  const Node& node = g.nodes[n];
-  const Type &from = g.type(node.inputs[0]), &to = g.type(v);
-  if (from.quant != to.quant || to.quant.per_channel() || to.elements() == 0) return std::nullopt;
-  if (const auto repeat = repeat_of(node.op, from.shape))
-    return RepeatedValue{node.inputs[0], *repeat};
-  if (!is_view(node.op)) return std::nullopt;
-  std::optional<RepeatedValue> found = repeated_value(g, uses, node.inputs[0], b);
-  if (!found) return std::nullopt;
-  i64& axis = found->repeat.axis;
-  if (const Axes* order = permutation_of(node.op)) {
-    axis = std::ranges::find(*order, axis) - order->begin();
-    found->base = b.add(node.op, {found->base}, to.quant);
-    return found;
+  std::vector<NodeId> views;  // behind the repetition, the last one first
+  std::optional<RepeatedValue> found;
+  for (ValueId at = v; !found;) {
+    const NodeId n = uses.producer[at];
+    if (n < 0 || g.nodes[n].inputs.empty()) return std::nullopt;
+    const ValueId operand = g.nodes[n].inputs[0];
+    const Type &from = g.type(operand), &to = g.type(at);
+    if (from.quant != to.quant || to.quant.per_channel() || to.elements() == 0) return std::nullopt;
+    if (const auto repeat = repeat_of(g.nodes[n].op, from.shape)) {
+      found = RepeatedValue{operand, *repeat};
+    } else {
+      if (!is_view(g.nodes[n].op)) return std::nullopt;
+      views.push_back(n), at = operand;
+    }
   }
-  const std::optional<i64> under = axis_under(from.shape, found->repeat, to.shape);
-  if (!under) return std::nullopt;
-  axis = *under;
-  Shape shape = to.shape;
-  shape[static_cast<size_t>(axis)] /= found->repeat.times;
-  found->base = reshaped(b, found->base, to.quant, std::move(shape));
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    const Node& node = g.nodes[*view];
+    const Type &from = g.type(node.inputs[0]), &to = g.type(node.outputs[0]);
+    i64& axis = found->repeat.axis;
+    if (const Axes* order = permutation_of(node.op)) {
+      axis = std::ranges::find(*order, axis) - order->begin();
+      found->base = b.add(node.op, {found->base}, to.quant);
+      continue;
+    }
+    const std::optional<i64> under = axis_under(from.shape, found->repeat, to.shape);
+    if (!under) return std::nullopt;
+    axis = *under;
+    Shape shape = to.shape;
+    shape[static_cast<size_t>(axis)] /= found->repeat.times;
+    found->base = reshaped(b, found->base, to.quant, std::move(shape));
+  }
   return found;
 }
 
