@@ -47,6 +47,8 @@ RecurrentForm* recurrent_form(Op& op) {
       },
       op);
 }
+const RecurrentForm* recurrent_form(const Op& op) { return recurrent_form(const_cast<Op&>(op)); }
+
 std::optional<Repeat> repeat_of(const Op& op, const Shape& x) {
   return std::visit(
       [&](const auto& o) -> std::optional<Repeat> {
@@ -64,8 +66,6 @@ const Axes* permutation_of(const Op& op) {
       },
       op);
 }
-
-const RecurrentForm* recurrent_form(const Op& op) { return recurrent_form(const_cast<Op&>(op)); }
 
 std::optional<Op> reordered(const Op& op, const Axes& perm) {
   return asked(op, std::optional<Op>(), [&](const auto& o, const auto& def) -> std::optional<Op> {

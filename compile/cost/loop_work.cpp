@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/cost/loop_work.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -138,16 +139,14 @@ LoopWork extremum_work(const Graph& g, const Node& node, Isa isa) {
 
 // window: lines; result: elements.
 std::optional<LoopWork> running_sum_work(const Graph& g, const Node& node) {
-  for (const KernelArg& arg : call_of(node.op)->args)
-    if (arg.kind == KernelArg::Kind::input && !arg.face.sizes.empty()) {
-      const auto* axis = &arg + 1;
-      CpuWork w;
-      w.results = g.type(node.outputs[0]).elements();
-      const i64 length = arg.face.sizes[static_cast<size_t>(axis->integer)];
-      w.windows = w.results / std::max<i64>(length, 1);
-      return LoopWork{"lines", w};
-    }
-  return std::nullopt;
+  const auto& args = call_of(node.op)->args;
+  const auto axis = std::ranges::find(args, KernelArg::Kind::integer, &KernelArg::kind);
+  const Shape& x = g.type(node.inputs[0]).shape;
+  if (axis == args.end() || x.empty()) return std::nullopt;
+  CpuWork w;
+  w.results = g.type(node.outputs[0]).elements();
+  w.windows = w.results / std::max<i64>(x[static_cast<size_t>(axis->integer)], 1);
+  return LoopWork{"lines", w};
 }
 
 // mac: multiply-adds of rows of weights filled up to blocks; result: states of a unit; window:

@@ -138,10 +138,9 @@ static std::optional<Patch> sink_through_call(const Graph& g, const Uses& uses, 
   }
   Type type = g.type(node.outputs[0]);
   type.shape = permuted(type.shape, inverse(perm));
-  const Quant quant = type.quant;
   const ValueId y = b.add_typed(before_permute(*call, perm), std::move(inputs), type,
                                 g.values[node.outputs[0]].name);
-  return b.replace_root(b.add(g.nodes[n].op, {y}, quant));
+  return b.replace_root(b.add(g.nodes[n].op, {y}, type.quant));
 }
 
 // linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other

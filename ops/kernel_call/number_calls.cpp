@@ -34,9 +34,14 @@ static constexpr NumberCallRow kRows[] = {
     {"aten::where", NumberUse::moved, "-nn"},
 };
 
-std::optional<NumberCall> number_call(const KernelCall& call) {
+static const NumberCallRow* row_of(const KernelCall& call) {
   const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
-  if (row == std::end(kRows)) return std::nullopt;
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+std::optional<NumberCall> number_call(const KernelCall& call) {
+  const NumberCallRow* row = row_of(call);
+  if (!row) return std::nullopt;
   const auto is_set = [](const KernelArg& a) {
     return a.kind == KernelArg::Kind::boolean && a.integer != 0;
   };
@@ -63,9 +68,9 @@ static bool names_axis(const KernelArg& arg) {
 }
 
 bool works_along_axis(const KernelCall& call) {
-  const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
+  const NumberCallRow* row = row_of(call);
   const auto arg = std::ranges::find_if(call.args, names_axis);
-  if (row == std::end(kRows) || !row->has_axis || arg == call.args.end()) return false;
+  if (!row || !row->has_axis || arg == call.args.end()) return false;
   const auto is_given = [](i64 operand) { return operand >= 0; };
   return arg->kind == KernelArg::Kind::integer ||
          (std::ranges::count_if(arg->integers, is_given) == 1 && arg->integers.back() >= 0);
