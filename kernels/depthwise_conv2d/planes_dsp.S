@@ -408,6 +408,16 @@ deuteron_fill_planes_dsp:
   add r1, r1, r2, lsl #1
   bne 1b
 .endm
+@ At 8: the last one, two or three, whose number less four is in r3.
+.macro PUT_LAST
+  strb r12, [r1]
+  cmn r3, #2
+  it ge
+  strbge lr, [r1, r2]
+  cmn r3, #1
+  it ge
+  strbge r4, [r1, r2, lsl #1]
+.endm
 
 .macro ROW way
 1:
@@ -479,14 +489,8 @@ deuteron_depthwise_row_dsp:
 6:
   mov r1, r9
   ROW sums
-8:                                  @ the last one, two or three
-  strb r12, [r1]
-  cmn r3, #2
-  it ge
-  strbge lr, [r1, r2]
-  cmn r3, #1
-  it ge
-  strbge r4, [r1, r2, lsl #1]
+8:
+  PUT_LAST
 9:
   ldr r4, [sp, #20]
   ldr r5, [sp, #28]
@@ -600,14 +604,8 @@ deuteron_depthwise_window_dsp:
   subs r3, r3, #4
   bgt 1b
   b 9f
-8:                                  @ the last one, two or three
-  strb r12, [r1]
-  adds r3, #2
-  it ge
-  strbge lr, [r1, r2]
-  cmp r3, #1
-  it ge
-  strbge r4, [r1, r2, lsl #1]
+8:
+  PUT_LAST
 9:                                  @ the next row
   ldrd r4, r5, [sp, #60]
   ldrd r6, r3, [sp, #68]
