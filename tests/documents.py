@@ -10,9 +10,10 @@ A page's blocks run in order in one folder of their own, in which `models` and `
 was built for boards beside DEUTERON:
 
     ```sh                       commands, a line each; their output is not compared
-    ```console                  `$ command`, then exactly what it prints; `...` stands for anything; `# exit 1` behind a command that fails
+    ```console                  `$ command`, then what it prints, counts of at least 1 000 within 1 %; `...` stands for anything; `# exit 1`
+                                behind a command that fails
     ```python                   one program per page, in pieces
-    ```output                   exactly what the ```python block before it prints
+    ```output                   what the ```python block before it prints, the same way
     ```LANGUAGE title="FILE"    a file that is written into the folder
 
 A block of commands that cannot run here, because it needs a chip or another's SDK, or shows the form of a command, has the line
@@ -38,6 +39,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
 BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<language>\w*)(?: title=\"(?P<file>[^\"\n]+)\")?\n(?P<text>.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^(\$ |deuteron |build/|\./dev |python3? |pip |cmake |ninja |ctest |export |\./tools/|west )", re.M)
+COUNT = re.compile(r"(?<![\w.,:=/-])(?:\d{4,}|\d{1,3}(?: \d{3})+)(?![\w.,:/-])")  # a whole number of at least 1 000, in words
 NO_PAGE = "built without the page"  # what a deuteron says that was built without npm
 LEFT_OUT = 77  # the status of a check that lacks what it needs
 
@@ -50,11 +52,15 @@ def pages():
     return [*PAGES, *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 
 
-def matches(wanted, found):
-    """Whether the texts are equal, where `...` in the first stands for anything."""
+def matches(wanted, found, room=0.01):
+    """Whether the texts are equal, where `...` in the first stands for anything, and a count of at least 1 000 for any within 1 % of
+    it: a commit that moves a few bytes rewrites no page."""
     lines = lambda text: "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
-    pieces = [re.escape(piece) for piece in lines(wanted).split("...")]
-    return re.fullmatch(".*?".join(pieces), lines(found), re.S) is not None
+    counts = COUNT.findall(lines(wanted))
+    pieces = [re.escape(piece) for piece in COUNT.sub("\0", lines(wanted)).split("...")]
+    match = re.fullmatch(".*?".join(pieces).replace("\0", f"({COUNT.pattern})"), lines(found), re.S)
+    number = lambda text: int(text.replace(" ", ""))
+    return match is not None and all(abs(number(a) - number(b)) <= number(a) * room for a, b in zip(counts, match.groups(), strict=True))
 
 
 def without_times(text):
@@ -134,9 +140,9 @@ class Page:
                 continue
             if status != expected:
                 raise Fault(f"{shown}exit {status}, not {expected}\n{printed}")
-            if not matches(wanted, printed) and not self.write:
+            if not self.write and not matches(wanted, printed):
                 raise Fault(f"{shown}printed\n{printed}the page says\n{wanted}")
-            if not matches(wanted, printed):
+            if self.write and not matches(wanted, printed, room=0):
                 wanted = without_times(elided(wanted, printed) if "...\n" in wanted.splitlines(keepends=True) else printed)
             out += shown + wanted
             self.counts["commands"] += 1
@@ -178,7 +184,7 @@ class Page:
         elif language == "output":
             if self.printed is None:
                 raise Fault("an ```output block without a ```python block before it")
-            if self.printed is not False and not matches(text, self.printed):
+            if self.printed is not False and not matches(text, self.printed, 0 if self.write else 0.01):
                 if not self.write:
                     raise Fault(f"printed\n{self.printed}the page says\n{text}")
                 return self.printed

@@ -15,6 +15,10 @@ CASES = [
     ("an output that is missing", "```console\n$ echo one\n```\n", "printed\none"),
     ("anything", "```console\n$ echo a; echo b; echo c\na\n...\nc\n```\n", None),
     ("anything, but not this", "```console\n$ echo a; echo b\n...\nc\n```\n", "the page says"),
+    ("a count within 1 %", "```console\n$ echo 40684 of 1 000 000\n40680 of 995 000\n```\n", None),
+    ("a count that is off", "```console\n$ echo 40684 of 1 000 000\n40680 of 989 000\n```\n", "the page says"),
+    ("a small count", "```console\n$ echo 999 bytes\n998 bytes\n```\n", "the page says"),
+    ("a count in a name", "```console\n$ echo mps2-an1386 1.2345\nmps2-an1385 1.2344\n```\n", "the page says"),
     ("a command that fails", "```console\n$ false\n```\n", "exit 1, not 0"),
     ("a command that should fail", "```console\n$ true  # exit 1\n```\n", "exit 0, not 1"),
     ("a command that fails, as told", "```console\n$ false  # exit 1\n```\n", None),
@@ -52,8 +56,8 @@ def main():
         if (said is None) != (wanted is None) or (wanted and wanted not in said):
             wrong.append(f"{name}: {said!r}, not {wanted!r}")
     with tempfile.TemporaryDirectory() as folder:  # --write puts the true output in, and nothing else
-        after = documents.Page("page.md", "/bin/true", folder, pathlib.Path(folder), write=True).run("a\n```console\n$ echo one\ntwo\n```\nb\n")
-    if after != "a\n```console\n$ echo one\none\n```\nb\n":
+        after = documents.Page("page.md", "/bin/true", folder, pathlib.Path(folder), write=True).run("a\n```console\n$ echo 40684\n40680\n```\nb\n")
+    if after != "a\n```console\n$ echo 40684\n40684\n```\nb\n":
         wrong.append(f"--write: {after!r}")
     if documents.elided("a 1\n...\nc 3\n", "a 2\nb\nbb\nc 4\n") != "a 2\n...\nc 4\n":
         wrong.append("--write: lines that the page leaves out")
