@@ -9,24 +9,31 @@ namespace deuteron {
 struct Ends {
   int32_t least, most;
 };
-inline void reach(Ends& ends, int32_t v) {
-  if (v < ends.least) ends.least = v;
-  if (v > ends.most) ends.most = v;
-}
 
 // count >= 1
 inline Ends ends_of(const int8_t* x, int32_t count) {
-  Ends ends{*x, *x};
 #if defined(DEUTERON_DSP)
-  uint32_t least = four_times(*x), most = least;
-  for (; count >= 4; count -= 4, x += 4) {
-    const uint32_t word = four_at(x);
-    least = smaller_bytes(word, least), most = larger_bytes(word, most);
+  if (count >= 4) {
+    const int8_t* const last = x + count - 4;  // may overlap the word before it
+    uint32_t least = four_at(last), most = least;
+    for (; x < last; x += 4) {
+      const uint32_t word = four_at(x);
+      least = smaller_bytes(word, least), most = larger_bytes(word, most);
+    }
+    for (int bits = 16; bits >= 8; bits /= 2) {
+      least = smaller_bytes(least, least >> bits | least << (32 - bits));
+      most = larger_bytes(most, most >> bits | most << (32 - bits));
+    }
+    return {static_cast<int8_t>(least), static_cast<int8_t>(most)};
   }
-  for (int k = 0; k < 4; ++k, least >>= 8, most >>= 8)
-    reach(ends, static_cast<int8_t>(least)), reach(ends, static_cast<int8_t>(most));
 #endif
-  for (; count > 0; --count) reach(ends, *x++);
+  Ends ends{*x, *x};
+#pragma GCC unroll 1
+  while (--count > 0) {
+    const int32_t v = *++x;
+    if (v < ends.least) ends.least = v;
+    if (v > ends.most) ends.most = v;
+  }
   return ends;
 }
 

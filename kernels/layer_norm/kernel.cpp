@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Portable normalization of rows. Products have 64 bits, but what is kept of them lies in the upper
 // word, and roundings are added before they are made: a multiply-accumulate and a shift for each.
-#include "kernels/integer/requantize.h"
+#include "kernels/integer/requantize_words.h"
 #include "kernels/layer_norm/row.h"
-
-#if defined(__ARM_FEATURE_SAT)
-#include <arm_acle.h>
-#endif
 
 namespace deuteron {
 namespace {
@@ -34,14 +30,6 @@ inline int32_t upper_word(int32_t a, int32_t b, int32_t high, uint32_t low) {
   return static_cast<int32_t>((int64_t{a} * b + addend) >> 32);
 }
 #endif
-
-inline int8_t norm_saturated(int32_t v) {
-#if defined(__ARM_FEATURE_SAT)
-  return static_cast<int8_t>(__ssat(v, 8));
-#else
-  return static_cast<int8_t>(clamp_to(v, INT8_MIN, INT8_MAX));
-#endif
-}
 
 // One half of a quotient of 32 bits, of which `rest` is left: the divisor has its highest bit, and
 // rest is below it.
@@ -97,9 +85,10 @@ inline int32_t norm_from_mean(const NormRow& row, int32_t x) {
   for (const int8_t* const end = x + columns; x != end;) {
     const int32_t deviation = rounded_upper_word(norm_from_mean({step, start, 0, 0}, *x++), factor),
                   b = *bias++;
-    *y++ = norm_saturated(upper_word(deviation, *weight++, (b >> (32 - kNormBiasBits)) + addend,
-                                     static_cast<uint32_t>(b) << kNormBiasBits) >>
-                          shift);
+    *y++ = static_cast<int8_t>(
+        saturate_s8(upper_word(deviation, *weight++, (b >> (32 - kNormBiasBits)) + addend,
+                               static_cast<uint32_t>(b) << kNormBiasBits) >>
+                    shift));
   }
 }
 

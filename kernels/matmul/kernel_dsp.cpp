@@ -29,34 +29,35 @@ struct Ends {
   }
 };
 
-int16_t* widen_rows(const MatmulArgs& a, const int8_t* x, int16_t* to) {
+void widen_rows(const MatmulArgs& a, const int8_t* x, int16_t* to) {
   const uint32_t offset = both(a.x_offset);
   const int8_t* const rows[] = {x, x + a.inner, x + 2 * a.inner, x + 3 * a.inner};
   to = deuteron_widen_four_dsp(rows, a.inner / kDspQuad, to, offset);
-  if (a.inner % kDspQuad == 0) return to;
+  if (a.inner % kDspQuad == 0) return;
   Ends ends;
   const int8_t* last[4];
   for (int32_t i = 0; i < 4; ++i) last[i] = ends.of(i, rows[i], a.inner, a.x_offset);
-  return deuteron_widen_four_dsp({last[0], last[1], last[2], last[3]}, 1, to, offset);
+  deuteron_widen_four_dsp({last[0], last[1], last[2], last[3]}, 1, to, offset);
 }
 
-int16_t* widen_pair(const MatmulArgs& a, const int8_t* other, int16_t* to) {
+void widen_pair(const MatmulArgs& a, const int8_t* other, int16_t* to) {
   const uint32_t offset = both(a.other_offset);
   const int8_t* const second = other + a.inner;
   to = deuteron_widen_two_dsp(other, second, a.inner / kDspQuad, to, offset);
-  if (a.inner % kDspQuad == 0) return to;
+  if (a.inner % kDspQuad == 0) return;
   Ends ends;
   const int8_t *last = ends.of(0, other, a.inner, a.other_offset),
                *last_second = ends.of(1, second, a.inner, a.other_offset);
-  return deuteron_widen_two_dsp(last, last_second, 1, to, offset);
+  deuteron_widen_two_dsp(last, last_second, 1, to, offset);
 }
 
 // A last group of rows, and a last pair of columns, overlap their neighbours.
 void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
   alignas(4) int16_t room[kRoom];
-  const int32_t padded = (a.inner + kDspQuad - 1) / kDspQuad * kDspQuad;
-  const int32_t fit = (kRoom / padded - 2) / 4, last = a.rows - 4;
-  int16_t* const pair = room + fit * 4 * padded;
+  const int32_t quads = (a.inner + kDspQuad - 1) / kDspQuad, padded = quads * kDspQuad;
+  const int32_t group = elements_of_turns(quads), unused = group - 4 * padded;
+  const int32_t fit = (kRoom - 2 * padded) / group, last = a.rows - 4;
+  int16_t* const pair = room + fit * group;
   const int32_t right = -a.shift;
   DspTiles tiles{room,      pair,    pair + 2 * padded, 0,     nullptr,
                  a.columns, nullptr, a.multiplier,      right, a.y_zero};
@@ -65,11 +66,10 @@ void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t
   for (int32_t begin = 0; begin < a.rows; begin += 4 * fit) {
     const int32_t left = (a.rows - begin + 3) / 4, first = begin < last ? begin : last;
     tiles.groups = left < fit ? left : fit;
-    int16_t* to = room;
     int32_t row = first;
     for (int32_t g = 0; g < tiles.groups; ++g) {
       row = begin + 4 * g < last ? begin + 4 * g : last;
-      to = widen_rows(a, x + row * a.inner, to);
+      widen_rows(a, x + row * a.inner, room + g * group + unused);
     }
     for (int32_t c = 0; c < a.columns; c += 2) {
       const int32_t column = c < a.columns - 2 ? c : a.columns - 2;

@@ -5,6 +5,7 @@
 #include "kernels/common/one_copy.h"
 #include "kernels/integer/ends.h"
 #include "kernels/integer/reciprocal.h"
+#include "kernels/integer/requantize_words.h"
 #include "kernels/softmax/exponential.h"
 
 namespace deuteron {
@@ -31,18 +32,20 @@ template <>
 struct Steps<int8_t> {
   static constexpr int kBits = 8;
   static constexpr uint32_t kEnough = uint32_t{1} << 28;
+  static int32_t saturated(int32_t y) { return saturate_s8(y); }
 };
 template <>
 struct Steps<int16_t> {
   static constexpr int kBits = 16;
   static constexpr uint32_t kEnough = UINT32_MAX;  // none: kMostSoftmaxWideColumns
+  static int32_t saturated(int32_t y) { return saturate_s16(y); }
 };
 
 // One row. `e`: exponentials, by elements of x. Nothing here is negative, so halves go up.
 template <class Y>
 inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
   constexpr int kBits = Steps<Y>::kBits;
-  constexpr uint32_t kEnough = Steps<Y>::kEnough, kSteps = uint32_t{1} << kBits;
+  constexpr uint32_t kEnough = Steps<Y>::kEnough;
   constexpr int32_t kLeast = -(1 << (kBits - 1));
   uint32_t sum = 0;
   int32_t i = 0;
@@ -58,10 +61,17 @@ inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
   const auto scale = static_cast<uint32_t>(
       reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u)));
   const uint32_t half = uint32_t{1} << (bits - 1);
-  for (i = 0; i < columns; ++i) {
-    const uint32_t step = (multiply_unsigned(e[x[i]], scale) + half) >> bits;
-    y[i] = static_cast<Y>(static_cast<int32_t>(step < kSteps ? step : kSteps - 1) + kLeast);
+  const auto result = [&](uint32_t exponential) {  // at most 2^32 >> bits steps
+    const auto steps = static_cast<int32_t>((multiply_unsigned(exponential, scale) + half) >> bits);
+    return static_cast<Y>(Steps<Y>::saturated(steps + kLeast));
+  };
+  for (i = 0; i + 4 <= columns; i += 4) {  // y may be x
+    const uint32_t of[] = {e[x[i]], e[x[i + 1]], e[x[i + 2]], e[x[i + 3]]};
+    y[i] = result(of[0]), y[i + 1] = result(of[1]);
+    y[i + 2] = result(of[2]), y[i + 3] = result(of[3]);
   }
+#pragma GCC unroll 1
+  for (; i < columns; ++i) y[i] = result(e[x[i]]);
 }
 
 constexpr int64_t kManyElements = 256;
