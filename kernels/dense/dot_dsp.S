@@ -266,7 +266,7 @@ deuteron_dot_2x2_dsp:
   add r2, r2, r1
 1:                                  @ a pair of filters at r1, r2
   ldr r3, [sp, #20]
-  ldrd r4, r6, [r3], #8
+  ldm r3!, {r4, r6}
   str r3, [sp, #20]
   mov r5, r4
   mov r7, r6
@@ -291,7 +291,7 @@ deuteron_dot_2x2_dsp:
   add r2, r2, r3
   ldr r3, [sp, #64]
   ldr r12, [sp, #24]
-  ldrd r8, r9, [r12], #8
+  ldm r12!, {r8, r9}
   str r12, [sp, #24]
   cbnz r3, 5f
   ldr r3, [sp, #52]
@@ -342,7 +342,7 @@ deuteron_dot_2x2_dsp:
 @   r0 window   r1 r2 filters   r4 r6 sums   r8-r11 window   r3 lr r12 weights
 .macro EIGHT_1X2
   ldm r0!, {r8-r11}
-  ldrd r3, lr, [r1], #8
+  ldm r1!, {r3, lr}
   sxtb16 r12, r3
   sxtb16 r3, r3, ror #8
   smlad r4, r8, r12, r4
@@ -351,7 +351,7 @@ deuteron_dot_2x2_dsp:
   sxtb16 lr, lr, ror #8
   smlad r4, r10, r12, r4
   smlad r4, r11, lr, r4
-  ldrd r3, lr, [r2], #8
+  ldm r2!, {r3, lr}
   sxtb16 r12, r3
   sxtb16 r3, r3, ror #8
   smlad r6, r8, r12, r6
@@ -374,7 +374,7 @@ deuteron_dot_1x2_dsp:
   add r2, r2, r1
 1:
   ldr r3, [sp, #20]
-  ldrd r4, r6, [r3], #8
+  ldm r3!, {r4, r6}
   str r3, [sp, #20]
   ldr r0, [sp]
   ldr pc, [sp, #8]
@@ -391,7 +391,7 @@ deuteron_dot_1x2_dsp:
   add r2, r2, r3
   ldr r3, [sp, #64]
   ldr r12, [sp, #24]
-  ldrd r8, r9, [r12], #8
+  ldm r12!, {r8, r9}
   str r12, [sp, #24]
   cbnz r3, 5f
   ldr r3, [sp, #52]

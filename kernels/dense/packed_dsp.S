@@ -132,13 +132,13 @@ deuteron_packed_window_dsp:
   stm sp, {r2, r3, r5-r11}
 1:                                  @ a tile
   ldr r0, [sp]
-  ldrd r4, r6, [r1], #8
+  ldm r1!, {r4, r6}
   mov r5, r4
   mov r7, r6
   ldr pc, [sp, #28]
   .balign 4
 2:
-  ldrd r10, r11, [r0], #8
+  ldm r0!, {r10, r11}
   ldr pc, [sp, #32]
 3:
   .rept QUADS / 2 - 1

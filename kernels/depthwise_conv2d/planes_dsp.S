@@ -33,7 +33,7 @@
 .macro ROW_2 first, offset, wa, wb
   .if \first
   ldr r12, [sp]
-  ldrd r10, r11, [r0], #8
+  ldm r0!, {r10, r11}
   mov lr, r12
   .else
   ldrd r10, r11, [r0, #\offset]
@@ -387,7 +387,7 @@ deuteron_fill_planes_dsp:
 @ the weights of an even output and of an odd one, and so do the two behind them.
 @   r0 plane   r1 y   r2 step of y   r3 outputs left   r6 r7 elements   r8 r9 weights
 .macro PAIR s0, s1, s2, s3
-  ldrd r8, r9, [r11], #8
+  ldm r11!, {r8, r9}
   ldrd r6, r7, [r0], #4
   subs r10, r10, #1
   smlad r12, r6, r8, \s0
@@ -563,7 +563,7 @@ deuteron_depthwise_window_dsp:
   ldr r7, [sp, #36]
   ldr r6, [r0], #4
 3:
-  ldrd r8, r9, [r11], #8
+  ldm r11!, {r8, r9}
   ldr r10, [r0], #4
   subs r7, #1
   smlad r12, r6, r8, r12
@@ -633,7 +633,7 @@ deuteron_depthwise_window_dsp:
   smlad lr, r2, r10, lr
   smlad r4, r3, r9, r4
   smlad r5, r3, r10, r5
-  ldrd r7, r8, [r11], #8
+  ldm r11!, {r7, r8}
   ldr r9, [sp, #(56 + 12)]
   smlad r12, r3, r7, r12
   smlad lr, r3, r8, lr

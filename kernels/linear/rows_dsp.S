@@ -13,7 +13,7 @@
 @ Eight elements of a row: 9 instructions.
 @   r4-r7 window   r8 r9 weights   r10 one half of them
 .macro ROW weight, sum
-  ldrd r8, r9, [\weight], #8
+  ldm \weight!, {r8, r9}
   sxtb16 r10, r8
   sxtb16 r8, r8, ror #8
   smlad \sum, r4, r10, \sum
