@@ -42,6 +42,8 @@ FLAGS = {
     "mps3-an547": "-mcpu=cortex-m55 -mfloat-abi=hard",
 }
 IN_ELF = "-DDEUTERON_MESSAGES_IN_ELF"
+BARE = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
+BARE += [f"-DCMAKE_{language}_COMPILER=arm-none-eabi-{name}" for language, name in (("C", "gcc"), ("CXX", "g++"), ("ASM", "gcc"))]
 STOCK = {"cortex-m33": "cortex-m4"}  # the same instructions
 BOARDS = {"cortex-m55": "mps3-an547", "cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505"}
 missed = 0
@@ -72,6 +74,7 @@ class Image:
 
     def __init__(self, board, where):
         self.board, self.where = board, where
+        self.core = next(core for core, its in BOARDS.items() if its == board)
         self.folder = BUILD / "stock" / "board" / board
         self.flags = [*FLAGS[board].split(), "-Os", "-ffunction-sections", "-fdata-sections", "-w"]
         # What registers ours is another object. The network whose flash is counted calls no kernel of ATen.
@@ -109,10 +112,25 @@ class Image:
         texts = f"-T{ROOT}/runtime/ports/messages.ld"
         return self.linked(name, [*stock, glue, *parts, *ours], *([texts] if IN_ELF in defined else []))
 
+    def alone(self):
+        return self.linked("alone", [*self.without_aten, self.compiled(ROOT / "tests/stock/upstream_kernels.cpp")])
+
+    def as_c(self, name, program, stock):
+        """With the parts of one program as C, built as `deuteron firmware --as executorch,c` has them built."""
+        project = self.where / f"{self.board}.as_c"
+        call(BUILD / "deuteron", "firmware", program, "--target", self.core, "--as", "executorch,c", "-o", project, "--force")
+        headers = BUILD / "stock/board/include"
+        words = [f"-DCMAKE_{language}_FLAGS={FLAGS[self.board]}" for language in ("C", "CXX", "ASM")]
+        call("cmake", "-S", project, "-B", project / "build", f"-DDEUTERON_EXECUTORCH_HEADERS={headers}", *BARE, *words)
+        call("cmake", "--build", project / "build", "-j1")
+        ours = [o for o in (project / "build/CMakeFiles/deuteron_backend.dir").rglob("*") if o.suffix in (".o", ".obj")]
+        glue = self.compiled(ROOT / "tests/stock/upstream_kernels.cpp", "-DDEUTERON_COMPILED=16", f"-I{project}/src")
+        return self.linked(name, [*stock, glue, *ours])
+
     def flash_for(self, program):
         """What the backend adds with the kernels of one network, built as its own firmware builds them; and with
         the texts of refusals in the ELF alone."""
-        alone = self.linked("alone", [*self.without_aten, self.compiled(ROOT / "tests/stock/upstream_kernels.cpp")])
+        alone = self.alone()
         project = self.where / f"{self.board}.project"
         call(BUILD / "deuteron", "firmware", program, "--board", self.board, "-o", project)
         call("cmake", "-S", project, "-B", project / "build")
@@ -192,9 +210,20 @@ def check_core(core, where):
         if bits != wanted:
             cells.append(bar("other bits than on our runtime", False))
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
+        as_c = image.as_c("as_c", ours, image.stock)
+        count, takes, bits = image.run(as_c, ours, stored(sample), where)
+        more = takes[0] - figures["planned_bytes"]
+        flash = bytes_of(image.as_c("one_as_c", ours, image.without_aten)) - bytes_of(image.alone())
+        ratio = count / stock
+        cells = [core, f"{name}, part as C", stock, count, bar(f"{ratio:.3f}", ratio <= MOST_OF_STOCK), alone,
+                 f"{100 * (count / alone - 1):.1f} %", bar(str(more), more <= MOST_BYTES), sum(theirs_takes), sum(takes),
+                 f"flash added {bar(f'{flash} bytes', flash <= MOST_FLASH)}"]  # fmt: skip
+        if bits != wanted:
+            cells.append(bar("other bits than on our runtime", False))
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
         if name == MODELS[0]:
             whole, without_texts = image.flash_for(where / "whole.pte")
-            print(f"| {core} | {name} | | | | flash added | {bar(f'{whole} bytes', whole <= MOST_FLASH)} |")
+            print(f"| {core} | {name} | | | | flash added by the loading form | {whole} bytes |")
             print(f"| {core} | {name} | | | | with texts in the ELF alone | {without_texts} bytes |", flush=True)
 
 

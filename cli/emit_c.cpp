@@ -95,6 +95,7 @@ std::string COptions::read(std::string_view text, std::span<const std::string> f
   form.clear();
   for_each_part(text, [&](std::string_view part) {
     if (form.empty() && std::ranges::find(forms, part) != forms.end()) form = part;
+    else if (part == "c" && form == "executorch") is_c = true;
     else if (part == "blob" && !form.empty()) blob = true;
     else if (part == "host" && !form.empty()) host = true;
     else
@@ -127,10 +128,9 @@ COutput c_output_for(const COptions& o, const Target& target) {
   return output;
 }
 
-bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target,
-                   const std::string& from, COutput& output, Diagnostics& diagnostics) {
-  if (!is_compiled_for(file, target, diagnostics)) return false;
-  for (const PteMemory& m : file.summary.memories)
+bool lies_in_one_memory(const PteSummary& summary, const std::string& from,
+                        Diagnostics& diagnostics) {
+  for (const PteMemory& m : summary.memories)
     if (m.copied_bytes > 0) {
       diagnostics.add(
           {Severity::error, from,
@@ -141,6 +141,13 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
            "compile the model itself with --emit c: it then lies in one memory"});
       return false;
     }
+  return true;
+}
+
+bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target,
+                   const std::string& from, COutput& output, Diagnostics& diagnostics) {
+  if (!is_compiled_for(file, target, diagnostics)) return false;
+  if (!lies_in_one_memory(file.summary, from, diagnostics)) return false;
   const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
   if (!name) return false;
   Status status;

@@ -16,6 +16,7 @@ namespace deuteron {
 struct COptions {
   std::string form, name;
   bool blob = false, host = false, force = false;
+  bool is_c = false;  // of `executorch`: parts as C
   // "c,blob,host": one of the forms, how constants lie, and whose code it is. What is wrong with
   // the text; empty: nothing.
   std::string read(std::string_view text, std::span<const std::string> forms);
@@ -24,6 +25,10 @@ void add_c_options(Verb& verb, COptions& options);  // the name, and --force
 
 // The core that the C is for: of a target, or a computer.
 COutput c_output_for(const COptions& options, const Target& target);
+
+// C has one arena. False with a diagnostic.
+bool lies_in_one_memory(const PteSummary& summary, const std::string& from,
+                        Diagnostics& diagnostics);
 
 // Adds a program of `target`, which is loaded on this machine for it. `from`: the user's file.
 // False with a diagnostic.

@@ -128,8 +128,9 @@ int written_as(const FirmwareOptions& o) {
   c.force = o.force;
   const FirmwareAs as{o.models, o.board, o.target, o.output, o.json, c, o.verify_key};
   if (c.form != "executorch") return firmware_as(as);
-  return c.blob || c.host ? refuse_usage("--as executorch has no `blob` and no `host`")
-                          : firmware_backend(as);
+  return c.blob || (c.host && !c.is_c)
+             ? refuse_usage("--as executorch has no `blob`, and `host` only behind `c`")
+             : firmware_backend(as);
 }
 
 int firmware(const FirmwareOptions& o) {
@@ -220,9 +221,9 @@ void add_firmware(CommandLine& line) {
   verb.option("--as", o->as,
               "instead of a whole project: c, C code that calls the kernels; hpp, the same as one "
               "C++17 header; arduino, a library; cmsis-pack; zephyr, a module; mlperf-tiny, "
-              "firmware for its runner (docs/firmware.md); executorch, a backend for its runtime "
-              "(docs/executorch.md). Add ,blob to keep constants in a binary file (.incbin), ,host "
-              "to build it for this computer")
+              "firmware for its runner (docs/firmware.md); executorch, a backend for its runtime, "
+              "or executorch,c, one with the parts as C (docs/executorch.md). Add ,blob to keep "
+              "constants in a binary file (.incbin), ,host to build it for this computer")
       .value("FORM")
       .check(check_form);
   verb.option("--target", o->target,

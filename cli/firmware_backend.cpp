@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program_file.h"
+#include "runtime/fnv1a.h"
 #include "write/firmware/backend_package.h"
 #include "write/firmware/embedded_sources.h"
 #include "write/firmware/isa_called.h"
 #include "write/firmware/write_project.h"
+#include "write/pte/status_text.h"
 
 namespace deuteron {
 namespace {
@@ -45,7 +47,7 @@ std::vector<Part> parts_of(const ProgramFile& file, Diagnostics& diagnostics) {
   return parts;
 }
 
-void add_part(const Part& part, const std::string& path, const Target& target,
+void add_part(const Part& part, const std::string& path, const Target& target, bool is_c,
               BackendPackage& package, Diagnostics& diagnostics) {
   const PteSummary& s = part.summary;
   if (s.isa != name_of(target.isa))
@@ -57,14 +59,26 @@ void add_part(const Part& part, const std::string& path, const Target& target,
                       "backend.npu",
                       "lower it for the core alone, or let NXP's partitioner have "
                       "the NPU: its backend stands beside ours");
-  if (diagnostics.has_errors()) return;
+  if (diagnostics.has_errors() || (is_c && !lies_in_one_memory(s, path, diagnostics))) return;
   for (const PteCall& call : s.calls)
     package.kernels.cpu[call.op].insert(std::filesystem::path(path).stem().native());
   Status status;
-  const auto program = read_c_program(part.file, kAllKernels, target.isa,
-                                      features_of(package.isa, package.flags), status);
-  if (!program) return;
+  std::optional<CProgram> program =
+      read_c_program(part.file, kAllKernels, target.isa, features_of(package.isa, package.flags),
+                     status, is_c ? CConstants::in_file : CConstants::gathered);
+  if (!program) {
+    if (is_c) diagnostics.add(describe_status(path, status));
+    return;
+  }
   for (const CCall& call : program->calls) package.forms.insert(call.kernel);
+  const uint64_t contents = fnv1a(part.file.data, part.file.bytes);
+  if (!is_c || std::ranges::find(package.compiled, contents, &CompiledCPart::contents) !=
+                   package.compiled.end())
+    return;
+  program->name = fmt::format("deuteron_part{}", package.compiled.size());
+  program->from = path;
+  program->isa = package.isa;
+  package.compiled.push_back({std::move(*program), contents, part.file.bytes});
 }
 
 }  // namespace
@@ -84,9 +98,10 @@ int firmware_backend(const FirmwareAs& o) {
   if (o.target.empty() && o.board.empty()) of_core.target = parts[0].second.target;
   const std::optional<Target> target = target_of(of_core, files, diagnostics);
   if (!target) return fail();
-  const COutput core = c_output_for({}, *target);
+  const COutput core = c_output_for(o.c, *target);
   BackendPackage package{core.target, core.isa, core.flags, core.version, {}, {}};
-  for (const auto& [file, part] : parts) add_part(part, file->path, *target, package, diagnostics);
+  for (const auto& [file, part] : parts)
+    add_part(part, file->path, *target, o.c.is_c, package, diagnostics);
   const RuntimeSources runtime = embedded_sources();
   for (const auto& [kernel, users] : package.kernels.cpu)
     if (!runtime.kernels.contains(kernel))

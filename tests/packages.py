@@ -148,10 +148,10 @@ def one_file(pte, board, folder):
         check(pack.namelist() == sorted(there) and {i.date_time for i in pack.infolist()} == {(1980, 1, 1, 0, 0, 0)}, "names are sorted, dates fixed")
 
 
-def backend(pte, flags, cpu, core):
+def backend(pte, form, flags, cpu, core):
     """What runs parts in ExecuTorch's runtime: one folder for three build systems, which name the same sources. Compiled where its headers are."""
-    folder = where / "backend"
-    run(TOOL, "firmware", pte, "--as", "executorch", "-o", folder)
+    folder = where / form.replace(",", "_")
+    run(TOOL, "firmware", pte, "--as", form, "-o", folder)
     symbol, facts = kconfig(folder)
     check(symbol == "DEUTERON_BACKEND" and {("depends", "on", "EXECUTORCH"), ("depends", "on", cpu)} <= facts, f"facts of {symbol}: {facts}")
     pack = Pack(folder)
@@ -164,9 +164,9 @@ def backend(pte, flags, cpu, core):
         return print("the backend is not compiled: no ExecuTorch, or no compiler")
     of_executorch = [headers, headers / "executorch/runtime/core/portable_type/c10"]
     more = ["-DC10_USING_CUSTOM_GENERATED_MACROS", *(f"-isystem{h}" for h in of_executorch)]
-    objects = pack.build("arm-none-eabi-", "g++", "gcc", [*flags, *more], where / "backend_arm")
-    run("arm-none-eabi-ld", "-r", *objects, "-o", where / "backend.o")
-    symbols = run("arm-none-eabi-nm", "-C", where / "backend.o").splitlines()
+    objects = pack.build("arm-none-eabi-", "g++", "gcc", [*flags, *more], where / f"{folder.name}_arm")
+    run("arm-none-eabi-ld", "-r", *objects, "-o", folder / "backend.o")
+    symbols = run("arm-none-eabi-nm", "-C", folder / "backend.o").splitlines()
     check(any("T register_deuteron_backend(" in s for s in symbols), "nothing registers the backend")
     missing = [s for s in symbols if re.search(r" U .*deuteron", s)]
     check(not missing, f"missing in the package: {missing}")
@@ -180,7 +180,8 @@ def main():
         run(TOOL, "compile", model / "float.pt2", "--calibrate", model / "calibrate.npy", "--target", target, "-o", pte)
         expected = expected_of(pte)
         if target == "cortex-m55":
-            backend(pte, flags, cpu, core)
+            backend(pte, "executorch", flags, cpu, core)
+            backend(pte, "executorch,c", flags, cpu, core)
         for form in ("zephyr", "cmsis-pack"):
             run(TOOL, "firmware", pte, "--as", f"{form},host", "--board", board, "-o", f"{form}_host_{name}")
             run(TOOL, "firmware", pte, "--as", form, "--board", board, "-o", f"{form}_{name}")

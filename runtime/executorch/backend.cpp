@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/executorch/backend.h"
 
-#include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
-#include <executorch/runtime/platform/log.h>
 
-#include <cstring>
 #include <new>
 
-#include "runtime/deuteron.h"
-#include "runtime/executorch/copy.h"
+#include "runtime/executorch/part.h"
 
 namespace deuteron {
 namespace {
 
-namespace et = executorch::runtime;
-
-constexpr size_t kAlignment = 16;  // of a program and its memories
-constexpr int kMaxTargetName = 64;
-
 struct LoadedPart {
   Program program;
-  bool is_sample;  // one of a batch, whose size the caller says
-  char target[kMaxTargetName];
+  PartSpecs specs;
+
+  int32_t inputs() const { return program.input_count(); }
+  int32_t outputs() const { return program.output_count(); }
+  const Tensor& port(int32_t i) const {
+    return i < inputs() ? program.input(i) : program.output(i - inputs());
+  }
 };
 
 et::Error error_of(Code code) {
@@ -87,51 +82,6 @@ et::Error told(const Status& s, [[maybe_unused]] const char* target) {
   return error_of(s.code);
 }
 
-void read_specs(et::ArrayRef<et::CompileSpec> specs, LoadedPart* part) {
-  std::strcpy(part->target, "an unknown target");
-  for (const et::CompileSpec& spec : specs) {
-    if (std::strcmp(spec.key, "batch") == 0) part->is_sample = true;
-    if (std::strcmp(spec.key, "target") != 0) continue;
-    const size_t bytes =
-        spec.value.nbytes < kMaxTargetName ? spec.value.nbytes : kMaxTargetName - 1;
-    std::memcpy(part->target, spec.value.buffer, bytes);
-    part->target[bytes] = 0;
-  }
-}
-
-// Null, and a line in the log, where the method allocator has not so many bytes left.
-void* taken(et::BackendInitContext& context, size_t bytes, size_t alignment, const char* what) {
-  et::MemoryAllocator* const allocator = context.get_runtime_allocator();
-  void* const memory = allocator ? allocator->allocate(bytes > 0 ? bytes : 1, alignment) : nullptr;
-  if (!memory)
-    ET_LOG(Error, "DeuteronBackend: the method allocator lacks %u bytes for %s",
-           static_cast<unsigned>(bytes), what);
-  return memory;
-}
-
-bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int argument,
-              int32_t samples) {
-  bool alike = static_cast<int>(theirs.scalar_type()) == static_cast<int>(ours.type) &&
-               theirs.dim() == ours.rank &&
-               (samples == 1 || (ours.rank > 0 && theirs.dim_order()[0] == 0));
-  for (int d = 0; alike && d < ours.rank; ++d)
-    alike = theirs.size(d) == ours.sizes[d] * (d == 0 ? samples : 1);
-  if (!alike)
-    ET_LOG(Error,
-           "DeuteronBackend: argument %d has type %d, rank %d and %d elements; the part was "
-           "compiled for type %d, rank %d and %d",
-           argument, static_cast<int>(theirs.scalar_type()), static_cast<int>(theirs.dim()),
-           static_cast<int>(theirs.numel()), static_cast<int>(ours.type), ours.rank,
-           static_cast<int>(ours.numel));
-  return alike;
-}
-
-et::Error resize(const executorch::aten::Tensor& theirs, const Tensor& ours, int32_t samples) {
-  executorch::aten::SizesType sizes[kMaxRank];
-  for (int d = 0; d < ours.rank; ++d) sizes[d] = ours.sizes[d] * (d == 0 ? samples : 1);
-  return et::resize_tensor(theirs, {sizes, ours.rank});
-}
-
 #ifdef ET_EVENT_TRACER_ENABLED
 // What the call has made, for who compares it with the model's own values. A trace has no strides,
 // so the axes go there in their own order.
@@ -148,7 +98,7 @@ void log_result(et::BackendExecutionContext& context, const Program& program, in
   for (int d = 0; d < made.rank; ++d)
     sizes[d] = made.sizes[d], order[d] = static_cast<executorch::aten::DimOrderType>(d);
   void* const copy =
-      context.allocate(static_cast<size_t>(made.numel) * element_bytes(made.type), kAlignment);
+      context.allocate(static_cast<size_t>(made.numel) * element_bytes(made.type), kPartAlignment);
   if (!copy || et::dim_order_to_stride(sizes, order, made.rank, strides) != et::Error::Ok) {
     ET_LOG(Error, "DeuteronBackend: the temporary allocator has no room to log call %d",
            static_cast<int>(k));
@@ -194,21 +144,15 @@ class PartsBackend final : public et::BackendInterface {
         taken(context, sizeof(LoadedPart), alignof(LoadedPart), "a handle"));
     if (!delegate) return et::Error::MemoryAllocationFailed;
     new (delegate) LoadedPart();
-    read_specs(specs, delegate);
+    delegate->specs = read_specs(specs);
+    const char* const target = delegate->specs.target;
     const File file{processed->data(), processed->size()};
-    if (reinterpret_cast<uintptr_t>(file.data) % kAlignment != 0) {
-      ET_LOG(Error,
-             "DeuteronBackend: the part for %s does not lie at a multiple of 16: keep delegates in "
-             "segments (extract_delegate_segments), "
-             "and the file at a multiple of 16",
-             delegate->target);
-      return et::Error::InvalidArgument;
-    }
+    if (!is_aligned(file.data, target)) return et::Error::InvalidArgument;
     Needs needs;
-    if (const et::Error error = told(measure(file, kernels_, &needs), delegate->target);
+    if (const et::Error error = told(measure(file, kernels_, &needs), target);
         error != et::Error::Ok)
       return error;
-    const Memory tables{taken(context, needs.tables_bytes, kAlignment, "tables"),
+    const Memory tables{taken(context, needs.tables_bytes, kPartAlignment, "tables"),
                         needs.tables_bytes};
     if (!tables.data) return et::Error::MemoryAllocationFailed;
     Status s;
@@ -217,43 +161,19 @@ class PartsBackend final : public et::BackendInterface {
       if (s.ok() && keeps_nothing(file, needs, delegate->program))
         return static_cast<et::DelegateHandle*>(delegate);
     }
-    const Memory planned{taken(context, needs.planned_bytes, kAlignment, "planned memory"),
+    const Memory planned{taken(context, needs.planned_bytes, kPartAlignment, "planned memory"),
                          needs.planned_bytes};
     if (!planned.data) return et::Error::MemoryAllocationFailed;
     s = delegate->program.load(file, kernels_, tables, planned);
-    if (const et::Error error = told(s, delegate->target); error != et::Error::Ok) return error;
+    if (const et::Error error = told(s, target); error != et::Error::Ok) return error;
     return static_cast<et::DelegateHandle*>(delegate);
   }
 
   et::Error execute(et::BackendExecutionContext& context, et::DelegateHandle* handle,
                     et::Span<et::EValue*> args) const override {
-    const auto& delegate = *static_cast<const LoadedPart*>(handle);
-    auto& program = const_cast<Program&>(delegate.program);
-    const int32_t inputs = program.input_count(), all = inputs + program.output_count();
-    if (args.size() != static_cast<size_t>(all)) {
-      ET_LOG(Error, "DeuteronBackend: %d arguments, the part for %s has %d",
-             static_cast<int>(args.size()), delegate.target, static_cast<int>(all));
-      return et::Error::InvalidProgram;
-    }
-    for (int32_t i = 0; i < all; ++i)
-      if (!args[i]->isTensor()) return et::Error::InvalidArgument;
-    const bool is_sample = delegate.is_sample && inputs > 0 && args[0]->toTensor().dim() > 0;
-    const auto samples = is_sample ? static_cast<int32_t>(args[0]->toTensor().size(0)) : 1;
-    for (int32_t i = 0; i < all; ++i) {
-      const Tensor& ours = i < inputs ? program.input(i) : program.output(i - inputs);
-      if (is_sample && i >= inputs && resize(args[i]->toTensor(), ours, samples) != et::Error::Ok)
-        return et::Error::InvalidArgument;
-      if (!is_alike(ours, args[i]->toTensor(), i, samples)) return et::Error::InvalidArgument;
-    }
-    for (int32_t sample = 0; sample < samples; ++sample) {
-      for (int32_t i = 0; i < inputs; ++i) copy_in(program.input(i), args[i]->toTensor(), sample);
-      if (const et::Error error = told(run(context, program), delegate.target);
-          error != et::Error::Ok)
-        return error;
-      for (int32_t i = inputs; i < all; ++i)
-        copy_out(program.output(i - inputs), args[i]->toTensor(), sample);
-    }
-    return et::Error::Ok;
+    const auto& part = *static_cast<const LoadedPart*>(handle);
+    return run_part(part, part.specs, args,
+                    [&] { return told(run(context, part.program), part.specs.target); });
   }
 
   void destroy(et::DelegateHandle* handle) const override {

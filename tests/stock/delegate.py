@@ -36,6 +36,7 @@ from delegated import (
     TARGET,
     backends_of,
     bits_of,
+    compiled_runner,
     quantized,
     run_stock,
     same_bits,
@@ -216,6 +217,23 @@ def check_beside_xnnpack(where):
             )
 
 
+def check_compiled(made, where):
+    """Parts as C: the bits of those that are loaded, and another part is refused."""
+    (strange, (sample, *_), _), *known = [(f, *rest) for f, *rest in made]
+    compiled = compiled_runner(tool, [file for file, *_ in known], where)
+    for file, samples, expected in known:
+        same_bits(compiled, f"{file.stem} as C", file, samples, expected, where)
+        changed = bytearray(file.read_bytes())
+        changed[changed.index(b"ET12", 8) + 400] ^= 1
+        (where / "changed.pte").write_bytes(changed)
+        for other, inputs in ((strange, [sample]), (where / "changed.pte", samples[:1])):
+            ran = run_stock(compiled, other, inputs, where)
+            check(
+                ran.returncode == 1 and "is none of the" in ran.stderr,
+                f"{other.stem} beside {file.stem} as C: {ran.returncode} {ran.stderr[-300:]}",
+            )
+
+
 def check_refusals(file, sample, where):
     """One line in the log and an error, whatever is wrong; nothing ends the process."""
     content, rng = file.read_bytes(), random.Random(1)
@@ -253,11 +271,14 @@ if not models.is_dir():
     sys.exit(77)
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
+    all_made = []
     for model in checks.those_there(models, ALL if "--all" in sys.argv else SOME):
         made, given, bits = check_model(model, folder)
+        all_made.append((made, given, bits))
         print(f"{model}: {made.stat().st_size} bytes, as deuteron run")
         if model == "digits_cnn":
             check_refusals(made, given[0], folder)
+    check_compiled(all_made, folder)
     check_parts(folder)
     check_beside_xnnpack(folder)
 print(f"delegate: {checks.verdict()}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with parts for DeuteronBackend that are more than one call: methods that share a state, states
-between parts, batches of any size, and traces in ExecuTorch's Inspector. All in the stock runtime.
+between parts and within one, batches of any size, parts as C, and traces in ExecuTorch's Inspector. All in the
+stock runtime.
 
-    delegate_flows.py STOCK_RUNNER PACKAGE
+    delegate_flows.py STOCK_RUNNER PACKAGE DEUTERON
 """
 
 import contextlib
@@ -25,10 +26,19 @@ from torch import nn
 import checks
 import deuteron.executorch
 from checks import check
-from delegated import KERNELS, TARGET, backends_of, quantize, run_stock, written
+from delegated import (
+    KERNELS,
+    TARGET,
+    backends_of,
+    compiled_runner,
+    quantize,
+    run_stock,
+    written,
+)
 from deuteron.executorch import DeuteronComparator, DeuteronPartitioner, DeuteronQuantizer
 
-runner = sys.argv[1]
+runner, tool = sys.argv[1], sys.argv[3]
+as_c = []  # programs, their inputs and what they give
 digits = pathlib.Path(__file__).resolve().parents[2] / "models" / "digits_cnn"
 torch.set_grad_enabled(False)
 
@@ -76,6 +86,21 @@ class BetweenParts(Keeping):
         return self.keep(torch.relu(torch.atan2(y, x) + self.h))
 
 
+class WithinPart(nn.Module):
+    """What was seen last stands beside what is seen."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.layer = nn.Linear(16, 8)
+        self.register_buffer("h", torch.zeros(1, 8))
+
+    def forward(self, x):
+        y = torch.relu(self.layer(torch.cat([self.h, x], 1)))
+        self.h.copy_(x)
+        return y
+
+
 def reset(program):  # calibration has changed it
     program.state_dict["h"].zero_()
     return program
@@ -105,15 +130,17 @@ def check_methods(where):
 
 def check_states(where):
     x = torch.rand(1, 8)
-    quantizer = DeuteronQuantizer(TARGET, allow_float=True)
-    program = reset(quantize(BetweenParts(), (x,), quantizer))
-    manager = to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner(TARGET)])
-    check(len(backends_of(manager)) > 1, f"one part of all: {backends_of(manager)}")
-    file = written(manager, where / "state.pte")
     steps = torch.cat([x, x * 2, x - 1])
-    module = program.module()
-    expected = torch.cat([module(step[None]) for step in steps])
-    ran("a state between parts", file, [steps], expected, where)
+    for name, model, is_whole in (("between", BetweenParts(), False), ("within", WithinPart(), True)):
+        quantizer = DeuteronQuantizer(TARGET, allow_float=not is_whole)
+        program = reset(quantize(model, (x,), quantizer))
+        manager = to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner(TARGET)])
+        check(is_whole == (len(backends_of(manager)) == 1), f"{name}: {backends_of(manager)}")
+        file = written(manager, where / f"{name}.pte")
+        module = program.module()
+        expected = torch.cat([module(step[None]) for step in steps])
+        ran(f"a state {name} parts", file, [steps], expected, where)
+        as_c.append((file, [steps], expected))
 
 
 class Images(nn.Module):
@@ -138,7 +165,20 @@ def check_batches(where):
     file = written(manager, where / "batch.pte")
     samples = torch.rand(5, 2, 8, 8)  # as many as there may be: the runner takes what is planned
     check_scratch(file, samples, where)
-    ran("a batch", file, [samples], program.module()(samples), where)
+    expected = program.module()(samples)
+    ran("a batch", file, [samples], expected, where)
+    as_c.append((file, [samples], expected))
+
+
+def check_as_c(where):
+    """The same parts as C, with room for all of them, for none, and for some."""
+    for scratch in (1 << 16, 16, 64):
+        compiled = compiled_runner(tool, [file for file, *_ in as_c], where, scratch)
+        parts = (where / "compiled/src/deuteron_backend.cpp").read_text()
+        check("_reset_state}" in parts, "no part keeps a state")
+        for file, inputs, expected in as_c:
+            done = run_stock(compiled, file, inputs, where, KERNELS)
+            right(f"{file.stem} as C, {scratch} bytes shared", done, expected, where)
 
 
 def least_bytes(file, x, where, scratch):
@@ -192,7 +232,7 @@ def check_trace(where):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (check_methods, check_states, check_batches, check_trace):
+    for part in (check_methods, check_states, check_batches, check_as_c, check_trace):
         part(pathlib.Path(scratch))
 print(f"delegate flows: {checks.verdict()}")
 sys.exit(checks.failed != 0)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of ExecuTorch with parts of ours: quantized, lowered, and run in the stock runtime."""
 
+import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 
 import executorch
@@ -77,6 +79,36 @@ def run_stock(runner, file, samples, where, *options, scratch=0):
 def written(manager, path, config=None):
     path.write_bytes(manager.to_executorch(config).buffer)
     return path
+
+
+def compiled_runner(tool, files, where, scratch=1 << 16):
+    """A runner like stock_runner, whose backend has the parts of these programs as C."""
+    root, package = pathlib.Path(__file__).resolve().parents[2], LIBRARIES.parent
+    folder = where / "compiled"
+    words = [tool, "firmware", *files, "--target", TARGET, "--as", "executorch,c,host"]
+    subprocess.run([*words, "-o", folder, "--force"], check=True, capture_output=True)
+    listed = re.findall(r"^    (src/\S+?)\)?$", (folder / "sources.cmake").read_text(), re.M)
+    own = [root / "tests/stock/upstream_kernels.cpp", root / "tests/stock/stock_runner.cpp"]
+    theirs = [package / "include", package / "include/executorch/runtime/core/portable_type/c10"]
+    flags = ["-O1", "-w", "-ffp-contract=off", f"-I{folder / 'src'}", f"-I{root}", "-pthread"]
+    flags += [*(f"-isystem{i}" for i in theirs), f"-DDEUTERON_COMPILED={scratch}"]
+    flags += ["-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED"]
+
+    def build(at, source):
+        language = ["gcc"] if str(source).endswith(".c") else ["g++", "-std=c++17"]
+        words = [*language, *flags, "-c", source, "-o", where / f"compiled{at}.o"]
+        subprocess.run(words, check=True)
+        return where / f"compiled{at}.o"
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        sources = [*own, *(folder / name for name in listed)]
+        again = 1 if (where / "compiled_runner").exists() else len(sources)  # another scratch
+        list(pool.map(build, range(again), sources))
+    objects = [where / f"compiled{at}.o" for at in range(len(sources))]
+    libraries = [LIBRARIES / "libexecutorch.so", LIBRARIES / "libexecutorch_etdump.so"]
+    words = ["g++", "-pthread", *objects, *libraries, f"-Wl,-rpath,{LIBRARIES}"]
+    subprocess.run([*words, "-o", where / "compiled_runner"], check=True)
+    return where / "compiled_runner"
 
 
 def bits_of(tool, program, samples, where, target=TARGET, **options):

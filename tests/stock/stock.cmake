@@ -41,7 +41,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.delegate COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${FIXTURES} ${PROJECT_BINARY_DIR}/python)
   add_test(NAME stock.delegate_flows COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/delegate_flows.py
-           $<TARGET_FILE:stock_runner> ${PROJECT_BINARY_DIR}/python)
+           $<TARGET_FILE:stock_runner> ${PROJECT_BINARY_DIR}/python $<TARGET_FILE:deuteron>)
   set_tests_properties(stock.delegate stock.delegate_flows PROPERTIES LABELS release TIMEOUT 600 SKIP_RETURN_CODE 77)
   add_test(NAME stock.cortex_m_programs COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/cortex_m_programs.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${PROJECT_BINARY_DIR}/python)

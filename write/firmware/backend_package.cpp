@@ -2,6 +2,7 @@
 #include "write/firmware/backend_package.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "write/firmware/license.h"
 #include "write/firmware/write_project.h"
@@ -23,15 +24,77 @@ std::string beginning(const BackendPackage& p, std::string_view path) {
   return text;
 }
 
-std::string header() {
-  return
+// `form`: "backend" or "compiled".
+std::string header(std::string_view form) {
+  return fmt::format(
       R"(// The backend of ExecuTorch's runtime with the kernels of this package.
 #pragma once
-#include "runtime/executorch/backend.h"
+#include "runtime/executorch/{}.h"
 
-// Once, before the first load_method. `scratch`: runtime/executorch/backend.h.
-[[nodiscard]] executorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch = {});
-)";
+// Once, before the first load_method. `scratch`: runtime/executorch/{}.h.
+[[nodiscard]] executorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch = {{}});
+)",
+      form, form);
+}
+
+// The shape of a port and where it lies: {offset, {null, sizes, order, elements, rank, type,
+// whether it is a constant}}.
+std::string port_row(const CPort& port, const std::string& name, std::string& shapes) {
+  int64_t elements = 1;
+  for (const int32_t size : port.sizes) elements *= size;
+  if (!port.sizes.empty())  // C++ has no array of nothing
+    shapes +=
+        fmt::format("const int32_t {0}_sizes[] = {{{1}}};\nconst uint8_t {0}_order[] = {{{2}}};\n",
+                    name, fmt::join(port.sizes, ", "), fmt::join(port.order, ", "));
+  const std::string nothing = "nullptr";
+  return fmt::format("    {{{}u, {{nullptr, {}, {}, {}, {}, deuteron::ScalarType({}), {}}}}},\n",
+                     port.place.offset, port.sizes.empty() ? nothing : name + "_sizes",
+                     port.sizes.empty() ? nothing : name + "_order", elements, port.sizes.size(),
+                     static_cast<int>(port.type), port.place.kind == CPlace::constants);
+}
+
+std::string compiled_parts(const BackendPackage& p) {
+  std::string includes, pointers, ports, parts;
+  for (const CompiledCPart& part : p.compiled) {
+    const CProgram& c = part.program;
+    std::string shapes, rows;
+    for (const std::vector<CPort>* side : {&c.inputs, &c.outputs})
+      for (size_t i = 0; i < side->size(); ++i)
+        rows +=
+            port_row((*side)[i],
+                     fmt::format("{}_{}{}", c.name, side == &c.inputs ? "in" : "out", i), shapes);
+    includes += fmt::format("#include \"{}.h\"\n", c.name);
+    pointers += fmt::format(
+        "extern \"C\" const uint8_t* {0}_weights;\nconst uint8_t* {0}_weights;\n", c.name);
+    ports += fmt::format(
+        "{1}const deuteron::CompiledPort {0}_ports[] = {{\n{2}}};\n"
+        "int {0}_run_in(void* arena) {{\n  const {0}_inputs in{{}};\n  const {0}_outputs out{{}};\n"
+        "  return {0}_run(arena, &in, &out);\n}}\n",
+        c.name, shapes, rows);
+    parts +=
+        fmt::format("    {{0x{:016x}u, {}, {}, {}, {}, {}_ports, &{}_weights, {}_run_in, {}}},\n",
+                    part.contents, part.bytes, c.arena_bytes, c.inputs.size(), c.outputs.size(),
+                    c.name, c.name, c.name, c.states.empty() ? "nullptr" : c.name + "_reset_state");
+  }
+  return fmt::format(
+      "#include \"{}\"\n\n{}\n{}\nnamespace {{\n{}"
+      "const deuteron::CompiledPart kParts[] = {{\n{}}};\n}}  // namespace\n\n"
+      "executorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch) {{\n"
+      "  return deuteron::register_compiled_parts(kParts, {}, scratch);\n}}\n",
+      kHeader, includes, pointers, ports, parts, p.compiled.size());
+}
+
+// The calls of the parts, and their kernels.
+void add_c(const BackendPackage& p, const RuntimeSources& runtime, PackageFiles& files) {
+  COutput output;
+  output.target = p.target, output.isa = p.isa, output.flags = p.flags, output.version = p.version;
+  for (const CompiledCPart& part : p.compiled) output.programs.push_back(part.program);
+  const std::string own = fmt::format("{}/", kCSources);
+  for (const auto& [path, content] : c_output_files(output, runtime))
+    if (path.ends_with(".c") || path.ends_with(".h") || path.ends_with(".cpp") ||
+        path.ends_with(".S") || path.ends_with(".inc"))
+      files["src/" + (path.starts_with(own) ? path.substr(own.size()) : path)] =
+          (path.ends_with(".cpp") ? beginning(p, path) : "") + content;
 }
 
 std::string table(const BackendPackage& p, const RuntimeSources& runtime) {
@@ -40,7 +103,9 @@ std::string table(const BackendPackage& p, const RuntimeSources& runtime) {
          "  return deuteron::register_executorch_backend(kFirmwareKernels, scratch);\n}\n";
 }
 
-bool is_compiled(std::string_view path) { return path.ends_with(".cpp") || path.ends_with(".S"); }
+bool is_compiled(std::string_view path) {
+  return path.ends_with(".cpp") || path.ends_with(".c") || path.ends_with(".S");
+}
 
 std::string sources_cmake(const PackageFiles& files) {
   std::string list;
@@ -69,6 +134,8 @@ list(TRANSFORM DEUTERON_BACKEND_SOURCES PREPEND ${{DEUTERON_BACKEND_FOLDER}}/)
 std::string cmake_lists() {
   return R"(# deuteron_backend: behind ExecuTorch's own CMake project, or with
 # -DDEUTERON_EXECUTORCH_HEADERS=DIR, a folder that holds executorch/.
+enable_language(C)
+enable_language(ASM)
 include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)
 add_library(deuteron_backend STATIC ${DEUTERON_BACKEND_SOURCES})
 target_include_directories(deuteron_backend PUBLIC ${CMAKE_CURRENT_LIST_DIR}/src)
@@ -160,7 +227,7 @@ std::string readme(const BackendPackage& p) {
       R"(# DeuteronBackend
 
 The backend of ExecuTorch's runtime for parts that `deuteron` {0} compiled for {1}
-(`{2}`), with the kernels that these parts call. Register it once, before the first `load_method`:
+(`{2}`), with {4}. Register it once, before the first `load_method`:
 
 ```cpp
 #include "deuteron_backend.h"
@@ -178,14 +245,19 @@ if (register_deuteron_backend() != executorch::runtime::Error::Ok) ...
 | kernel | of |
 | --- | --- |
 {3})",
-      p.version, p.target, p.flags, kernels);
+      p.version, p.target, p.flags, kernels,
+      p.compiled.empty() ? "the kernels that these parts call"
+                         : "these parts as C; a program with others is refused");
 }
 
 }  // namespace
 
 PackageFiles backend_package(const BackendPackage& p, const RuntimeSources& runtime) {
   PackageFiles files;
-  const std::set<std::string> needed = backend_sources(runtime, p.kernels, p.isa);
+  const bool is_c = !p.compiled.empty();
+  const std::set<std::string> needed =
+      is_c ? compiled_backend_sources(runtime, p.isa) : backend_sources(runtime, p.kernels, p.isa);
+  if (is_c) add_c(p, runtime, files);
   for (const SourceFile& f : runtime.files) {
     const std::string path(f.path);
     if (path == kOptimizationOf) files["optimization.cmake"] = f.text;
@@ -193,8 +265,8 @@ PackageFiles backend_package(const BackendPackage& p, const RuntimeSources& runt
       files["src/" + path] =
           (path.ends_with(".cpp") ? beginning(p, path) : "") + std::string(f.text);
   }
-  files["src/" + std::string(kHeader)] = header();
-  files["src/deuteron_backend.cpp"] = table(p, runtime);
+  files["src/" + std::string(kHeader)] = header(is_c ? "compiled" : "backend");
+  files["src/deuteron_backend.cpp"] = is_c ? compiled_parts(p) : table(p, runtime);
   COutput of_core;
   of_core.flags = p.flags;
   const std::string core = package_core(of_core);

@@ -67,8 +67,8 @@ std::string c_integer(const std::byte* bytes, uint32_t count) {
 // DEUTERON_FIELDS lists is all of them, in order.
 class CallPrinter {
  public:
-  CallPrinter(const CCall& call, size_t first_place, CLanguage language)
-      : call_(call), place_(first_place), language_(language) {}
+  CallPrinter(const CProgram& program, const CCall& call, size_t first_place, CLanguage language)
+      : in_file_(program.in_file), call_(call), place_(first_place), language_(language) {}
   size_t place() const { return place_; }
 
   std::string value(const FieldShape& f, const std::byte* bytes) {
@@ -78,7 +78,8 @@ class CallPrinter {
       text += fmt::format("{}{}", i > 0 ? ", " : "", element(f, bytes + i * f.bytes));
     return text + "}";
   }
-  bool is_constant() const { return !met_arena_; }
+  // Whether all addresses in it are known when it is linked.
+  bool is_constant() const { return !met_unknown_; }
 
  private:
   std::string element(const FieldShape& f, const std::byte* bytes) {
@@ -116,15 +117,16 @@ class CallPrinter {
     std::string_view element = type.substr(0, type.size() - 2);  // "const int8_t *"
     if (element.starts_with("const ")) element.remove_prefix(6);
     if (p.kind == CPlace::null) return "NULL";
-    met_arena_ |= p.kind == CPlace::arena;
+    met_unknown_ |= p.kind == CPlace::arena || in_file_;
     return fmt::format("{}({}, {})", p.kind == CPlace::arena ? "ARENA" : "CONSTANT", element,
                        p.offset);
   }
 
+  bool in_file_;
   const CCall& call_;
   size_t place_ = 0;
   CLanguage language_;
-  bool met_arena_ = false;
+  bool met_unknown_ = false;
 };
 
 // A list with commas, broken into lines.
@@ -256,7 +258,7 @@ std::string c_call(const CProgram& p, const CCall& c, size_t index, CLanguage la
   size_t place = 0;
   for (size_t i = 0; i < c.parameters.size(); ++i) {
     const FieldShape& f = c.parameters[i];
-    CallPrinter printer(c, place, language);
+    CallPrinter printer(p, c, place, language);
     const std::string value = printer.value(f, c.arguments[i].data());
     place = printer.place();
     if (i > 0) arguments += ", ";
@@ -442,6 +444,7 @@ std::string c_source(const COutput& o, const CProgram& p) {
       "\"{}.h\"\n\n",
       p.name, o.version, c_comment(p.from), p.name, kCKernels);
   if (o.npu) text += "#include \"deuteron_npu.h\"\n\n";
+  if (p.in_file) text += fmt::format("extern const uint8_t *{}_weights;\n", p.name);
   if (!p.constants.empty()) text += fmt::format("extern const uint32_t {}_weights[];\n", p.name);
   return text + c_functions(p, CLanguage::c99);
 }

@@ -151,7 +151,8 @@ bool is_taken(std::string_view name) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The constants that calls point to, by address. Each gets a place when it is first used.
+// The constants that calls point to, by address. Each gets a place when it is first used, or has it
+// in the file, where that is not empty.
 struct Constants {
   struct Entry {
     uint64_t bytes;
@@ -159,6 +160,7 @@ struct Constants {
   };
   std::map<const std::byte*, Entry> known;
   std::vector<std::byte> used;
+  std::span<const std::byte> file;
 
   void add(const Tensor& t) {
     if (!t.constant || t.numel == 0) return;
@@ -174,6 +176,7 @@ struct Constants {
     --at;
     Entry& e = at->second;
     if (p >= at->first + e.bytes) return std::nullopt;
+    if (!file.empty()) return static_cast<uint64_t>(p - file.data());
     if (!e.offset) {
       used.resize((used.size() + 15) / 16 * 16);
       e.offset = used.size();
@@ -467,8 +470,10 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   reader.program.calls.push_back(std::move(whole));
 }
 
-// Of a program that has been loaded and not run: its states are what the first run reads.
-void add_states(const Program& program, const std::byte* planned, CProgram& c) {
+// Of a program that has been loaded and not run: its states are what the first run reads. What they
+// begin with is somewhere in `file`, unless that is empty.
+void add_states(const Program& program, const std::byte* planned, std::span<const std::byte> file,
+                CProgram& c) {
   for (int32_t i = 0; i < program.state_count(); ++i) {
     const Tensor& t = program.state(i);
     const uint64_t bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
@@ -476,7 +481,11 @@ void add_states(const Program& program, const std::byte* planned, CProgram& c) {
     const auto* first = static_cast<const std::byte*>(static_cast<const void*>(t.data));
     CState s{static_cast<uint64_t>(first - planned), bytes, 0,
              std::all_of(first, first + bytes, [](std::byte b) { return b == std::byte{0}; })};
-    if (!s.is_zero) {
+    if (!s.is_zero && !file.empty()) {
+      const auto at = std::search(file.begin(), file.end(), first, first + bytes);
+      DEUTERON_CHECK(at != file.end(), "a state begins with what its program has");
+      s.initial = static_cast<uint64_t>(at - file.begin());
+    } else if (!s.is_zero) {
       c.constants.resize((c.constants.size() + 15) / 16 * 16);
       s.initial = c.constants.size();
       c.constants.insert(c.constants.end(), first, first + bytes);
@@ -514,7 +523,7 @@ uint32_t features_of(std::string_view isa, std::string_view flags) {
 }
 
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
-                                       uint32_t features, Status& status) {
+                                       uint32_t features, Status& status, CConstants where) {
   ToldDelegates delegates;
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
@@ -532,6 +541,8 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   }
   if (!status.ok()) return std::nullopt;
   Reader reader;
+  if (where == CConstants::in_file)
+    reader.constants.file = {static_cast<const std::byte*>(file.data), file.bytes};
   reader.planned = reinterpret_cast<const std::byte*>(planned.data());
   reader.planned_bytes = needs.planned_bytes;
   const CallRecorder recorder{features, Reader::record, &reader};
@@ -548,7 +559,8 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;
   c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
   c.constants = std::move(reader.constants.used);
-  add_states(program, reader.planned, c);
+  c.in_file = where == CConstants::in_file;
+  add_states(program, reader.planned, reader.constants.file, c);
   c.constants.resize((c.constants.size() + 15) / 16 * 16);
   return std::move(c);
 }

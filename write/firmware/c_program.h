@@ -96,6 +96,7 @@ struct CProgram {
   std::vector<CPort> inputs, outputs;
   std::vector<CState> states;
   std::vector<std::byte> constants;  // each constant at a multiple of 16
+  bool in_file = false;  // there are none: offsets are from the beginning of the program's file
   std::vector<CCall> calls;
 };
 
@@ -106,10 +107,14 @@ uint64_t state_bytes_of(const CProgram& program);
 std::string c_name(std::string_view text);
 bool is_c_name(std::string_view text);
 
+// Whether constants are gathered, or read where the program's file has them.
+enum class CConstants : uint8_t { gathered, in_file };
+
 // Loads the file on this machine, whatever core it is for. Nothing, with a status: a file that
 // cannot be loaded.
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
-                                       uint32_t features, Status& status);
+                                       uint32_t features, Status& status,
+                                       CConstants where = CConstants::gathered);
 
 // What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`:
 // "mve"; empty: a computer.

@@ -141,6 +141,11 @@ std::set<std::string> backend_sources(const RuntimeSources& runtime, const Kerne
   return closure(index, std::move(todo), isa, false, false);
 }
 
+std::set<std::string> compiled_backend_sources(const RuntimeSources& runtime,
+                                               std::string_view isa) {
+  return closure(index_of(runtime), {"runtime/executorch/compiled.cpp"}, isa, false, false);
+}
+
 std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels,
                                      const FirmwareBoard& board, bool npu, bool npu_model) {
   const Index index = index_of(runtime);

@@ -45,6 +45,8 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
 // What runs parts in ExecuTorch's runtime, without a board and without the NPU's driver.
 std::set<std::string> backend_sources(const RuntimeSources& runtime, const KernelList& kernels,
                                       std::string_view isa);
+// And what runs parts that are C, without their kernels.
+std::set<std::string> compiled_backend_sources(const RuntimeSources& runtime, std::string_view isa);
 
 // Without the runtime, for C programs: the headers `ops/<operator>/kernel.h` of these kernels
 // ("cortex_m::quantized_add.out"), and all that such headers lead to on a core of the instruction
