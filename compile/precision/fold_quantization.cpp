@@ -11,6 +11,7 @@
 #include "compile/compilation.h"
 #include "compile/pass.h"
 #include "compile/precision/finer_sums.h"
+#include "compile/precision/state_steps.h"
 #include "compile/quantize/quantization_clusters.h"
 #include "compile/quantize/recurrent.h"
 #include "compile/simplify/float_constants.h"
@@ -401,6 +402,7 @@ void fold_quantization(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), number_call_rules().begin(), number_call_rules().end());
+  give_states_steps(pass.graph);
   rewrite(pass.graph, rules, pass.rules());
   // Only now is it known which steps no int8 layer takes.
   std::vector<Rule> last(view_rules().begin(), view_rules().end());

@@ -131,7 +131,8 @@ def check_methods(where):
 def check_states(where):
     x = torch.rand(1, 8)
     steps = torch.cat([x, x * 2, x - 1])
-    for name, model, is_whole in (("between", BetweenParts(), False), ("within", WithinPart(), True)):
+    models = ("between", BetweenParts(), False), ("within", WithinPart(), True), ("sum", Decode(), True)
+    for name, model, is_whole in models:
         quantizer = DeuteronQuantizer(TARGET, allow_float=not is_whole)
         program = reset(quantize(model, (x,), quantizer))
         manager = to_edge_transform_and_lower(program, partitioner=[DeuteronPartitioner(TARGET)])
@@ -139,7 +140,7 @@ def check_states(where):
         file = written(manager, where / f"{name}.pte")
         module = program.module()
         expected = torch.cat([module(step[None]) for step in steps])
-        ran(f"a state {name} parts", file, [steps], expected, where)
+        ran(f"a state, {name}", file, [steps], expected, where)
         as_c.append((file, [steps], expected))
 
 

@@ -55,12 +55,23 @@ def as_evaluated(model: GraphModule) -> GraphModule:
     model = copy.deepcopy(model)
     for node in reversed(model.graph.nodes):
         set_in_training(node, False)
-        if (
-            node.op in ("call_function", "call_module") and not node.users
-        ):  # guards, and counters of batches
+        is_called = node.op in ("call_function", "call_module")
+        if is_called and not node.users and not writes_state(node):  # guards, counters of batches
             model.graph.erase_node(node)
     model.recompile()
     return model
+
+
+def writes_state(node: Node) -> bool:
+    """In place, and numbers that another run reads."""
+    schema = getattr(node.target, "_schema", None)
+    value = node.meta.get("val")
+    return (
+        schema is not None
+        and schema.is_mutable
+        and isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+    )
 
 
 def plan_of(model: GraphModule, target: str) -> Plan:
@@ -99,7 +110,8 @@ def plan_of(model: GraphModule, target: str) -> Plan:
         own.get(name, name): f"{op} `{module or own.get(name, name)}`"
         for name, op, module in in_float
     }
-    return Plan(rows, weights, [own[name] for name in in_parts], floats)
+    parts = [own[name] for name in in_parts if name in own]  # what writes a state is none
+    return Plan(rows, weights, parts, floats)
 
 
 def one_sample(x: Any) -> Any:
