@@ -111,15 +111,6 @@ class StateSteps {
   const State& state_;
 };
 
-// v as steps and back; the two nodes.
-std::vector<Node> rounded(Graph& g, ValueId v, const Type& steps, const Origin& origin) {
-  const Shape shape = g.type(v).shape;
-  const std::string name = g.values[v].name;
-  const ValueId q = g.add_value(name + "_q", Type{steps.dtype, shape, steps.quant});
-  const ValueId back = g.add_value(name + "_dq", Type{DType::f32, shape, {}});
-  return {Node{Quantize{steps.quant}, {v}, {q}, origin}, Node{Dequantize{}, {q}, {back}, origin}};
-}
-
 void give_steps(Graph& g, size_t state, const Type& steps) {
   const Uses uses(g);
   const ValueId before = g.state_inputs()[state].value;
@@ -130,11 +121,11 @@ void give_steps(Graph& g, size_t state, const Type& steps) {
                         : writer >= 0               ? g.nodes[writer].origin
                         : !readers.empty()          ? g.nodes[readers[0]].origin
                                                     : Origin{};
-  std::vector<Node> first = rounded(g, before, steps, origin);
+  const auto first = steps_and_back(g, before, steps.dtype, steps.quant, origin);
   for (const NodeId n : readers)
     std::ranges::replace(g.nodes[n].inputs, before, first[1].outputs[0]);
   const ValueId made = after.value == before ? first[1].outputs[0] : after.value;
-  std::vector<Node> last = rounded(g, made, steps, origin);
+  const auto last = steps_and_back(g, made, steps.dtype, steps.quant, origin);
   after.value = last[1].outputs[0];
   g.nodes.insert(g.nodes.begin(), first.begin(), first.end());
   g.nodes.insert(g.nodes.end(), last.begin(), last.end());

@@ -64,8 +64,6 @@ void quantize_recurrent_layers(Graph& g, const Samples& samples, int threads,
     if (!o.seen) continue;
     const ActivationQuant chosen = choose(o, Observer::min_max, false, -128, 127);
     const Quant quant = per_tensor(chosen.scale, chosen.zero_point);
-    const std::string name = g.values[v].name;
-    const Shape shape = g.type(v).shape;
     size_t at = 0;
     Origin origin;
     for (size_t n = 0; n < g.nodes.size(); ++n) {
@@ -77,15 +75,13 @@ void quantize_recurrent_layers(Graph& g, const Samples& samples, int threads,
       if (origin.empty() &&
           std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end())
         origin = node.origin;
-    const ValueId steps = g.add_value(name + "_q", Type{DType::s8, shape, quant}),
-                  real = g.add_value(name + "_dq", Type{DType::f32, shape, {}});
+    const auto pair = steps_and_back(g, v, DType::s8, quant, origin);
+    const ValueId real = pair[1].outputs[0];
     for (size_t n = at; n < g.nodes.size(); ++n)
       std::replace(g.nodes[n].inputs.begin(), g.nodes[n].inputs.end(), v, real);
     for (Port& port : g.outputs)
       if (port.value == v) port.value = real;
-    g.nodes.insert(
-        g.nodes.begin() + static_cast<std::ptrdiff_t>(at),
-        {Node{Quantize{quant}, {v}, {steps}, origin}, Node{Dequantize{}, {steps}, {real}, origin}});
+    g.nodes.insert(g.nodes.begin() + static_cast<std::ptrdiff_t>(at), pair.begin(), pair.end());
   }
   measure_cells(reference, samples, threads, g);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between float and int8: what stands behind a dequantize, and before a quantize.
 #pragma once
+#include <array>
+#include <string>
+
 #include "ir/rewrite/patch.h"
 
 namespace deuteron {
@@ -9,6 +12,15 @@ namespace deuteron {
 inline ValueId dequantized(const Graph& g, const Uses& uses, ValueId v) {
   const NodeId above = producer_as<Dequantize>(g, uses, v);
   return above < 0 ? -1 : g.nodes[above].inputs[0];
+}
+// `v` as steps of `dtype`, and back: two nodes, in this order.
+inline std::array<Node, 2> steps_and_back(Graph& g, ValueId v, DType dtype, const Quant& quant,
+                                          const Origin& origin) {
+  const Shape shape = g.type(v).shape;
+  const std::string name = g.values[v].name;
+  const ValueId steps = g.add_value(name + "_q", Type{dtype, shape, quant});
+  const ValueId real = g.add_value(name + "_dq", Type{DType::f32, shape, {}});
+  return {Node{Quantize{quant}, {v}, {steps}, origin}, Node{Dequantize{}, {steps}, {real}, origin}};
 }
 // A constant, or one behind a dequantize.
 inline bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
