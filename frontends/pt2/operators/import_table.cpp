@@ -36,8 +36,9 @@ static std::string not_in_place(std::string_view target) {
   constexpr std::string_view kOperator = "aten.__";
   const size_t overload = target.rfind('.');
   if (overload == std::string_view::npos || overload == 0 || target[overload - 1] != '_') return {};
-  if (target.starts_with(kOperator) && target[kOperator.size()] == 'i')
-    return std::string(target).erase(kOperator.size(), 1);
+  if (target.starts_with(kOperator))  // those that begin with an i change their operand
+    return target[kOperator.size()] == 'i' ? std::string(target).erase(kOperator.size(), 1)
+                                           : std::string();
   return std::string(target).erase(overload - 1, 1);
 }
 

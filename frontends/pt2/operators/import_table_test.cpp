@@ -78,6 +78,8 @@ TEST(ImportTable, FindsInPlaceForms) {
   EXPECT_TRUE(find_import("aten.relu_.default").in_place);
   EXPECT_FALSE(find_import("aten.relu.default").in_place);
   EXPECT_EQ(find_import("aten.linear_.default").row, nullptr);
+  EXPECT_FALSE(find_import("aten.__rshift__.Scalar").in_place);
+  EXPECT_TRUE(find_import("aten.__irshift__.Scalar").in_place);
   EXPECT_EQ(find_import("").row, nullptr);
   EXPECT_EQ(find_import("_.").row, nullptr);
 }
