@@ -132,7 +132,10 @@ int compare(const CompareOptions& o) {
       fmt::format("{} against {}: {}\n", o.program, o.model, counted(samples, "sample"));
   for (size_t k = 0; k < outputs->size(); ++k) {
     const PteTensor& t = file->summary.outputs[k];
-    if ((t.type != ScalarType::f32 && t.steps.empty()) || t.sizes != model->shapes[k]) {
+    const bool is_number = !t.steps.empty() || t.type == ScalarType::f32 ||
+                           t.type == ScalarType::s32 || t.type == ScalarType::s64 ||
+                           t.type == ScalarType::b8;
+    if (!is_number || t.sizes != model->shapes[k]) {
       diagnostics.add({Severity::error, o.program,
                        fmt::format("output {} cannot be compared with the model's", k),
                        to_text(t.type, t.sizes, {}),

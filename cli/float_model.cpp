@@ -25,7 +25,7 @@ static bool same_inputs(const std::string& path, std::span<const InputSpec> mode
     return refuse("the model has another number of inputs than the program",
                   std::to_string(model.size()), std::to_string(program.size()));
   for (size_t i = 0; i < model.size(); ++i) {
-    if (program[i].dtype != DType::f32)
+    if (program[i].dtype != DType::f32 && program[i].dtype != model[i].dtype)
       return diagnostics.error(path,
                                fmt::format("input {} of the program takes {}, so the float model "
                                            "cannot be fed the same data",
