@@ -123,13 +123,15 @@ static void import_dft(Call& c) {
   c.result(transformed(c, x, axis, f));
 }
 
-// A convolution of the signal, [n,l,1 or 2], with the windowed rows of the transform.
+// A convolution of the signal, [n,l,1 or 2], with the windowed rows of the transform. torch exports
+// [n,l].
 static void import_stft(Call& c) {
-  const Operand x = c.operand(0);
+  Operand x = c.operand(0);
   const i64 step = length_of(c, 1, "frame step", 1);
+  if (const Shape flat = c.shape(x); flat.size() == 2) x = view(c, x, {flat[0], flat[1], 1}, "x");
   const Shape s = c.shape(x);
   c.require(!c.ok() || (s.size() == 3 && (s[2] == 1 || s[2] == 2)),
-            "takes signals [n,l,1] or [n,l,2]", to_text(s), "3 axes", "onnx.dft.parts");
+            "takes signals [n,l], [n,l,1] or [n,l,2]", to_text(s), "2 or 3 axes", "onnx.dft.parts");
   if (!c.ok()) return;
   std::vector<float> window;
   if (c.has(2)) {
