@@ -8,6 +8,7 @@
 
 #include "frontends/onnx/operators/compose.h"
 #include "frontends/onnx/operators/import_table.h"
+#include "frontends/onnx/operators/layers.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -156,10 +157,51 @@ static void import_swiglu(Call& c) {
 }
 
 // x / (1 + |x|)
-static void import_softsign(Call& c) {
-  const Operand x = c.operand(0);
+static Operand soft_sign(Call& c, const Operand& x, std::string_view suffix) {
   const Operand below = shifted(c, c.torch("aten.abs.default", {{"self", x}}, "abs"), 1, "below");
-  c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", below}}));
+  return c.torch("aten.div.Tensor", {{"self", x}, {"other", below}}, suffix);
+}
+static void import_softsign(Call& c) { c.result(soft_sign(c, c.operand(0), "")); }
+
+Operand activated(Call& c, const Operand& x, const std::string& name,
+                  const std::vector<double>& given, std::string_view suffix) {
+  const auto number = [&](size_t k, double otherwise) {
+    return k < given.size() ? given[k] : otherwise;
+  };
+  const auto plain = [&](const char* target) { return c.torch(target, {{"self", x}}, suffix); };
+  if (name.empty()) return x;
+  if (name == "Relu") return plain("aten.relu.default");
+  if (name == "Sigmoid") return plain("aten.sigmoid.default");
+  if (name == "Tanh") return plain("aten.tanh.default");
+  if (name == "Softplus") return plain("aten.softplus.default");
+  if (name == "HardSwish") return plain("aten.hardswish.default");
+  if (name == "Gelu") return plain("aten.gelu.default");
+  if (name == "Elu")
+    return c.torch("aten.elu.default", {{"self", x}, {"alpha", number(0, 1)}}, suffix);
+  if (name == "LeakyRelu")
+    return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", number(0, 0.01)}},
+                   suffix);
+  if (name == "ThresholdedRelu")
+    return c.torch("aten.threshold.default",
+                   {{"self", x}, {"threshold", number(0, 1)}, {"value", 0}}, suffix);
+  if (name == "Clip") return clamped(c, x, number(0, -3.4e38), number(1, 3.4e38), suffix);
+  if (name == "HardSigmoid") {
+    const Operand line =
+        shifted(c, scaled(c, x, number(0, 0.2), "scaled"), number(1, 0.5), "shifted");
+    return clamped(c, line, 0, 1, suffix);
+  }
+  if (name == "Affine")
+    return shifted(c, scaled(c, x, number(0, 1), "scaled"), number(1, 0), suffix);
+  if (name == "ScaledTanh") {
+    const Operand inner = scaled(c, x, number(1, 1), "scaled");
+    return scaled(c, c.torch("aten.tanh.default", {{"self", inner}}, "tanh"), number(0, 1), suffix);
+  }
+  if (name == "Softsign") return soft_sign(c, x, suffix);
+  c.require(false, "has an activation that is not supported", name,
+            "Relu, LeakyRelu, Clip, Sigmoid, Tanh, HardSigmoid, HardSwish, Elu, Gelu, Softplus, "
+            "ThresholdedRelu, Affine, ScaledTanh, Softsign",
+            "onnx.fused.activation");
+  return {};
 }
 
 static void import_thresholded_relu(Call& c) {

@@ -13,39 +13,6 @@
 namespace deuteron::onnx {
 namespace {
 
-// Functions of one element by their names, with up to two numbers.
-Operand activated(Call& c, const Operand& x, const std::string& name,
-                  const std::vector<double>& given) {
-  const auto number = [&](size_t k, double otherwise) {
-    return k < given.size() ? given[k] : otherwise;
-  };
-  const auto plain = [&](const char* target) { return c.torch(target, {{"self", x}}); };
-  if (name.empty()) return x;
-  if (name == "Relu") return plain("aten.relu.default");
-  if (name == "Sigmoid") return plain("aten.sigmoid.default");
-  if (name == "Tanh") return plain("aten.tanh.default");
-  if (name == "Softplus") return plain("aten.softplus.default");
-  if (name == "HardSwish") return plain("aten.hardswish.default");
-  if (name == "Gelu") return plain("aten.gelu.default");
-  if (name == "Elu") return c.torch("aten.elu.default", {{"self", x}, {"alpha", number(0, 1)}});
-  if (name == "LeakyRelu")
-    return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", number(0, 0.01)}});
-  if (name == "ThresholdedRelu")
-    return c.torch("aten.threshold.default",
-                   {{"self", x}, {"threshold", number(0, 1)}, {"value", 0}});
-  if (name == "Clip") return clamped(c, x, number(0, -3.4e38), number(1, 3.4e38), "");
-  if (name == "HardSigmoid") {
-    const Operand line =
-        shifted(c, scaled(c, x, number(0, 0.2), "scaled"), number(1, 0.5), "shifted");
-    return clamped(c, line, 0, 1, "");
-  }
-  c.require(false, "has an activation that is not supported", name,
-            "Relu, LeakyRelu, Clip, Sigmoid, Tanh, HardSigmoid, HardSwish, Elu, Gelu, Softplus, "
-            "ThresholdedRelu",
-            "onnx.fused.activation");
-  return {};
-}
-
 std::vector<double> alpha_and_beta(Call& c) {
   std::vector<double> numbers;
   for (const char* name : {"activation_alpha", "activation_beta"})
@@ -84,19 +51,19 @@ static void import_fused_conv(Call& c) {
                         name.empty() && !adds ? "" : "conv");
   if (adds) y = sum(c, y, c.operand(3), name.empty() ? "" : "sum");
   const std::vector<float> given = numbers_listed(c, "activation_params");
-  c.result(activated(c, y, name, {given.begin(), given.end()}));
+  c.result(activated(c, y, name, {given.begin(), given.end()}, ""));
 }
 
 static void import_fused_gemm(Call& c) {
   const std::string name = c.text("activation", "");
   const Operand y = gemm(c, c.operand(0), c.operand(1), c.has(2) ? c.operand(2) : Operand{},
                          name.empty() ? "" : "gemm");
-  c.result(activated(c, y, name, alpha_and_beta(c)));
+  c.result(activated(c, y, name, alpha_and_beta(c), ""));
 }
 
 static void import_fused_matmul(Call& c) {
   const std::string name = c.text("activation", "");
-  c.result(activated(c, product_of(c, name.empty() ? "" : "matmul"), name, alpha_and_beta(c)));
+  c.result(activated(c, product_of(c, name.empty() ? "" : "matmul"), name, alpha_and_beta(c), ""));
 }
 
 // Normalizes the sum of two tensors, and a bias; the fourth result is the sum. The simple form has

@@ -21,6 +21,10 @@ Operand averaged(Call& c, const Operand& x, const std::vector<i64>& kernel,
                  const std::vector<i64>& stride, std::string_view suffix);
 Operand divided_by_norm(Call& c, const Operand& x, i64 axis, i64 p,
                         std::string_view suffix);  // 0 where all along the axis is 0
+// A function of one element by its name, with up to two numbers: those that ONNX Runtime's fused
+// layers and recurrent layers name.
+Operand activated(Call& c, const Operand& x, const std::string& name,
+                  const std::vector<double>& given, std::string_view suffix);
 Operand pooled_globally(Call& c, const Operand& x, std::string_view target,
                         std::string_view suffix);
 

@@ -8,6 +8,7 @@
 #include "frontends/onnx/operators/compose.h"
 #include "frontends/onnx/operators/import_table.h"
 #include "frontends/onnx/operators/layers.h"
+#include "frontends/onnx/operators/recurrent_steps.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -37,28 +38,49 @@ struct Layer {
   bool backward = false;
   bool batch_first = false;   // of x, of the states and of the results
   bool resets_first = false;  // a GRU whose reset gate comes before the product
+  bool couples = false;       // an LSTM whose forget gate is one minus its input gate
+  double clip = 0;
+  i64 whole_steps = 1;                // of the input; `steps` of them are read
+  std::vector<Activation> functions;  // of all directions; empty: torch's own
+  // What torch's layers do not have.
+  bool is_odd(Call& c) const {
+    return couples || clip > 0 || !functions.empty() || (kind.op == "LSTM" && c.has(7));
+  }
 };
 constexpr i64 kMostWrittenOut = 128;  // steps of both directions: each becomes a dozen operators
 
-std::vector<std::string> activations_of(Call& c, const Kind& kind, i64 directions) {
+// With the numbers of those that take some, in the order of the functions.
+std::vector<Activation> activations_of(Call& c, const Kind& kind, i64 directions) {
   const Attribute* a = c.attribute("activations");
-  std::vector<std::string> all;
-  if (a) return a->kind == Attribute::Kind::texts ? a->texts : std::vector<std::string>{"?"};
-  for (i64 d = 0; d < directions; ++d)
-    all.insert(all.end(), kind.activations.begin(), kind.activations.end());
+  if (!a) return {};
+  const std::vector<float> alphas = numbers_listed(c, "activation_alpha"),
+                           betas = numbers_listed(c, "activation_beta");
+  const size_t wanted = kind.activations.size() * static_cast<size_t>(directions);
+  c.require(a->texts.size() == wanted, "has another number of activations",
+            std::to_string(a->texts.size()), std::to_string(wanted), "onnx.recurrent.activations");
+  std::vector<Activation> all;
+  size_t alpha = 0, beta = 0;
+  for (const std::string& name : a->texts) {
+    Activation f{name, {}};
+    const bool has_both = name == "HardSigmoid" || name == "Affine" || name == "ScaledTanh",
+               has_one = name == "LeakyRelu" || name == "ThresholdedRelu" || name == "Elu";
+    if ((has_both || has_one) && alpha < alphas.size()) f.numbers.push_back(alphas[alpha++]);
+    if (has_both && !f.numbers.empty() && beta < betas.size()) f.numbers.push_back(betas[beta++]);
+    all.push_back(std::move(f));
+  }
   return all;
 }
 
-void check_activations(Call& c, Layer& l) {
-  const std::vector<std::string> given = activations_of(c, l.kind, l.directions);
-  std::vector<std::string> wanted;
-  if (l.kind.op == "RNN" && !given.empty() && given[0] == "Relu")
-    l.kind.target = "aten.rnn_relu.input", l.kind.activations = {"Relu"};
-  for (i64 d = 0; d < l.directions; ++d)
-    wanted.insert(wanted.end(), l.kind.activations.begin(), l.kind.activations.end());
-  c.require(given == wanted, "has activations that are not supported",
-            fmt::format("{}", fmt::join(given, ",")), fmt::format("{}", fmt::join(wanted, ",")),
-            "onnx.recurrent.activations");
+void read_activations(Call& c, Layer& l) {
+  l.functions = activations_of(c, l.kind, l.directions);
+  const auto all_are = [&](const std::vector<std::string>& names) {
+    for (size_t k = 0; k < l.functions.size(); ++k)
+      if (l.functions[k].name != names[k % names.size()]) return false;
+    return true;
+  };
+  if (l.kind.op == "RNN" && !l.functions.empty() && all_are({"Relu"}))
+    l.kind.target = "aten.rnn_relu.input", l.functions.clear();
+  else if (all_are(l.kind.activations)) l.functions.clear();
 }
 
 Layer read_layer(Call& c, const Operand& x) {
@@ -69,33 +91,39 @@ Layer read_layer(Call& c, const Operand& x) {
   l.backward = direction == "reverse";
   c.require(direction == "forward" || l.backward || l.directions == 2, "has an unknown direction",
             direction, "forward, reverse, bidirectional", "onnx.recurrent.direction");
-  c.require(!c.has_attribute("clip"), "clips its gates, which is not supported", "clip", "none",
-            "onnx.recurrent.clip");
-  c.require(c.integer("input_forget", 0) == 0, "couples its gates, which is not supported",
-            "input_forget 1", "0", "onnx.recurrent.gates");
+  l.clip = c.number("clip", 0);
+  l.couples = l.kind.op == "LSTM" && c.integer("input_forget", 0) != 0;
   const i64 layout = c.integer("layout", 0);
   c.require(layout == 0 || layout == 1, "has an unknown layout", std::to_string(layout), "0, 1",
             "onnx.recurrent.layout");
   l.batch_first = layout == 1;
   l.resets_first = c.op() == "GRU" && c.integer("linear_before_reset", 0) == 0;
-  c.require(!(c.op() == "LSTM" && c.has(7)), "has peepholes, which are not supported", "P", "none",
-            "onnx.recurrent.peepholes");
-  check_activations(c, l);
+  read_activations(c, l);
   c.require(!c.ok() || c.rank(x) == 3, "takes x of rank 3", std::to_string(c.rank(x)), "3",
             "onnx.recurrent.rank");
   if (!c.ok()) return l;
   l.steps = c.shape(x)[l.batch_first ? 1 : 0], l.batch = c.shape(x)[l.batch_first ? 0 : 1];
-  c.require(!l.resets_first || l.steps * l.directions <= kMostWrittenOut,
+  l.whole_steps = l.steps;
+  if (c.has(4)) {
+    const std::vector<i64> lengths = c.integers_of(4, "lengths");
+    const i64 first = lengths.empty() ? 0 : lengths[0];
+    c.require(std::ranges::all_of(lengths, [&](i64 v) { return v == first; }) && first >= 1 &&
+                  first <= l.steps,
+              "has sequences of several lengths", to_text(lengths), std::to_string(l.steps),
+              "onnx.recurrent.lengths");
+    l.steps = first;
+  }
+  const bool is_long = l.steps * l.directions > kMostWrittenOut;
+  c.require(!l.resets_first || !is_long,
             "applies the reset gate before the product: its steps are written out, and there are "
             "too many",
             std::to_string(l.steps), std::to_string(kMostWrittenOut / l.directions),
             "onnx.recurrent.reset");
-  if (c.has(4)) {
-    const std::vector<i64> lengths = c.integers_of(4, "lengths");
-    c.require(std::all_of(lengths.begin(), lengths.end(), [&](i64 v) { return v == l.steps; }),
-              "has sequences of several lengths", to_text(lengths), std::to_string(l.steps),
-              "onnx.recurrent.lengths");
-  }
+  c.require(!is_long || !l.is_odd(c),
+            "has clipped or coupled gates, peepholes or activations of its own: its steps are "
+            "written out, and there are too many",
+            std::to_string(l.steps), std::to_string(kMostWrittenOut / l.directions),
+            "onnx.recurrent.steps");
   return l;
 }
 
@@ -211,6 +239,56 @@ std::vector<Operand> gru_written_out(Call& c, const Layer& l, const Operand& x,
   return {whole_of(c, sequences, 2, "directions"), whole_of(c, last, 0, "last")};
 }
 
+// As torch's layers: the sequence, the last states, the last cells.
+std::vector<Operand> odd_written_out(Call& c, const Layer& l, const Operand& x,
+                                     const std::vector<Operand>& params,
+                                     const std::vector<Operand>& first) {
+  std::vector<std::vector<Operand>> last(l.kind.states);
+  std::vector<Operand> sequences;
+  const size_t each = params.size() / static_cast<size_t>(l.directions),
+               names = l.kind.activations.size();
+  const auto at = [&](const Operand& all, i64 d) {
+    return l.directions == 1 ? all : sliced(c, all, 0, d, d + 1, 1, "first");
+  };
+  for (i64 d = 0; d < l.directions && c.ok(); ++d) {
+    const Operand* p = params.data() + d * static_cast<std::ptrdiff_t>(each);
+    Recurrence r;
+    r.hidden = l.hidden, r.batch = l.batch, r.steps = l.steps, r.clip = l.clip;
+    r.backward = d == 1, r.resets_first = l.resets_first, r.couples = l.couples;
+    r.w = p[0], r.r = p[1];
+    if (each == 4) r.wb = p[2], r.rb = p[3];
+    if (l.kind.op == "LSTM" && c.has(7)) {
+      const Operand all = c.operand(7);
+      c.require(c.shape(all) == Shape{l.directions, 3 * l.hidden}, "has peepholes of another shape",
+                to_text(c.shape(all)), to_text(Shape{l.directions, 3 * l.hidden}),
+                "onnx.recurrent.peepholes");
+      r.peepholes = view(c, at(all, d), {3 * l.hidden}, "peepholes");
+    }
+    for (size_t k = 0; k < names; ++k)
+      r.functions.push_back(l.functions.empty() ? Activation{l.kind.activations[k], {}}
+                                                : l.functions[static_cast<size_t>(d) * names + k]);
+    const WrittenOut y =
+        written_out(c, r, x, at(first[0], d), first.size() > 1 ? at(first[1], d) : Operand{});
+    if (!c.ok()) return {};
+    sequences.push_back(whole_of(c, y.states, 0, "sequence"));
+    last[0].push_back(y.last);
+    if (l.kind.states == 2) last[1].push_back(y.cell);
+  }
+  if (!c.ok()) return {};
+  std::vector<Operand> all{whole_of(c, sequences, 2, "directions")};
+  for (const std::vector<Operand>& l_ : last) all.push_back(whole_of(c, l_, 0, "last"));
+  return all;
+}
+
+// Steps behind the length of the sequence are zeros.
+Operand with_zeros_behind(Call& c, const Layer& l, const Operand& sequence) {
+  const Shape shape{l.whole_steps - l.steps, l.batch, l.directions * l.hidden};
+  if (shape[0] == 0 || !c.may_make(numel(shape))) return sequence;
+  const Operand zeros =
+      c.numbers("zeros", shape, std::vector<float>(static_cast<size_t>(numel(shape))));
+  return joined(c, {sequence, zeros}, 0, "padded");
+}
+
 }  // namespace
 
 static void import_recurrent(Call& c) {
@@ -222,6 +300,7 @@ static void import_recurrent(Call& c) {
             std::to_string(l.hidden), "1..", "onnx.recurrent.weights");
   if (!c.ok()) return;
   x = with_batch_second(c, l, x, "steps");
+  if (l.steps < l.whole_steps) x = sliced(c, x, 0, 0, l.steps, 1, "read");
   std::vector<Operand> params;
   for (i64 d = 0; d < l.directions; ++d) {
     params.push_back(weight_of(c, l, 1, d, 0, "w"));
@@ -240,18 +319,24 @@ static void import_recurrent(Call& c) {
             {"train", false},
             {"bidirectional", l.directions == 2},
             {"batch_first", false}};
-  if (l.kind.states == 2) args.emplace_back("hx", std::vector<Operand>{h, state_of(c, l, 6, "c0")});
+  std::vector<Operand> first{h};
+  if (l.kind.states == 2) first.push_back(state_of(c, l, 6, "c0"));
+  if (l.kind.states == 2) args.emplace_back("hx", first);
   else args.emplace_back("hx", h);
-  if (l.resets_first && c.ok()) check_state(c, l, h);
+  const bool is_odd = l.is_odd(c);
+  if ((l.resets_first || is_odd) && c.ok())
+    for (const Operand& state : first) check_state(c, l, state);
   if (!c.ok()) return;
   const std::vector<Operand> y =
-      l.resets_first ? gru_written_out(c, l, x, params, h)
-                     : c.torch_all(l.kind.target, std::move(args), l.kind.states + 1, "sequence");
+      is_odd           ? odd_written_out(c, l, x, params, first)
+      : l.resets_first ? gru_written_out(c, l, x, params, h)
+                       : c.torch_all(l.kind.target, std::move(args), l.kind.states + 1, "sequence");
   if (!c.ok()) return;
   if (c.wants(0)) {
     Operand sequence = y[0];
     if (l.backward) sequence = flipped(c, sequence, 0, "in_order");
-    sequence = view(c, sequence, {l.steps, l.batch, l.directions, l.hidden}, "directions");
+    sequence = with_zeros_behind(c, l, sequence);
+    sequence = view(c, sequence, {l.whole_steps, l.batch, l.directions, l.hidden}, "directions");
     c.result(0, permuted(c, sequence, l.batch_first ? Axes{1, 0, 2, 3} : Axes{0, 2, 1, 3}, ""));
   }
   for (size_t k = 1; k <= l.kind.states; ++k)
