@@ -33,6 +33,26 @@ constexpr const char* kNoProduct =
 constexpr std::string_view kBlocked = "com.microsoft.nchwc.";
 constexpr i64 kMostNodes = 20'000;  // after functions are written out, with their calls; in 0.2 s
 
+constexpr i64 kMostSteps = 4096;             // of one loop, which are written out
+constexpr std::ptrdiff_t kLoopOperands = 2;  // in front of what it carries: most steps, condition
+
+Attribute integer_attribute(std::string name, i64 value) {
+  Attribute a;
+  a.name = std::move(name), a.kind = Attribute::Kind::integer, a.integer = value;
+  return a;
+}
+
+// Operators that have graphs in them.
+struct Control {
+  const ModelNode& node;
+  const Scope& outer;
+  i32 source;
+  int depth;
+};
+bool is_control(const ModelNode& node) {
+  return node.domain.empty() && (node.op == "If" || node.op == "Loop" || node.op == "Scan");
+}
+
 class Walk {
  public:
   Walk(const Model& model, const InputShapes& shapes, deuteron::Graph& graph,
@@ -82,7 +102,7 @@ class Walk {
     if (!stopped_)
       state_.diagnostics.add({Severity::error,
                               graph().name,
-                              "has too many nodes after its functions are written out",
+                              "has too many nodes after its functions and loops are written out",
                               "more",
                               std::to_string(kMostNodes),
                               "onnx.graph.nodes",
@@ -95,10 +115,9 @@ class Walk {
     const i32 source = static_cast<i32>(graph().sources.size());
     graph().sources.push_back(
         {name_of(node), node.domain.empty() ? node.op : node.domain + "." + node.op, "", ""});
-    const bool is_choice = node.op == "If" && node.domain.empty();
     const ImportRow* row = find_import(node.op, node.domain);
-    if (is_broken(node) && (row || is_choice)) return break_results(node);
-    if (is_choice) return choose_branch(node, scope, source, depth);
+    if (is_broken(node) && (row || is_control(node))) return break_results(node);
+    if (is_control(node)) return write_out_control(node, scope, source, depth);
     if (!row) {
       unknown_[graph().sources[source].target].push_back(source);
       return break_results(node);
@@ -213,27 +232,198 @@ class Walk {
     if (!state_.knows(to)) state_.broken.insert(to);
   }
 
-  void choose_branch(const ModelNode& node, Scope& outer, i32 source, int depth) {
+  void write_out_control(const ModelNode& node, const Scope& outer, i32 source, int depth) {
     Call call(state_, node, source, false);
-    const std::vector<i64> condition = call.integers_of(0, "condition");
-    const Attribute* branch =
-        call.attribute(!condition.empty() && condition[0] ? "then_branch" : "else_branch");
-    call.require(
-        !call.ok() || (condition.size() == 1 && branch && branch->graph && depth < kDeepestCall),
-        "has no such branch", "", "", "onnx.if.branch");
-    if (!call.ok()) return break_results(node);
-    const ModelGraph& g = *branch->graph;
-    Scope scope(outer, g, fmt::format("{}.{}", name_of(node), calls_++));
+    const size_t nodes = graph().nodes.size();
+    call.require(depth < kDeepestCall, "lies too deep in other branches and loops",
+                 std::to_string(depth), std::to_string(kDeepestCall - 1), "onnx.control.depth");
+    const Control at{node, outer, source, depth};
+    if (!call.ok()) {
+    } else if (node.op == "If") choose_branch(at, call);
+    else if (node.op == "Loop") write_out_loop(at, call);
+    else write_out_scan(at, call);
+    if (!call.ok() || stopped_) break_results(node);
+    const auto is_own = [&](const Node& n) { return std::ranges::count(n.origin, source) > 0; };
+    if (std::none_of(graph().nodes.begin() + static_cast<std::ptrdiff_t>(nodes),
+                     graph().nodes.end(), is_own))
+      graph().folded.push_back({{source}, node.op == "If" ? "its branch is known" : "written out"});
+  }
+
+  // A branch or a step of a loop that is written out: the names of its results.
+  std::vector<std::string> write_out_graph(const Control& at, Call& call, const ModelGraph& g,
+                                           const std::vector<std::string>& inputs) {
+    call.require(g.inputs.size() == inputs.size(), "has a graph with another number of inputs",
+                 std::to_string(g.inputs.size()), std::to_string(inputs.size()),
+                 "onnx.control.inputs");
+    if (!call.ok() || stopped_) return {};
+    Scope scope(at.outer, g, fmt::format("{}.{}", name_of(at.node), calls_++));
     for (const ModelTensor& t : g.initializers) add_constant(t, scope.name(t.name));
-    visit_all(g.nodes, scope, depth + 1);
-    if (stopped_) return break_results(node);
-    graph().folded.push_back({{source}, "its branch is known"});
-    for (size_t k = 0; k < node.outputs.size(); ++k)
-      if (k < g.outputs.size()) hand_on(scope.name(g.outputs[k].name), node.outputs[k]);
-      else
-        break_results(node),
-            error(fmt::format("`{}` has more results than its branch", name_of(node)),
-                  "onnx.if.branch");
+    for (size_t k = 0; k < inputs.size(); ++k) hand_on(inputs[k], scope.name(g.inputs[k].name));
+    if (calls_ >= kMostNodes) stop();
+    visit_all(g.nodes, scope, at.depth + 1);
+    std::vector<std::string> results;
+    for (const ModelPort& p : g.outputs) results.push_back(scope.name(p.name));
+    return results;
+  }
+
+  const ModelGraph* graph_of(const Control& at, Call& call, std::string_view name, size_t results) {
+    const Attribute* a = call.attribute(name);
+    call.require(a && a->graph && a->graph->outputs.size() >= results,
+                 "has no such graph, or one with fewer results", std::string(name), "",
+                 "onnx.control.graph");
+    const size_t made = call.ok() ? a->graph->outputs.size() - (at.node.op == "Loop") : 0;
+    call.require(at.node.outputs.size() <= made, "has more results than its graph",
+                 std::to_string(at.node.outputs.size()), std::to_string(made),
+                 "onnx.control.results");
+    return call.ok() ? a->graph.get() : nullptr;
+  }
+
+  // A node that the file does not have, under the loop's source: the name of what it makes.
+  std::string made(const Control& at, std::string_view op, std::vector<std::string> inputs,
+                   std::vector<Attribute> attributes = {}) {
+    const std::string name = fmt::format("{}.{}/{}", name_of(at.node), state_.made_names++, op);
+    const ModelNode node{std::string(op),   "",     name,
+                         std::move(inputs), {name}, std::move(attributes)};
+    if (is_broken(node)) break_results(node);
+    else import(*find_import(op, ""), node, at.source);
+    return name;
+  }
+
+  // Of a condition that depends on the inputs both branches are computed.
+  void choose_branch(const Control& at, Call& call) {
+    const size_t results = at.node.outputs.size();
+    const ModelGraph *yes = graph_of(at, call, "then_branch", results),
+                     *no = graph_of(at, call, "else_branch", results);
+    const Operand condition = call.operand(0);
+    if (!call.ok()) return;
+    if (call.is_known(condition)) {
+      const std::vector<i64> known = call.integers_of(0, "condition");
+      call.require(known.size() == 1, "has no condition of one element", "", "", "onnx.if.branch");
+      if (!call.ok()) return;
+      return hand_on_all(write_out_graph(at, call, known[0] ? *yes : *no, {}), at.node, 0);
+    }
+    const std::vector<std::string> a = write_out_graph(at, call, *yes, {}),
+                                   b = write_out_graph(at, call, *no, {});
+    std::vector<std::string> chosen;
+    for (size_t k = 0; k < results && call.ok() && !stopped_; ++k)
+      chosen.push_back(chosen_of(at, call, at.node.inputs[0], a[k], b[k]));
+    if (call.ok()) hand_on_all(chosen, at.node, 0);
+  }
+
+  std::string chosen_of(const Control& at, Call& call, const std::string& condition,
+                        const std::string& yes, const std::string& no) {
+    const Shape one = call.shape({yes}), other = call.shape({no});
+    call.require(one == other || state_.broken.contains(yes) || state_.broken.contains(no),
+                 "chooses by the inputs between results of different shape", to_text(one),
+                 to_text(other), "onnx.control.shape");
+    return call.ok() ? made(at, "Where", {condition, yes, no}) : std::string();
+  }
+
+  void hand_on_all(const std::vector<std::string>& from, const ModelNode& to, size_t first) {
+    for (size_t k = 0; k < from.size() && first + k < to.outputs.size(); ++k)
+      hand_on(from[k], to.outputs[first + k]);
+  }
+
+  // Results of all steps, one behind the other along a new axis, become the loop's result.
+  void hand_on_stacked(const Control& at, Call& loop, const std::vector<std::string>& parts,
+                       i64 axis, size_t result) {
+    loop.require(!parts.empty(), "runs no step, and stacks the results of its steps", "0", "1",
+                 "onnx.loop.steps");
+    if (!loop.ok()) return;
+    const std::string name = fmt::format("{}.{}/all", name_of(at.node), state_.made_names++);
+    const ModelNode node{"Stack", "", name, parts, {name}, {}};
+    if (is_broken(node)) return loop.give_up();
+    Call call(state_, node, at.source, true);
+    const std::vector<Operand> all = call.all_operands();
+    call.result(call.torch("aten.stack.default", {{"tensors", all}, {"dim", axis}}));
+    if (!call.ok()) break_results(node);
+    hand_on_all({name}, at.node, result);
+  }
+
+  // One whose number of steps is known, or the most of it: what it carries stays as it is in steps
+  // behind the last one.
+  void write_out_loop(const Control& at, Call& call) {
+    std::vector<std::string> carried = at.node.inputs;
+    carried.erase(carried.begin(),
+                  carried.begin() + std::min<std::ptrdiff_t>(std::ssize(carried), kLoopOperands));
+    const ModelGraph* body = graph_of(at, call, "body", 1 + carried.size());
+    const std::vector<i64> trips =
+        call.has(0) ? call.integers_of(0, "number of steps") : std::vector<i64>{kMostSteps + 1};
+    const Type truth{DType::b8, {}, {}};
+    std::string going = call.has(1) ? at.node.inputs[1] : call.known("going", truth, {1}).name;
+    call.require(trips.size() == 1, "has no number of steps", "", "", "onnx.loop.steps");
+    if (!call.ok()) return;
+    std::vector<std::vector<std::string>> rows(body->outputs.size() - 1 - carried.size());
+    for (i64 k = 0; k < trips[0] && call.ok(); ++k) {
+      const auto known = call.known_integers({going});
+      if (known && !known->empty() && !(*known)[0]) break;
+      call.require(k < kMostSteps, "has too many steps, or none that is known to be the last",
+                   "more", std::to_string(kMostSteps), "onnx.loop.steps");
+      call.require(known || rows.empty(), "has results whose length depends on the inputs", "", "",
+                   "onnx.loop.rows");
+      const Operand step = call.known("step", {DType::s64, {}, {}}, {k});
+      std::vector<std::string> inputs{step.name, going};
+      inputs.insert(inputs.end(), carried.begin(), carried.end());
+      const std::vector<std::string> results = write_out_graph(at, call, *body, inputs);
+      if (!call.ok() || stopped_) return;
+      for (size_t n = 0; n < carried.size(); ++n)
+        carried[n] =
+            known ? results[1 + n] : chosen_of(at, call, going, results[1 + n], carried[n]);
+      for (size_t n = 0; n < rows.size(); ++n) rows[n].push_back(results[1 + carried.size() + n]);
+      going = known ? results[0] : made(at, "And", {going, results[0]});
+      if (state_.broken.contains(going)) call.give_up();
+    }
+    hand_on_all(carried, at.node, 0);
+    for (size_t n = 0; n < rows.size() && call.ok(); ++n)
+      hand_on_stacked(at, call, rows[n], 0, carried.size() + n);
+  }
+
+  void write_out_scan(const Control& at, Call& call) {
+    const i64 sequences = call.integer("num_scan_inputs", 0), operands = std::ssize(at.node.inputs);
+    call.require(sequences >= 1 && sequences <= operands, "has no sequences, or too many",
+                 std::to_string(sequences), std::to_string(operands), "onnx.scan.inputs");
+    if (!call.ok()) return;
+    const auto states = static_cast<size_t>(operands - sequences);
+    const ModelGraph* body = graph_of(at, call, "body", states);
+    if (!body) return;
+    const auto ways = [&](const char* axes, size_t k) {
+      const std::vector<i64> all = call.integers(axes);
+      return k < all.size() ? all[k] : 0;
+    };
+    std::vector<i64> axes;
+    i64 steps = -1;
+    for (size_t k = 0; k < static_cast<size_t>(sequences); ++k) {
+      const Operand x = call.operand(states + k);
+      axes.push_back(call.axis(ways("scan_input_axes", k), call.rank(x)));
+      if (!call.ok()) return;
+      const i64 extent = call.shape(x)[axes[k]];
+      call.require(steps < 0 || extent == steps, "has sequences of several lengths",
+                   std::to_string(extent), std::to_string(steps), "onnx.scan.steps");
+      steps = extent;
+    }
+    call.require(steps <= kMostSteps, "has too many steps", std::to_string(steps),
+                 std::to_string(kMostSteps), "onnx.loop.steps");
+    std::vector<std::string> carried(
+        at.node.inputs.begin(), at.node.inputs.begin() + std::ssize(at.node.inputs) - sequences);
+    std::vector<std::vector<std::string>> rows(body->outputs.size() - states);
+    for (i64 t = 0; t < steps && call.ok(); ++t) {
+      std::vector<std::string> inputs = carried;
+      for (size_t k = 0; k < axes.size(); ++k) {
+        const i64 from = ways("scan_input_directions", k) ? steps - 1 - t : t;
+        const Operand index = call.known("step", {DType::s64, {}, {}}, {from});
+        inputs.push_back(made(at, "Gather", {at.node.inputs[states + k], index.name},
+                              {integer_attribute("axis", axes[k])}));
+      }
+      const std::vector<std::string> results = write_out_graph(at, call, *body, inputs);
+      if (!call.ok() || stopped_) return;
+      std::copy_n(results.begin(), states, carried.begin());
+      for (size_t n = 0; n < rows.size(); ++n) rows[n].push_back(results[states + n]);
+    }
+    hand_on_all(carried, at.node, 0);
+    for (size_t n = 0; n < rows.size() && call.ok(); ++n) {
+      if (ways("scan_output_directions", n)) std::reverse(rows[n].begin(), rows[n].end());
+      hand_on_stacked(at, call, rows[n], ways("scan_output_axes", n), states + n);
+    }
   }
 
   // One message for each operator, not one for each use.
@@ -244,15 +434,10 @@ class Walk {
         where += fmt::format("{}`{}` (source op {})", k == 0 ? "" : ", ",
                              graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
-      const bool controls = name == "If" || name == "Loop" || name == "Scan";
       const bool foreign = name.find('.') != std::string::npos;
       error(fmt::format("operator {} (opset {}) is not supported: {}", name, model_.opset(), where),
-            controls  ? "onnx.operator.control"
-            : foreign ? "onnx.operator.domain"
-                      : "onnx.operator.unknown",
-            controls
-                ? "export the model without control flow: with fixed sizes, and loops written out"
-            : name.starts_with(kBlocked)
+            foreign ? "onnx.operator.domain" : "onnx.operator.unknown",
+            name.starts_with(kBlocked)
                 ? "save the optimised model again with ORT_ENABLE_EXTENDED: this layout is for the "
                   "processor that it was made on"
             : foreign ? "export the model with the standard's operators only"

@@ -21,6 +21,7 @@ Scope::Scope(const Scope& outer, const ModelGraph& branch, std::string prefix)
   const auto own = [&](const std::string& name) {
     if (!name.empty()) names_[name] = prefix_ + "/" + name;
   };
+  for (const ModelPort& p : branch.inputs) own(p.name);
   for (const ModelTensor& t : branch.initializers) own(t.name);
   for (const ModelNode& node : branch.nodes)
     for (const std::string& output : node.outputs) own(output);

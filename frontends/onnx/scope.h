@@ -15,7 +15,7 @@ class Scope {
   // The body of a function: its parameters are the call's operands, everything else gets `prefix`.
   // Its attributes are those of the call.
   Scope(const ModelNode& call, const Function& f, std::string prefix);
-  // A branch: its own names get `prefix`, those from outside stay.
+  // A branch, or a step of a loop: its own names get `prefix`, those from outside stay.
   Scope(const Scope& outer, const ModelGraph& branch, std::string prefix);
 
   std::string name(const std::string& inner) const;
