@@ -24,6 +24,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(activations)               \
   FILE(arithmetic)                \
   FILE(attention)                 \
+  FILE(blocks)                    \
   FILE(caches)                    \
   FILE(causal)                    \
   FILE(choices)                   \

@@ -243,8 +243,8 @@ static void import_quantize(Call& c) {
 
 static void import_dequantize(Call& c) {
   const Operand q = c.operand(0);
-  c.require(c.integer("block_size", 0) == 0, "is quantized by blocks, which is not supported",
-            std::to_string(c.integer("block_size", 0)), "0", "onnx.quantize.block");
+  if (const i64 block = c.integer("block_size", 0); block != 0)
+    return c.result(dequantized_blocks(c, q, block));
   const Steps s = read_steps(c, 1, 2, c.steps_dtype(q));
   const i64 axis = s.by_channel() ? c.axis(c.integer("axis", 1), c.rank(q)) : 0;
   c.result(dequantized(c, q, s, axis, ""));

@@ -21,5 +21,8 @@ Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise = DType::u8
 Operand quantized(Call& c, const Operand& x, const Steps& steps, i64 axis, std::string_view suffix);
 Operand dequantized(Call& c, const Operand& q, const Steps& steps, i64 axis,
                     std::string_view suffix);
+// Of known steps with a scale for each block along the axis; scales and zero points are operands 1
+// and 2.
+Operand dequantized_blocks(Call& c, const Operand& q, i64 block);
 
 }  // namespace deuteron::onnx
