@@ -62,6 +62,17 @@ DType common_type(Call& c, const std::vector<ValueId>& values) {
   return DType::b8;
 }
 
+void make_one_type(Call& c, std::vector<ValueId>& values) {
+  if (!c.ok()) return;
+  const DType to = common_type(c, values);
+  const auto is_integer = [&](ValueId v) {
+    const DType d = c.type(v).dtype;
+    return d == DType::s64 || d == DType::s32;
+  };
+  if (!std::all_of(values.begin(), values.end(), is_integer)) return;
+  for (ValueId& v : values) v = converted(c, v, to, "wide");
+}
+
 bool is_of_integers(Call& c, size_t operand) {
   const Type& type = c.declared(operand);
   return type.quant.empty() && (type.dtype == DType::s32 || type.dtype == DType::s64);

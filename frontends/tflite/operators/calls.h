@@ -21,6 +21,9 @@ KernelArg integer_argument(i64 value);
 KernelArg truth_argument(bool value);
 KernelArg integers_argument(std::vector<i64> values);
 
+// Integers and truths of several types become those of the widest: positions are int64 here, where
+// the file says int32.
+void make_one_type(Call& c, std::vector<ValueId>& values);
 // To another type of numbers, as C++ converts: towards zero, and what is not 0 is true.
 ValueId converted(Call& c, ValueId x, DType to, std::string_view suffix = {});
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/tflite/operators/calls.h"
 #include "frontends/tflite/operators/import_table.h"
 #include "frontends/tflite/operators/parts.h"
 
@@ -24,6 +25,33 @@ std::vector<std::pair<i64, i64>> read_paddings(Call& c, i64 rank) {
     pairs.push_back({flat[k], flat[k + 1]});
   }
   return pairs;
+}
+
+// Integers are joined with constants.
+void pad_integers(Call& c, i64 value) {
+  ValueId x = c.in(0);
+  if (!c.ok()) return;
+  const auto paddings = read_paddings(c, c.rank(x));
+  const auto filled = [&](i64 axis, i64 count) {
+    Type type = c.type(x);
+    type.shape[axis] = count;
+    c.require(type.elements() <= 1 << 20, "pads by a number out of range",
+              std::to_string(type.elements()), std::to_string(1 << 20), "tflite.pad.extent");
+    const auto n = static_cast<size_t>(c.ok() ? type.elements() : 0);
+    return c.constant("pad", type,
+                      type.dtype == DType::s64
+                          ? constant_of(std::vector<i64>(n, value))
+                          : constant_of(std::vector<i32>(n, static_cast<i32>(value))));
+  };
+  for (size_t k = 0; c.ok() && k < paddings.size(); ++k) {
+    const auto axis = static_cast<i64>(k);
+    const auto [before, after] = paddings[k];
+    std::vector<ValueId> parts{x};
+    if (before > 0) parts.insert(parts.begin(), filled(axis, before));
+    if (c.ok() && after > 0) parts.push_back(filled(axis, after));
+    if (c.ok() && parts.size() > 1) x = c.add(Concat{axis}, parts, fmt::format("padded{}", k));
+  }
+  c.result(x);
 }
 
 void finish_pad(Call& c, float value) {
@@ -89,7 +117,8 @@ static void import_concatenation(Call& c) {
   std::vector<ValueId> parts;
   for (size_t i = 0; i < c.operands(); ++i) parts.push_back(c.in(i));
   if (!c.ok()) return;
-  c.result(c.add(Concat{c.axis(o->axis(), c.rank(parts[0]))}, parts));
+  make_one_type(c, parts);
+  if (c.ok()) c.result(c.add(Concat{c.axis(o->axis(), c.rank(parts[0]))}, parts));
 }
 
 static void import_pack(Call& c) {
@@ -105,7 +134,8 @@ static void import_pack(Call& c) {
     shape.insert(shape.begin() + axis, 1);
     parts.push_back(c.reshape(x, std::move(shape), fmt::format("part{}", i)));
   }
-  c.result(c.add(Concat{axis}, parts));
+  make_one_type(c, parts);
+  if (c.ok()) c.result(c.add(Concat{axis}, parts));
 }
 
 static void import_unpack(Call& c) {
@@ -215,11 +245,13 @@ static void import_strided_slice(Call& c) {
 
 static void import_pad(Call& c) {
   c.takes(2, 2);
+  if (c.ok() && is_of_integers(c, 0)) return pad_integers(c, 0);
   finish_pad(c, 0);
 }
 
 static void import_pad_v2(Call& c) {
   c.takes(3, 3);
+  if (c.ok() && is_of_integers(c, 0)) return pad_integers(c, scalar(c, 2));
   const std::vector<float> value = c.numbers(2);
   c.require(value.size() == 1, "pads with more than one value", std::to_string(value.size()), "1",
             "tflite.operand.scalar");

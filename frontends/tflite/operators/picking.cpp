@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "frontends/tflite/operators/calls.h"
 #include "frontends/tflite/operators/import_table.h"
@@ -166,12 +167,60 @@ static void import_embedding_lookup(Call& c) {
   if (c.ok()) c.result(picked(c, table, 0, std::move(index)));
 }
 
+// An update at a computed position of one axis, as a cache is written: row `start` of the axis and
+// those behind it are replaced.
+static void finish_computed_update(Call& c, ValueId x, ValueId y) {
+  const ValueId starts = c.in(2);
+  if (!c.ok()) return;
+  const Shape whole = c.shape(x), some = c.shape(y);
+  const i64 rank = c.rank(x);
+  std::vector<i64> open;
+  for (i64 k = 0; k < rank && whole.size() == some.size(); ++k)
+    if (some[k] != whole[k]) open.push_back(k);
+  const bool fits = whole.size() == some.size() && c.shape(starts) == Shape{rank} &&
+                    (open.empty() || some[open[0]] <= whole[open[0]]);
+  c.require(fits && open.size() <= 1, "puts a part at a computed position of more than one axis",
+            to_text(some), to_text(whole), "tflite.update.axes");
+  if (!c.ok()) return;
+  if (open.empty()) return c.result(y);
+  const i64 axis = open[0], count = some[axis];
+  const Type one{DType::s64, {1}, {}};
+  const auto number = [&](const char* name, i64 v) {
+    return c.constant(name, one, constant_of(std::vector<i64>{v}));
+  };
+  ValueId at = converted(c, part(c, starts, 0, axis, 1, 1, "start"), DType::s64, "position");
+  at = call_broadcast(c, {"aten::maximum", "out"}, {at, number("least", 0)}, DType::s64, "from");
+  at = call_broadcast(c, {"aten::minimum", "out"}, {at, number("most", whole[axis] - count)},
+                      DType::s64, "clamped");
+  if (count > 1 && can_pick(c, count)) {
+    std::vector<i64> steps(static_cast<size_t>(count));
+    std::iota(steps.begin(), steps.end(), 0);
+    const ValueId behind =
+        c.constant("behind", {DType::s64, {count}, {}}, constant_of(std::move(steps)));
+    at = call_broadcast(c, {"aten::add", "out"}, {at, behind}, DType::s64, "positions",
+                        {integer_argument(1)});
+  }
+  if (!c.ok()) return;
+  std::vector<i64> indices(static_cast<size_t>(axis), -1);
+  indices.push_back(1);
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::index_put", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, plain_face(whole)},
+               {K::inputs, 0, 0, std::move(indices), plain_face({count})},
+               {K::input, 2, 0, {}, plain_face(some)},
+               truth_argument(false),
+               {K::output, 0, 0, {}, plain_face(whole)}};
+  c.result(c.add_call(std::move(call), {x, at, y}, {c.type(x).dtype, whole, {}}));
+}
+
 // The update grows, axis by axis from the last one, by what lies before and behind it in the
 // operand. A start that leaves too few elements is moved back, as in TFLite.
 static void import_dynamic_update_slice(Call& c) {
   c.takes(3, 3);
   const ValueId x = c.in(0);
   ValueId y = c.in(1);
+  if (c.ok() && !c.is_constant(2)) return finish_computed_update(c, x, y);
   Axes start = c.integers(2);
   if (!c.ok()) return;
   const Shape whole = c.shape(x), some = c.shape(y);
