@@ -93,4 +93,42 @@ void refuse_activation(Call& c, ActivationFunctionType activation) {
             "tflite.operator.activation");
 }
 
+ValueId row_numbers(Call& c, ValueId positions, const Shape& of) {
+  if (!c.ok()) return -1;
+  const Type type = c.type(positions);
+  c.require(type.dtype == DType::s32 || type.dtype == DType::s64, "operand 1 is not of integers",
+            std::string(name_of(type.dtype)), "INT32, INT64", "tflite.operand.type");
+  if (!c.ok()) return -1;
+  const auto axes = static_cast<size_t>(type.shape.back());
+  std::vector<i64> steps(axes, 1);
+  for (size_t k = axes - 1; k-- > 0;) steps[k] = steps[k + 1] * of[k + 1];
+  const std::vector<i32> narrow(steps.begin(), steps.end());
+  const Type of_steps{type.dtype, {static_cast<i64>(axes)}, {}};
+  const ValueId each =
+      c.constant("steps_between", of_steps,
+                 type.dtype == DType::s64 ? constant_of(steps) : constant_of(narrow));
+  Shape one = type.shape, to(type.shape.begin(), type.shape.end() - 1);
+  one.back() = 1;
+  positions = call_broadcast(c, {"aten::mul", "out"}, {positions, each}, type.dtype, "scaled");
+  positions = call_on(
+      c, {"aten::sum", "IntList_out"}, positions,
+      {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}},
+      {type.dtype, one, {}}, "row");
+  return c.ok() ? c.reshape(positions, std::move(to), "row_numbers") : -1;
+}
+
+ValueId written_at(Call& c, ValueId x, ValueId at, ValueId rows, i64 axis, bool adds) {
+  if (!c.ok()) return -1;
+  std::vector<i64> indices(static_cast<size_t>(axis), -1);
+  indices.push_back(1);
+  KernelCall call;
+  call.name = "aten::index_put", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, plain_face(c.shape(x))},
+               {K::inputs, 0, 0, std::move(indices), plain_face(c.shape(at))},
+               {K::input, 2, 0, {}, plain_face(c.shape(rows))},
+               truth_argument(adds),
+               {K::output, 0, 0, {}, plain_face(c.shape(x))}};
+  return c.add_call(std::move(call), {x, at, rows}, {c.type(x).dtype, c.shape(x), {}});
+}
+
 }  // namespace deuteron::tflite

@@ -27,6 +27,11 @@ void make_one_type(Call& c, std::vector<ValueId>& values);
 // To another type of numbers, as C++ converts: towards zero, and what is not 0 is true.
 ValueId converted(Call& c, ValueId x, DType to, std::string_view suffix = {});
 
+// Vectors [.., n] of computed positions of the first n axes, as numbers of rows [..].
+ValueId row_numbers(Call& c, ValueId positions, const Shape& of);
+// x, where row at[k] of an axis is row k of `rows`, or has it added.
+ValueId written_at(Call& c, ValueId x, ValueId at, ValueId rows, i64 axis, bool adds);
+
 // float32 where one of them is, else int64, int32, truth values.
 DType common_type(Call& c, const std::vector<ValueId>& values);
 // Operand 0 is of integers without a scale.

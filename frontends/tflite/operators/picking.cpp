@@ -73,34 +73,15 @@ void finish_batched_gather(Call& c, ValueId x, Axes index, i64 batch_axes, i64 a
   c.result(c.reshape(x, std::move(to)));
 }
 
-// Computed positions [.., n] of the first n axes, as numbers of rows.
+// Computed positions [.., n] of the first n axes.
 void finish_computed_gather_nd(Call& c, ValueId x) {
-  ValueId positions = c.in(1);
-  const Type type = c.type(positions);
-  c.require(type.dtype == DType::s32 || type.dtype == DType::s64, "operand 1 is not of integers",
-            std::string(name_of(type.dtype)), "INT32, INT64", "tflite.operand.type");
+  const ValueId numbers = row_numbers(c, c.in(1), c.shape(x));
   if (!c.ok()) return;
   const Shape s = c.shape(x);
-  const size_t axes = static_cast<size_t>(type.shape.back());
-  std::vector<i64> steps(axes, 1);
-  for (size_t k = axes - 1; k-- > 0;) steps[k] = steps[k + 1] * s[k + 1];
-  const std::vector<i32> narrow(steps.begin(), steps.end());
-  const Type of_steps{type.dtype, {static_cast<i64>(axes)}, {}};
-  const ValueId each =
-      c.constant("steps_between", of_steps,
-                 type.dtype == DType::s64 ? constant_of(steps) : constant_of(narrow));
-  Shape rows{numel(std::span(s).first(axes))}, to(type.shape.begin(), type.shape.end() - 1),
-      one = type.shape;
-  rows.insert(rows.end(), s.begin() + static_cast<i64>(axes), s.end());
-  one.back() = 1;
-  positions = call_broadcast(c, {"aten::mul", "out"}, {positions, each}, type.dtype, "scaled");
-  positions = call_on(
-      c, {"aten::sum", "IntList_out"}, positions,
-      {integers_argument({static_cast<i64>(type.shape.size()) - 1}), truth_argument(true), {}},
-      {type.dtype, one, {}}, "row");
-  const ValueId table = c.reshape(x, std::move(rows), "rows"),
-                numbers = c.reshape(positions, std::move(to), "row_numbers");
-  finish_lookup(c, table, numbers, 0);
+  const auto axes = static_cast<std::ptrdiff_t>(c.declared(1).shape.back());
+  Shape rows{numel(std::span(s).first(static_cast<size_t>(axes)))};
+  rows.insert(rows.end(), s.begin() + axes, s.end());
+  finish_lookup(c, c.reshape(x, std::move(rows), "rows"), numbers, 0);
 }
 
 }  // namespace
@@ -201,17 +182,7 @@ static void finish_computed_update(Call& c, ValueId x, ValueId y) {
                         {integer_argument(1)});
   }
   if (!c.ok()) return;
-  std::vector<i64> indices(static_cast<size_t>(axis), -1);
-  indices.push_back(1);
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::index_put", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, plain_face(whole)},
-               {K::inputs, 0, 0, std::move(indices), plain_face({count})},
-               {K::input, 2, 0, {}, plain_face(some)},
-               truth_argument(false),
-               {K::output, 0, 0, {}, plain_face(whole)}};
-  c.result(c.add_call(std::move(call), {x, at, y}, {c.type(x).dtype, whole, {}}));
+  c.result(written_at(c, x, at, y, axis, false));
 }
 
 // The update grows, axis by axis from the last one, by what lies before and behind it in the

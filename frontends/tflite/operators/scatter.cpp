@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// STABLEHLO_SCATTER: some elements are replaced, or joined by others, at positions that are known.
+// STABLEHLO_SCATTER: some elements are replaced, or joined by others. At computed positions whole
+// rows are replaced, or added to.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/tflite/operators/calls.h"
 #include "frontends/tflite/operators/import_table.h"
 #include "frontends/tflite/operators/parts.h"
 
@@ -105,6 +107,32 @@ Axes rows_of(Call& c, const std::vector<i64>& targets, i64 elements, bool replac
   return index;
 }
 
+// Positions [.., n] of the first n axes, of updates [.., the other axes].
+void finish_computed_scatter(Call& c, const ScatterAxes& a, ValueId x, ValueId updates, bool adds) {
+  const ValueId positions = c.in(1);
+  if (!c.ok()) return;
+  const Shape s = c.shape(x), at = c.shape(positions);
+  const auto named = static_cast<std::ptrdiff_t>(a.to_operand.size()), rank = std::ssize(s);
+  std::vector<i64> first(static_cast<size_t>(named)),
+      window(s.size() - std::min(s.size(), first.size()));
+  Shape wanted(at.begin(), at.end() - !at.empty());
+  std::iota(first.begin(), first.end(), 0);
+  std::iota(window.begin(), window.end(), std::ssize(wanted));
+  wanted.insert(wanted.end(), s.begin() + std::min(named, rank), s.end());
+  c.require(named >= 1 && named <= rank && a.index_vector == std::ssize(at) - 1 &&
+                at.back() == named && a.to_operand == first && a.inserted == first &&
+                a.update_window == window && c.shape(updates) == wanted,
+            "has computed positions of other than rows of its first axes", to_text(at), to_text(s),
+            "tflite.scatter.computed");
+  if (!c.ok()) return;
+  const i64 rows = numel(std::span(s).first(static_cast<size_t>(named))), inner = numel(s) / rows,
+            count = numel(at) / named;
+  const ValueId to = c.reshape(row_numbers(c, positions, s), {count}, "rows_written"),
+                table = c.reshape(x, {rows, inner}, "rows"),
+                written = c.reshape(updates, {count, inner}, "updates");
+  c.result(c.reshape(written_at(c, table, to, written, 0, adds), s));
+}
+
 }  // namespace
 
 static void import_scatter(Call& c) {
@@ -123,6 +151,8 @@ static void import_scatter(Call& c) {
   if (!c.ok()) return;
   const ScatterAxes axes{longs_of(o->update_window_dims()), longs_of(o->inserted_window_dims()),
                          longs_of(o->scatter_dims_to_operand_dims()), o->index_vector_dim()};
+  if (!c.is_constant(1) && (replaces || adds))
+    return finish_computed_scatter(c, axes, x, updates, adds);
   const Shape s = c.shape(x);
   const i64 elements = numel(s), count = c.type(updates).elements();
   if (!can_pick(c, elements)) return;
