@@ -53,9 +53,14 @@ std::vector<bool> front_ends(const Graph& g) {
   return leads;
 }
 
+constexpr double kLost = 10, kWorthIt = 6;  // dB
+
+bool float_brings_back(double before, double after) {
+  return before < kLost && after >= before + kWorthIt;
+}
+
 std::optional<FrontEndsInFloat> keep_front_ends(QuantizationCandidate& plain,
                                                 Yardstick& yardstick) {
-  constexpr double kLost = 10, kWorthIt = 10;  // dB
   if (!plain.options.may_use_float ||
       std::ranges::none_of(front_ends(*plain.graph), [](bool leads) { return leads; }))
     return std::nullopt;
@@ -66,7 +71,7 @@ std::optional<FrontEndsInFloat> keep_front_ends(QuantizationCandidate& plain,
   QuantizationCandidate in_float = plain;
   in_float.options.front_ends_in_float = true;
   measure(in_float, yardstick);
-  if (in_float.score.sqnr_db < before + kWorthIt) return std::nullopt;
+  if (!float_brings_back(before, in_float.score.sqnr_db)) return std::nullopt;
   plain = std::move(in_float);
   return FrontEndsInFloat{before, plain.score.sqnr_db};
 }

@@ -16,6 +16,9 @@ std::vector<bool> front_ends(const Graph& graph);
 struct FrontEndsInFloat {
   double before, after;
 };
+// Steps have lost the network, and float halves the error. Held out, dB.
+bool float_brings_back(double before, double after);
+
 // Sets options.front_ends_in_float where steps have lost the network and float brings it back.
 std::optional<FrontEndsInFloat> keep_front_ends(QuantizationCandidate& plain, Yardstick& yardstick);
 

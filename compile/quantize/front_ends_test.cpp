@@ -100,6 +100,12 @@ TEST(FrontEnds, StayInFloatWhereStepsLoseTheNetwork) {
   }
 }
 
+TEST(FrontEnds, AreWorthHalfOfTheErrorOfALostNetwork) {
+  EXPECT_TRUE(float_brings_back(6.8, 15.6)) << "cepstra less their mean, with their differences";
+  EXPECT_FALSE(float_brings_back(6.8, 12));
+  EXPECT_FALSE(float_brings_back(11, 40));
+}
+
 TEST(MovesBetweenFloats, AreInFloat) {
   TestGraph t;
   const ValueId y = layer(t, front_end(t, {UnaryFn::log}));
