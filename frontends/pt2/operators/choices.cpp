@@ -158,12 +158,14 @@ static void import_triangle(Call& c) {
     return c.result(c.known_value(c.type(x), data));
   }
   c.give_up_if_broken(x);
-  c.require(!c.ok() || c.type(x).dtype == DType::f32,
-            "cuts a triangle out of computed values that are not float32", "", "f32",
-            "pt2.triangle.dtype");
+  if (!c.ok()) return;
   std::vector<float> mask;
   for (i64 k = 0; k < numel(matrix); ++k) mask.push_back(keeps(k) ? 1.0f : 0.0f);
-  c.result(product(c, x, c.constant("triangle", matrix, std::move(mask))));
+  const DType dtype = c.type(x).dtype;
+  if (dtype == DType::f32)
+    return c.result(product(c, x, c.constant("triangle", matrix, std::move(mask))));
+  const ValueId triangle = c.known_value({DType::b8, matrix, {}}, mask);
+  choose(c, triangle, x, c.known_value({dtype, {}, {}}, std::vector<float>{0}));
 }
 
 // A row of 0 and a 1 for each index: compared with 0, 1, 2, ..
