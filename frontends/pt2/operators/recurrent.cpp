@@ -15,8 +15,34 @@ struct Layers {
   ValueId x = -1;
   std::vector<ValueId>
       weights;  // of all layers: input weight, state weight and two biases for each direction
-  std::vector<ValueId> states;  // h, or h and c, of all layers; empty: zeros
+  std::vector<ValueId> states;       // h, or h and c, of all layers; empty: zeros
+  std::vector<ValueId> projections;  // of an LSTM with proj_size, one for each direction
 };
+
+// Of h = P m the recurrence knows m: U h = (U P) m, with rows of U [rows, p] and P [p, units].
+ValueId through_projection(Call& c, ValueId u, ValueId p, i64 k) {
+  const auto a = c.known_numbers(u), b = c.known_numbers(p);
+  const Shape rows = c.shape(u), units = c.shape(p);
+  c.require(!c.ok() || (a && b && rows.size() == 2 && units.size() == 2 && rows[1] == units[0]),
+            "has a projection that does not fit its weights", to_text(units), to_text(rows),
+            "pt2.recurrent.projection");
+  constexpr i64 kMostProducts = i64{1} << 32;
+  c.require(!c.ok() || rows[0] * units[1] <= kMostProducts / rows[1],
+            "has a projection of too many products",
+            fmt::format("{} x {} x {}", rows[0], rows[1], units[1]), std::to_string(kMostProducts),
+            "pt2.recurrent.projection");
+  if (!c.ok()) return -1;
+  std::vector<float> result(static_cast<size_t>(rows[0] * units[1]));
+  for (i64 r = 0; r < rows[0]; ++r)
+    for (i64 h = 0; h < units[1]; ++h) {
+      double sum = 0;
+      for (i64 i = 0; i < rows[1]; ++i)
+        sum += static_cast<double>((*a)[static_cast<size_t>(r * rows[1] + i)]) *
+               (*b)[static_cast<size_t>(i * units[1] + h)];
+      result[static_cast<size_t>(r * units[1] + h)] = static_cast<float>(sum);
+    }
+  return c.constant(fmt::format("state_weight{}", k), {rows[0], units[1]}, std::move(result));
+}
 
 bool is_zero(Call& c, ValueId v) {
   if (!c.is_constant(v)) return false;
@@ -38,15 +64,17 @@ Layers read_layers(Call& c, i64 states) {
   if (states > 1) l.states = c.tensors("hx");
   else l.states = {c.tensor("hx")};
   const std::vector<ValueId> params = c.tensors("params");
-  const i64 directions = l.form.directions(), each = biases ? 4 : 2;
   if (!c.ok()) return l;
   c.require(static_cast<i64>(l.states.size()) == states, "has another number of initial states",
             std::to_string(l.states.size()), std::to_string(states), "pt2.recurrent.states");
   const auto given = static_cast<i64>(params.size());
-  if (c.ok() && states > 1 && c.shape(l.states[0]) != c.shape(l.states[1]))
-    return c.refuse({"an LSTM with a projection (proj_size) is not supported",
-                     to_text(c.shape(l.states[0])), to_text(c.shape(l.states[1])),
-                     "pt2.recurrent.projection"},
+  const bool projects = c.ok() && states > 1 && c.shape(l.states[0]) != c.shape(l.states[1]);
+  const i64 directions = l.form.directions(), own = biases ? 4 : 2, each = own + projects;
+  const bool from_zero =
+      c.ok() && std::ranges::all_of(l.states, [&](ValueId v) { return is_zero(c, v); });
+  if (projects && !from_zero)
+    return c.refuse({"an LSTM with a projection (proj_size) that begins with a state",
+                     to_text(c.shape(l.states[0])), "none", "pt2.recurrent.projection"},
                     "leave proj_size out and put a linear layer behind the LSTM"),
            l;
   c.require(
@@ -60,7 +88,11 @@ Layers read_layers(Call& c, i64 states) {
                          "parameter",
                          "", "", "pt2.operand.parameter"}),
                l;
-      l.weights.push_back(params[k + w]);
+      if (w >= own) l.projections.push_back(params[k + w]);
+      else
+        l.weights.push_back(projects && w == 1
+                                ? through_projection(c, params[k + 1], params[k + own], k / each)
+                                : params[k + w]);
     }
     if (biases) continue;
     const i64 rows = c.rank(params[k]) == 2 ? c.shape(params[k])[0] : 0;
@@ -71,9 +103,7 @@ Layers read_layers(Call& c, i64 states) {
   }
   if (c.ok() && c.rank(l.x) != 3)
     c.refuse({"takes x of rank 3", std::to_string(c.rank(l.x)), "3", "pt2.recurrent.rank"});
-  if (c.ok() &&
-      std::all_of(l.states.begin(), l.states.end(), [&](ValueId v) { return is_zero(c, v); }))
-    l.states.clear();
+  if (from_zero) l.states.clear();
   return l;
 }
 
@@ -87,6 +117,23 @@ ValueId part_of(Call& c, const Layers& l, ValueId state, i64 layer, size_t which
   return c.ok() ? c.add(Slice{0, layer * directions, directions, 1}, {state},
                         fmt::format("state{}.layer{}", which, layer))
                 : -1;
+}
+
+// Each direction, along an axis, times its projection.
+ValueId projected(Call& c, const Layers& l, ValueId x, i64 layer, i64 axis,
+                  const std::string& suffix) {
+  if (l.projections.empty() || !c.ok()) return x;
+  const i64 directions = l.form.directions(), extent = c.shape(x)[axis] / directions;
+  std::vector<ValueId> parts;
+  for (i64 d = 0; d < directions && c.ok(); ++d) {
+    const ValueId part = directions == 1 ? x
+                                         : c.add(Slice{axis, d * extent, extent, 1}, {x},
+                                                 fmt::format("{}_direction{}", suffix, d));
+    parts.push_back(c.add(Linear{},
+                          {part, l.projections[static_cast<size_t>(layer * directions + d)]},
+                          fmt::format("{}_projected{}", suffix, d)));
+  }
+  return parts.size() == 1 ? parts[0] : c.add(Concat{axis}, parts, suffix + "_projected");
 }
 
 void build(Call& c, i64 states, Op (*make)(const RecurrentForm&, std::string_view)) {
@@ -105,8 +152,11 @@ void build(Call& c, i64 states, Op (*make)(const RecurrentForm&, std::string_vie
         c.add_all(make(l.form, c.operator_name()), std::move(inputs),
                   last ? "" : fmt::format("layer{}", layer));
     if (!c.ok()) return;
-    x = results[0];
-    for (size_t s = 0; s < finals.size(); ++s) finals[s].push_back(results[s + 1]);
+    const std::string name = fmt::format("layer{}", layer);
+    x = projected(c, l, results[0], layer, 2, name);
+    for (size_t s = 0; s < finals.size(); ++s)
+      finals[s].push_back(s > 0 ? results[s + 1]
+                                : projected(c, l, results[1], layer, 0, name + "_state"));
   }
   if (!c.ok()) return;
   c.result(x);
