@@ -9,7 +9,6 @@
 #include "ops/common/refusals.h"
 #include "ops/conv2d/depthwise_scratch.h"
 #include "ops/conv2d/scratch.h"
-#include "ops/form.h"
 #include "ops/kernel_call/numbers.h"
 #include "ops/linear/once_form.h"
 
@@ -239,21 +238,6 @@ static std::vector<Example<Conv2d>> examples() {
       {"in two groups", grouped(2), {{1, 5, 7, 6}, {4, 3, 2, 3}, {4}}}};
 }
 
-// conv2d with uneven padding, in float   becomes   pad -> conv2d: torch's kernel pads both sides
-// alike
-static bool uneven_padding_in_float(const Conv2d& a, FormBuilder& b) {
-  if (b.type(kX).dtype != DType::f32 || a.pad_before == a.pad_after) return false;
-  Conv2d even = a;
-  const HW both{std::min(a.pad_before.h, a.pad_after.h), std::min(a.pad_before.w, a.pad_after.w)};
-  even.pad_before = even.pad_after = both;
-  std::vector<ValueId> inputs = b.inputs();
-  const Pad pad{{0, a.pad_before.h - both.h, a.pad_before.w - both.w, 0},
-                {0, a.pad_after.h - both.h, a.pad_after.w - both.w, 0},
-                0};
-  inputs[kX] = b.add(pad, {kX}, {}, b.name(kX) + ".padded");
-  return b.finish(even, std::move(inputs));
-}
-
 const OpDef<Conv2d>& def_of(const Conv2d&) {
   static constexpr OpDef<Conv2d> d{.name = "conv2d",
                                    .infer = infer,
@@ -268,7 +252,7 @@ const OpDef<Conv2d>& def_of(const Conv2d&) {
                                    .forms = {.simpler = nullptr,
                                              .kernel = kernel_form,
                                              .last = nullptr,
-                                             .portable = uneven_padding_in_float},
+                                             .portable = portable_form},
                                    .examples = examples,
                                    .function = nullptr};
   return d;

@@ -39,5 +39,6 @@ bool takes_windows(const Conv2d&, const Shape& x, const Shape& w, const Shape& y
 
 // forms.cpp
 bool kernel_form(const Conv2d&, FormBuilder&);
+bool portable_form(const Conv2d&, FormBuilder&);
 
 }  // namespace deuteron

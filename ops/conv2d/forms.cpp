@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a convolution becomes that no kernel takes, or that stock firmware's computes wrongly.
 // docs/design.md, "Uneven padding"
+#include <algorithm>
+
 #include "kernels/image/window.h"
 #include "ops/form.h"
 
@@ -101,5 +103,22 @@ bool kernel_form(const Conv2d& a, FormBuilder& b) {
   return far_padding_to_pad(a, b) ||
          (b.site().isa == Isa::mve ? row_to_column(a, b) : widen_depthwise(a, b));
 }
+
+// conv2d with uneven padding, in float   becomes   pad -> conv2d: torch's kernel pads both sides
+// alike
+static bool uneven_padding_in_float(const Conv2d& a, FormBuilder& b) {
+  if (b.type(kImage).dtype != DType::f32 || a.pad_before == a.pad_after) return false;
+  Conv2d even = a;
+  const HW both{std::min(a.pad_before.h, a.pad_after.h), std::min(a.pad_before.w, a.pad_after.w)};
+  even.pad_before = even.pad_after = both;
+  std::vector<ValueId> inputs = b.inputs();
+  const Pad pad{{0, a.pad_before.h - both.h, a.pad_before.w - both.w, 0},
+                {0, a.pad_after.h - both.h, a.pad_after.w - both.w, 0},
+                0};
+  inputs[kImage] = b.add(pad, {kImage}, {}, b.name(kImage) + ".padded");
+  return b.finish(even, std::move(inputs));
+}
+
+bool portable_form(const Conv2d& a, FormBuilder& b) { return uneven_padding_in_float(a, b); }
 
 }  // namespace deuteron
