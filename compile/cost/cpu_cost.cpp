@@ -213,8 +213,7 @@ std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWo
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
   const auto* call = call_of(node.op);
   if (!call || call->delegate) return std::nullopt;
-  const bool is_measured = !target.measured.empty();  // others have no lines of loops
-  if (const auto loops = is_measured ? loop_work(g, node, target.isa) : std::nullopt)
+  if (const auto loops = loop_work(g, node, target.isa))
     if (find_line(target.cpu_cost, {loops->kernel}))
       return cpu_cycles({loops->kernel}, loops->work, target);
   const CpuWork work = cpu_work(g, node);

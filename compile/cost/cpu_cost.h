@@ -38,6 +38,7 @@ std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const
 std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work,
                               const Target& target);
 
+// By the line of the call's loops (compile/cost/loop_work.h), which is in cycles, else as above.
 // Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a
 // delegate.
 std::optional<i64> cpu_cycles(const Graph& graph, const Node& call, const Target& target);

@@ -2,7 +2,8 @@
 // Layers whose weights lie as they are in the file, and products of activations. mac: multiply-adds
 // of filled-up tiles, with MVE blocks of them; result: results of those; tap: elements that are
 // gathered or widened, with MVE vectors; window, line: windows and their rows of taps, or rows and
-// matrices of a product; constant: elements, or vectors, of weights that are read once more.
+// matrices of a product, or groups; constant: elements, or vectors, of weights that are read once
+// more.
 #include "compile/cost/loops.h"
 #include "kernels/linear/kernel.h"
 #include "kernels/matmul/by_linear.h"
@@ -145,11 +146,12 @@ bool has_plain_sums(const DenseNumbers& n) {
 
 std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const DenseNumbers& n,
                                    Isa isa) {
-  const PackedConv2dArgs& a = n.a;
+  PackedConv2dArgs a = n.a;  // of a group
   const std::string& name = call_of(node.op)->name;
   const bool is_row_of_layer = name.find("linear") != std::string::npos;
-  const i64 groups = a.in_c / std::max<i64>(n.filter_c, 1);
-  if (groups != 1 || n.is_transposed || n.filter_c == 0) return std::nullopt;
+  if (n.is_transposed || n.filter_c == 0) return std::nullopt;
+  const i64 groups = a.in_c / n.filter_c;
+  a.out_c = static_cast<i32>(a.out_c / std::max<i64>(groups, 1));
   const i64 length = i64{a.kernel_h} * a.kernel_w * n.filter_c, filters = a.out_c,
             windows = i64{a.n} * a.out_h * a.out_w;
   const bool in_one_piece = is_row_of_layer || packed_conv2d_is_in_one_piece(a);
@@ -193,6 +195,11 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
       if (!has_plain_sums(n)) found.work.operands = found.work.results;
     }
   }
+  CpuWork& w = found.work;
+  for (int64_t* count :
+       {&w.macs, &w.results, &w.operands, &w.constants, &w.taps, &w.windows, &w.lines})
+    *count *= groups;
+  if (found.kernel == "gathered") w.lines = groups;
   return found;
 }
 

@@ -10,35 +10,40 @@
 namespace deuteron {
 namespace {
 
-// Sums over all but the last axes: mac: 16 elements of a row. Over the last one: mac, tap: blocks
-// of a row and what is behind them. result: results.
+// The whole numbers among the arguments of a call.
+std::vector<i64> numbers_in(const Node& node) {
+  std::vector<i64> numbers;
+  for (const KernelArg& arg : call_of(node.op)->args)
+    if (arg.kind == KernelArg::Kind::integer) numbers.push_back(arg.integer);
+  return numbers;
+}
+
+// mac: elements of blocks of neighbours, of rows 4 or 16 at a time; tap: those behind; window:
+// blocks; line: parts of them that fit int16 with MVE; result: slices, or results.
 std::optional<LoopWork> sum_work(const Graph& g, const Node& node, Isa isa) {
-  const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
-  if (x.empty() || y.empty() || x.back() == 0) return std::nullopt;
-  const i64 elements = g.type(node.inputs[0]).elements();
+  constexpr i64 kShift = 4, kLanes = 8, kRowsAtOnce = 255;  // an argument; kernels/reduce/
+  const std::vector<i64> numbers = numbers_in(node);
+  const i64 elements = g.type(node.inputs[0]).elements(),
+            results = g.type(node.outputs[0]).elements();
+  if (numbers.size() <= kShift || numbers[0] < 1 || results < 1) return std::nullopt;
+  const i64 inner = numbers[0], outer = results / inner, slice = elements / results;
+  const bool is_mve = isa == Isa::mve;
   CpuWork w;
-  w.results = g.type(node.outputs[0]).elements();
-  const bool is_last =
-      std::equal(x.begin(), x.end() - 1, y.begin(), y.end() - (y.size() == x.size()));
-  if (w.results > 0 && (is_last || (x.back() == 1 && y.back() == 1))) {
-    const i64 row = elements / std::max<i64>(w.results, 1);
-    w.macs = w.results * (row / kVector);
-    w.taps =
-        w.results * (isa == Isa::mve ? (row % kVector + kVector - 1) / kVector : row % kVector);
-    return LoopWork{"last", w};
-  }
-  i64 inner = 1;  // of both, side by side
-  for (size_t k = 1; k <= std::min(x.size(), y.size()) && x[x.size() - k] == y[y.size() - k]; k++)
-    inner *= y[y.size() - k];
-  if (x.back() != y.back()) return std::nullopt;
-  if (isa != Isa::mve && inner < 4) {  // in portable C
-    w.operands = elements;
+  w.results = inner == 1 ? results : outer;
+  if (is_mve ? numbers[kShift] > 0 : inner != 1 && inner < 4) {  // in portable C
+    w.operands = elements, w.results = results;
     return LoopWork{"narrow", w};
   }
-  w.windows = w.results / inner * parts(inner, kVector);
-  w.macs = elements / inner * parts(inner, kVector);
-  if (isa == Isa::mve) w.results = w.results / inner;
-  else w.operands = elements;
+  if (inner == 1) {
+    const i64 block = is_mve ? kVector : 4, rest = slice % block;
+    w.macs = results * (slice / block), w.taps = results * (is_mve ? rest > 0 : rest);
+    return LoopWork{"last", w};
+  }
+  const i64 whole = is_mve ? inner / kLanes : parts(inner, 4),
+            ragged = is_mve && inner % kLanes > 0;
+  w.windows = outer * (whole + ragged);
+  w.macs = outer * whole * slice, w.taps = outer * ragged * slice;
+  if (is_mve) w.lines = w.windows * parts(slice, kRowsAtOnce);
   return LoopWork{"rows", w};
 }
 
@@ -95,21 +100,34 @@ LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
   return {is_wide ? "flat_s16" : "flat", w};
 }
 
+// What mul_s8_dsp() leaves to the loop of cores without the extension.
+bool multiplies_by_words(const Node& node, i64 period) {
+  const std::vector<i64> numbers = numbers_in(node);  // three zero points, multiplier, shift
+  return call_of(node.op)->name == "cortex_m::quantized_mul" && numbers.size() == 5 &&
+         (numbers[4] >= 0 || numbers[3] < 0 || period % 4 != 0);
+}
+
 // Of two tensors, of which one may be repeated. mac, tap: blocks of elements, and
-// those behind them; line: how often it is; constant: bytes of one that is a constant.
+// those behind them; line: how often it is; window: columns; constant: bytes of one that is a
+// constant.
 LoopWork pair_work(const Graph& g, const Node& node, Isa isa) {
   const i64 elements = g.type(node.outputs[0]).elements(),
             period = std::max<i64>(
                 1, std::min(g.type(node.inputs[0]).elements(), g.type(node.inputs[1]).elements()));
   CpuWork w;
   w.lines = elements / period;
+  if (isa == Isa::mve && call_of(node.op)->name == "cortex_m::quantized_mul" && w.lines > 1 &&
+      period % 8 == 0) {  // eight columns of all rows at a time
+    w.windows = period / 8, w.macs = w.lines * w.windows;
+    return {"columns", w};
+  }
   const bool by_eight = isa == Isa::mve && call_of(node.op)->name != "cortex_m::quantized_add";
   const i64 block = by_eight ? 8 : 4, rest = period % block;
   w.macs = w.lines * (period / block);
   w.taps = w.lines * (isa == Isa::mve ? rest > 0 : rest);
   for (const ValueId v : node.inputs)
     if (g.is_constant(v)) w.constants += g.type(v).bytes();
-  return {"pairs", w};
+  return {isa == Isa::dsp && multiplies_by_words(node, period) ? "words" : "pairs", w};
 }
 
 // The smaller or larger of two elements, by rows in which neither operand changes its step. mac,
@@ -208,7 +226,7 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   if (is({"cortex_m::maximum", "cortex_m::minimum", "deuteron::maximum_s16",
           "deuteron::minimum_s16"}))
     return extremum_work(g, node, isa);
-  if (is({"deuteron::cumsum"})) return running_sum_work(g, node);
+  if (is({"deuteron::cumsum", "aten::cumsum"})) return running_sum_work(g, node);
   if (is({"aten::index_select", "aten::embedding"})) return picked_work(g, node, isa);
   if (is({"cortex_m::softmax"})) return softmax_work(g, node, isa);
   if (is({"cortex_m::transpose"})) return permute_work(node, isa);
@@ -218,12 +236,14 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   if (is({"deuteron::gru", "deuteron::lstm", "deuteron::rnn", "deuteron::gru_s16",
           "deuteron::lstm_s16"}))
     return recurrent_work(g, node, isa);
-  return std::nullopt;
+  return portable_work(g, node);
 }
 
 // Whose loops they are: with an addition a convolution is the sum of its parts.
-std::string kernel_of_loops(const Op& op) {
+std::string kernel_of_loops(const Op& op, const std::string& loops) {
   const auto& call = *call_of(op);
+  const bool is_shared = loops == "pairs" || loops == "binary";
+  if (is_shared && call.name.starts_with("aten::")) return "aten";
   const auto* packed = numbers_of<PackedDense>(&call);
   if (packed && packed->addition) return "deuteron::packed_conv2d";
   if (call.name == "aten::embedding") return "aten::index_select";
@@ -235,7 +255,7 @@ std::string kernel_of_loops(const Op& op) {
 std::optional<LoopWork> loop_work(const Graph& g, const Node& node, Isa isa) {
   std::optional<LoopWork> found = work_of(g, node, isa);
   if (!found) return std::nullopt;
-  found->kernel = kernel_of_loops(node.op) + "@" + found->kernel;
+  found->kernel = kernel_of_loops(node.op, found->kernel) + "@" + found->kernel;
   return found;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls in the counts of their kernel's loops: tiles and blocks filled up, pieces that are copied,
-// windows that reach outside. Lines of them are what calibrate-target fits; the built-in targets
-// have none. docs/cpu-cost.md, "Of your chip"
+// windows that reach outside. Lines of them are what calibrate-target and bench/loop_costs.cpp fit.
+// docs/cpu-cost.md
 #pragma once
 #include <optional>
 #include <string>

@@ -42,5 +42,7 @@ std::optional<LoopWork> permute_work(const Node& node, Isa isa);
 std::optional<LoopWork> pad_work(const Node& node, Isa isa);
 std::optional<LoopWork> copies_work(const Graph& g, const Node& node, Isa isa);
 std::optional<LoopWork> picked_work(const Graph& g, const Node& node, Isa isa);
+// Portable kernels.
+std::optional<LoopWork> portable_work(const Graph& g, const Node& node);
 
 }  // namespace deuteron

@@ -298,7 +298,7 @@ std::optional<LoopWork> transposed_work(const Graph& g, const Node& node) {
   return LoopWork{"taps", w};
 }
 
-// The sum of its phases, each a convolution. operand: phases.
+// The sum of its phases, each a convolution. operand: phases. in_place: each of a single tap.
 std::optional<LoopWork> packed_transposed_work(const Graph& g, const Node& node) {
   const ImageCall c = image_call(g, node);
   if (c.x.size() != 4 || c.y.size() != 4 || c.lists.size() < 3) return std::nullopt;
@@ -312,6 +312,9 @@ std::optional<LoopWork> packed_transposed_work(const Graph& g, const Node& node)
   PackedDense phase;
   phase.packing = call_of(node.op)->overload == "mve_4x16" ? Packing::mve_4x16 : Packing::dsp_4x4;
   LoopWork all{a.in_c % kPackedQuad == 0 ? "phases" : "ragged_phases", {}};
+  if (phase.packing == Packing::mve_4x16 && all.kernel == "phases" && a.kernel_h <= a.stride_h &&
+      a.kernel_w <= a.stride_w)
+    all.kernel = "phases_in_place";
   for_each_phase(a, phase.packing, [&](const PackedConv2dArgs& p, i64, i32) {
     phase.a = p;
     const CpuWork w = packed_windows_work(phase, scratch_of(g, node)).work;
@@ -342,45 +345,57 @@ namespace {
 
 constexpr i64 kMostAverageTaps = 181, kAverageChannels = 8;  // kernels/avg_pool2d/words.h
 
+// The taps of all windows of a pool that lie inside, and their rows.
+TapsInside taps_of_pool(const ImageCall& c) {
+  const auto along = [&](size_t k) {
+    return taps_inside_of(c.y[1 + k], c.lists[1][k], c.lists[2][k], c.lists[0][k], 1, c.x[1 + k]);
+  };
+  const i64 h = along(0);
+  return {c.y[0] * h * c.y[2], c.y[0] * h * along(1)};
+}
+
 // mac: taps of 8 channels; line: their rows; operand: eights of channels. bytes: a channel after
 // the other; fours: of pixels with few channels, or of many taps.
 LoopWork average_work(const ImageCall& c, Isa isa) {
+  const TapsInside inside = taps_of_pool(c);
   const i64 channels = c.y[3], taps = c.lists[0][0] * c.lists[0][1];
   CpuWork w;
   w.windows = c.y[0] * c.y[1] * c.y[2];
   w.results = w.windows * channels;
   const bool in_words = taps <= kMostAverageTaps && channels >= kAverageChannels;
   if (isa != Isa::mve && (channels < 4 || (isa == Isa::scalar && !in_words))) {
-    w.macs = w.results * taps;
-    w.lines = w.windows * taps * parts(channels, 64);
+    w.macs = inside.taps * channels;
+    w.lines = inside.taps * parts(channels, 64);
     w.operands = w.windows * parts(channels, 64);
     return {"bytes", w};
   }
   const bool by_eight = isa == Isa::mve || in_words;
-  w.operands = w.windows * parts(channels, by_eight ? kAverageChannels : 4);
-  w.macs = w.operands * taps;
-  w.lines = w.operands * c.lists[0][0];
+  const i64 groups = parts(channels, by_eight ? kAverageChannels : 4);
+  w.operands = w.windows * groups;
+  w.macs = inside.taps * groups;
+  w.lines = inside.rows * groups;
   return {by_eight ? "eights" : "fours", w};
 }
 
 // mac: taps of 16 channels, without vectors of words of four; tap: of single channels; line: their
 // rows; operand: such groups of channels.
 LoopWork maximum_work(const ImageCall& c, Isa isa) {
-  const i64 channels = c.y[3], taps = c.lists[0][0] * c.lists[0][1];
+  const TapsInside inside = taps_of_pool(c);
+  const i64 channels = c.y[3];
   CpuWork w;
   w.windows = c.y[0] * c.y[1] * c.y[2];
   w.results = w.windows * channels;
   const i64 sixteens = isa == Isa::mve ? parts(channels, kVector) : channels / kVector,
             words = isa == Isa::mve ? 0 : parts(channels % kVector, 4);
   if (isa != Isa::mve && channels < 4) {
-    w.macs = w.results * taps;
-    w.lines = w.results * c.lists[0][0];
+    w.macs = inside.taps * channels;
+    w.lines = inside.rows * channels;
     return {"bytes", w};
   }
   w.operands = w.windows * (sixteens + words);
-  w.macs = w.windows * sixteens * taps;
-  w.taps = w.windows * words * taps;
-  w.lines = w.operands * c.lists[0][0];
+  w.macs = inside.taps * sixteens;
+  w.taps = inside.taps * words;
+  w.lines = inside.rows * (sixteens + words);
   return {"words", w};
 }
 
@@ -388,7 +403,7 @@ LoopWork maximum_work(const ImageCall& c, Isa isa) {
 
 std::optional<LoopWork> pool_work(const Graph& g, const Node& node, Isa isa) {
   const ImageCall c = image_call(g, node);
-  if (c.y.size() != 4 || c.lists.empty()) return std::nullopt;
+  if (c.x.size() != 4 || c.y.size() != 4 || c.lists.size() < 3) return std::nullopt;
   return call_of(node.op)->name == "cortex_m::quantized_avg_pool2d" ? average_work(c, isa)
                                                                     : maximum_work(c, isa);
 }
