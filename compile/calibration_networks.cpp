@@ -76,6 +76,7 @@ std::vector<CalibrationNetwork> calibration_networks() {
     else if (line == "int4") networks.back().precision = NetworkPrecision::int4;
     else if (line == "plain") networks.back().is_plain = true;
     else if (line == "scratch") networks.back().has_scratch = true;
+    else if (line == "least") networks.back().has_least_scratch = true;
     else if (line == "wide") networks.back().is_wide = true;
     else if (is_inside) networks.back().layers.emplace_back(line);
   }
@@ -105,6 +106,7 @@ std::optional<Compilation> compile_network(const CalibrationNetwork& network, co
     if (network.is_float)
       options.layers.push_back({graph->values[node.outputs[0]].name, NamedPrecision::in_float});
   if (network.has_scratch) options.skip_passes = {"fit-scratch"};
+  if (network.has_least_scratch) options.scratch_growth_percent = 0;
   options.quantize.observer = Observer::min_max;
   if (!network.has_floats) options.ports = PortTypes::steps;
   return compile(std::move(*graph), target, samples, options, diagnostics);

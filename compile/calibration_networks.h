@@ -18,11 +18,12 @@ struct Target;  // targets/target.h
 struct CalibrationNetwork {
   std::vector<std::string> layers;
   NetworkPrecision precision = NetworkPrecision::int8;
-  bool has_floats = false;   // its inputs and outputs are floats
-  bool is_float = false;     // its layers too
-  bool is_plain = false;     // its weights are not packed
-  bool has_scratch = false;  // all that its calls use, whatever the plan
-  bool is_wide = false;      // its inputs are from -16 to 16, not from -1 to 1
+  bool has_floats = false;         // its inputs and outputs are floats
+  bool is_float = false;           // its layers too
+  bool is_plain = false;           // its weights are not packed
+  bool has_scratch = false;        // all that its calls use, whatever the plan
+  bool has_least_scratch = false;  // what lies free beside its only call at most
+  bool is_wide = false;            // its inputs are from -16 to 16, not from -1 to 1
 };
 std::vector<CalibrationNetwork> calibration_networks();
 

@@ -66,7 +66,8 @@ void add_wishes(Graph& g, size_t n, i64 room, const Target& target, std::vector<
   Node& node = g.nodes[n];
   const auto cycles_with = [&](i64 bytes) {
     give(g, node, bytes);
-    return cpu_cycles(g, node, target).value_or(0);
+    const CpuWork work = cpu_work(g, node);  // by kinds: lines of loops know each byte
+    return cpu_cycles(cost_lines(g, node, work), work, target).value_or(0);
   };
   const i64 most = usable(node), fastest = most > room ? cycles_with(most) : 0;
   for (i64 has = room, cycles = cycles_with(has); most > room && cycles > fastest;) {
