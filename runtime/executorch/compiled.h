@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `DeuteronBackend` for parts that the firmware has as C (`deuteron firmware --as executorch,c`):
 // their calls are compiled, so that there is no loader and there are no tables; constants are read
-// where the program has them. A part that the firmware does not have is refused by its contents.
+// where the program has them. A part that the firmware does not have is refused by a sum of its
+// contents, which protects from mistakes, not from forgers.
 #pragma once
 #include <executorch/runtime/core/error.h>
 
