@@ -11,6 +11,13 @@
 namespace deuteron {
 namespace {
 
+// Whether loads that follow each other take less time than apart.
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+constexpr bool kLoadsInARow = false;
+#else
+constexpr bool kLoadsInARow = true;
+#endif
+
 using q31::exp_of_negative, q31::multiply_unsigned;
 
 int leading_zeros(uint32_t v) {
@@ -65,7 +72,7 @@ inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
     const auto steps = static_cast<int32_t>((multiply_unsigned(exponential, scale) + half) >> bits);
     return static_cast<Y>(Steps<Y>::saturated(steps + kLeast));
   };
-  for (i = 0; i + 4 <= columns; i += 4) {  // y may be x
+  for (i = 0; kLoadsInARow && i + 4 <= columns; i += 4) {  // y may be x
     const uint32_t of[] = {e[x[i]], e[x[i + 1]], e[x[i + 2]], e[x[i + 3]]};
     y[i] = result(of[0]), y[i + 1] = result(of[1]);
     y[i + 2] = result(of[2]), y[i + 3] = result(of[3]);

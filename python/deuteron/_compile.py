@@ -101,7 +101,7 @@ def doctor(
     """What keeps a model off the NPU, out of RAM, slow, large or inaccurate, the costliest first. Parameters as of `compile`.
 
     >>> import deuteron
-    >>> [finding.rule for finding in deuteron.doctor(demo_model, target="cortex-m55", calibration=demo_images)]
+    >>> [finding.rule for finding in deuteron.doctor(demo_model, target="cortex-m3", calibration=demo_images)]
     ['doctor.float_ports']
     """
     with MemoryFiles() as files:

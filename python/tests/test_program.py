@@ -209,7 +209,7 @@ def test_without_a_program(program, digits, images):
     report = deuteron.analyze(digits, target="cortex-m55", calibration=images)
     assert report.ram_bytes == program.report.ram_bytes and report.counts == program.report.counts and "cortex-m55" in str(report)
     assert str(program.report).count("\n") < 40
-    findings = deuteron.doctor(digits, target="cortex-m55", calibration=images)
+    findings = deuteron.doctor(digits, target="cortex-m3", calibration=images)
     assert findings[0].rule == "doctor.float_ports" and findings.to_pandas().loc[0, "unit"] == "cycles"
     assert "doctor.float_ports" in findings._repr_html_() and deuteron.ops("cortex-m55").to_pandas().shape[0] > 20
     assert [port["name"] for port in deuteron.inspect(digits)["inputs"]] == ["x"]

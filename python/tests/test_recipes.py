@@ -171,12 +171,12 @@ def open_batch(model, x):
 class Keeping(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer = nn.Linear(8, 8)
+        self.layer = nn.Linear(16, 8)
         self.register_buffer("h", torch.zeros(1, 8))
 
-    def forward(self, x):
-        y = torch.tanh(self.layer(x) + self.h)
-        self.h.copy_(y.detach())
+    def forward(self, x):  # a part keeps what it moves
+        y = torch.tanh(self.layer(torch.cat([self.h, x], 1)))
+        self.h.copy_(x)
         return y
 
 
