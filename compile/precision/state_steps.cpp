@@ -13,14 +13,15 @@
 namespace deuteron {
 namespace {
 
-// One set of steps, or that there is none for all.
+// One set of steps that a quantize makes, or that there is none for all.
 struct OneType {
   std::optional<Type> found;  // its shape means nothing
   bool is_one = true;
 
   void add(const Type& type) {
     if (!found) found = type;
-    is_one &= !type.quant.per_channel() && type.dtype == found->dtype && type.quant == found->quant;
+    is_one &= (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.per_channel() &&
+              type.dtype == found->dtype && type.quant == found->quant;
   }
   const Type* get() const { return is_one && found ? &*found : nullptr; }
 };
@@ -54,7 +55,7 @@ class StateSteps {
            std::ranges::all_of(readers, [&](NodeId n) { return is_quantize(g_.nodes[n].op); });
   }
 
-  // Where the new contents come from, through what only moves numbers.
+  // Where the new contents come from, through what only moves numbers: padding brings its own.
   OneType written() const {
     OneType type;
     std::set<ValueId> seen;
@@ -68,7 +69,9 @@ class StateSteps {
         type.add(g_.type(g_.nodes[n].inputs[0]));
         continue;
       }
-      if (n < 0 || !passes_numbers_on(g_.nodes[n].op)) return {std::nullopt, false};
+      if (n < 0 || !passes_numbers_on(g_.nodes[n].op) ||
+          facts_of(g_.nodes[n].op).values == Values::padded)
+        return {std::nullopt, false};
       for (const ValueId from : g_.nodes[n].inputs)
         if (is_float(from)) todo.push_back(from);
     }
