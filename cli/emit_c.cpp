@@ -94,10 +94,12 @@ std::string COptions::read(std::string_view text, std::span<const std::string> f
   std::string complaint;
   form.clear();
   for_each_part(text, [&](std::string_view part) {
-    if (form.empty() && std::ranges::find(forms, part) != forms.end()) form = part;
+    const bool is_form = std::ranges::find(forms, part) != forms.end();
+    if (form.empty() && is_form) form = part;
     else if (part == "c" && form == "executorch") is_c = true;
     else if (part == "blob" && !form.empty()) blob = true;
     else if (part == "host" && !form.empty()) host = true;
+    else if (is_form) complaint = fmt::format("{} cannot stand behind {}", part, form);
     else
       complaint = fmt::format("{} is none of {}, nor `blob` or `host` behind one of them", part,
                               fmt::join(forms, ", "));
