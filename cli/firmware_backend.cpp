@@ -71,9 +71,10 @@ void add_part(const Part& part, const std::string& path, const Target& target, b
     return;
   }
   for (const CCall& call : program->calls) package.forms.insert(call.kernel);
+  if (!is_c) return;
   const uint64_t contents = fnv1a(part.file.data, part.file.bytes);
-  if (!is_c || std::ranges::find(package.compiled, contents, &CompiledCPart::contents) !=
-                   package.compiled.end())
+  if (std::ranges::find(package.compiled, contents, &CompiledCPart::contents) !=
+      package.compiled.end())
     return;
   program->name = fmt::format("deuteron_part{}", package.compiled.size());
   program->from = path;

@@ -219,7 +219,7 @@ def check_beside_xnnpack(where):
 
 def check_compiled(made, where):
     """Parts as C: the bits of those that are loaded, and another part is refused."""
-    (strange, (sample, *_), _), *known = [(f, *rest) for f, *rest in made]
+    (strange, (sample, *_), _), *known = made
     compiled = compiled_runner(tool, [file for file, *_ in known], where)
     for file, samples, expected in known:
         same_bits(compiled, f"{file.stem} as C", file, samples, expected, where)
