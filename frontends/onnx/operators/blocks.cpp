@@ -69,13 +69,11 @@ static void import_matmul_of_bits(Call& c) {
             zero_bytes = (blocks * bits + 7) / 8;
   const Operand z = c.has(3) ? c.operand(3) : Operand{};
   const auto zeros = z ? c.known_integers(z) : std::vector<i64>();
-  const auto fits = [&](i64 size, i64 wanted) { return size == wanted; };
-  c.require(
-      !c.ok() || (data && scales && zeros && fits(std::ssize(*data), out * blocks * row_bytes) &&
-                  fits(std::ssize(*scales), out * blocks) &&
-                  (zeros->empty() || fits(std::ssize(*zeros), out * zero_bytes))),
-      "has weights, scales or zero points that are computed, no integers, or of another size", "",
-      "", "onnx.quantize.block");
+  c.require(!c.ok() || (data && scales && zeros && std::ssize(*data) == out * blocks * row_bytes &&
+                        std::ssize(*scales) == out * blocks &&
+                        (zeros->empty() || std::ssize(*zeros) == out * zero_bytes)),
+            "has weights, scales or zero points that are computed, no integers, or of another size",
+            "", "", "onnx.quantize.block");
   if (!c.ok() || !c.may_make(out * in)) return;
   std::vector<float> weight;
   weight.reserve(static_cast<size_t>(out * in));
