@@ -141,12 +141,12 @@ static void note_front_ends(PassContext& pass, const QuantizationChoice& choice)
   const Graph& g = choice.equalized;
   const std::vector<bool> leads = front_ends(g);
   const auto last = std::find(leads.rbegin(), leads.rend(), true);
-  const Node& logarithm = g.nodes[static_cast<size_t>(leads.rend() - last) - 1];
+  const Node& end = g.nodes[static_cast<size_t>(leads.rend() - last) - 1];
   pass.diagnostics.add(
       {Severity::note, g.name,
-       fmt::format("what leads to a logarithm is computed in float, up to {}: steps of one size "
-                   "lose what is small there, {:.1f} dB held out against {:.1f} dB",
-                   describe(g, logarithm), choice.front_ends->before, choice.front_ends->after),
+       fmt::format("what leads to a logarithm or an integer is computed in float, up to {}: steps "
+                   "are too coarse there, {:.1f} dB held out against {:.1f} dB",
+                   describe(g, end), choice.front_ends->before, choice.front_ends->after),
        "", "", "quantize.front_end",
        "--strict, or --io int8, keeps it in int8; or compute the features in front of the model"});
 }

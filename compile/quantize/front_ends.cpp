@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compile/quantize/channel_lines.h"
 #include "compile/quantize/open_ended.h"
 #include "compile/quantize/recurrent.h"
 #include "ops/families.h"
 #include "ops/int16.h"
+#include "ops/kernel_call/number_calls.h"
 
 namespace deuteron {
 
@@ -19,6 +21,28 @@ bool is_logarithm(const Graph& g, const Node& node) {
   const float small = value_at(g, node, 0x1p-10f) - value_at(g, node, 0x1p-14f);
   const float large = value_at(g, node, 1) - value_at(g, node, 0x1p-4f);
   return large > 0 && std::abs(small - large) < large / 2;
+}
+
+std::optional<NumberUse> use_of_numbers(const Node& node) {
+  const auto* kernel = call_of(node.op);
+  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  return call ? std::optional(call->use) : std::nullopt;
+}
+
+// Makes integers of numbers, or of true and false.
+bool makes_integers(const Graph& g, const Node& node) {
+  return use_of_numbers(node) == NumberUse::converted &&
+         g.type(node.outputs[0]).dtype != DType::f32;
+}
+
+// Makes them of float.
+bool rounds_to_integers(const Graph& g, const Node& node) {
+  return makes_integers(g, node) && g.type(node.inputs[0]).dtype == DType::f32;
+}
+
+// By the element, or only at another place.
+bool keeps_elements(const Node& node) {
+  return is_of_elements(node) || only_moves(node) || use_of_numbers(node) == NumberUse::compared;
 }
 
 // By value: something that sums products with weights reads it, or what is made of it.
@@ -46,9 +70,20 @@ std::vector<bool> front_ends(const Graph& g) {
   for (size_t n = g.nodes.size(); n-- > 0;) {
     const Node& node = g.nodes[n];
     leads[n] = std::ranges::any_of(node.outputs, [&](ValueId v) { return is_wanted[v]; }) ||
-               (is_logarithm(g, node) && is_read[node.outputs[0]]);
+               (is_logarithm(g, node) && is_read[node.outputs[0]]) || rounds_to_integers(g, node);
     if (leads[n] && needs_steps(node.op)) return std::vector<bool>(g.nodes.size());
     for (const ValueId v : node.inputs) is_wanted[v] = is_wanted[v] || leads[n];
+  }
+  return leads;
+}
+
+std::vector<bool> becomes_integers(const Graph& g) {
+  std::vector<bool> leads(g.nodes.size()), is_wanted(g.values.size());
+  for (size_t n = g.nodes.size(); n-- > 0;) {
+    const Node& node = g.nodes[n];
+    leads[n] = keeps_elements(node) && is_wanted[node.outputs[0]];
+    if (leads[n] || makes_integers(g, node))
+      for (const ValueId v : node.inputs) is_wanted[v] = true;
   }
   return leads;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front ends of sound: a spectrum, its energy, the logarithm of that. A logarithm tells 1e-6 from
-// 1e-5 as well as 0.1 from 1, and no steps of one size do.
+// What needs finer numbers than steps of one size are. Front ends of sound: a spectrum, its energy,
+// the logarithm of that, which tells 1e-6 from 1e-5 as well as 0.1 from 1. And what becomes an
+// integer: a step next to it is another row of a table.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,8 +10,10 @@
 
 namespace deuteron {
 
-// By node: it leads from an input to a logarithm that a layer reads.
+// By node: it leads from an input to a logarithm that a layer reads, or to an integer.
 std::vector<bool> front_ends(const Graph& graph);
+// By node: it leads to an integer, and no layer lies between. It is in float where it may.
+std::vector<bool> becomes_integers(const Graph& graph);
 
 // Held out, dB.
 struct FrontEndsInFloat {

@@ -100,6 +100,20 @@ TEST(FrontEnds, StayInFloatWhereStepsLoseTheNetwork) {
   }
 }
 
+TEST(Integers, AreMadeOfFloat) {
+  TestGraph t;
+  const ValueId y = layer(t, t.input("x", {1, 8}));
+  const ValueId turned = t.node("turned", Permute{{1, 0}}, {y});
+  const ValueId place = t.node("place", Unary{UnaryFn::round}, {turned});
+  CallBuilder call("aten::_to_copy", 1, 1);
+  const Face face = plain_face(t.g.type(place).shape);
+  call.in(0, face).boolean(false).none().out(0, face);
+  t.output(t.g.add_node(call.done().call, {place}, {Type{DType::s64, t.g.type(place).shape, {}}},
+                        "index", {}));
+  EXPECT_EQ(names_of(t.g, becomes_integers(t.g)), (Names{"turned", "place"}));
+  EXPECT_EQ(names_of(t.g, front_ends(t.g)), (Names{"y", "turned", "place", "index"}));
+}
+
 TEST(FrontEnds, AreWorthHalfOfTheErrorOfALostNetwork) {
   EXPECT_TRUE(float_brings_back(6.8, 15.6)) << "cepstra less their mean, with their differences";
   EXPECT_FALSE(float_brings_back(6.8, 12));

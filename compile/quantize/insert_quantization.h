@@ -55,7 +55,7 @@ struct QuantizeOptions {
   std::shared_ptr<RoundedWeights> rounded;
   // scores without an upper end (compile/quantize/open_ended.h) stay in float
   bool may_use_float = false;
-  bool front_ends_in_float = false;  // so does what leads to a logarithm (front_ends.h)
+  bool front_ends_in_float = false;  // so does what front_ends.h names
   bool equalize = true;  // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)>
       runs_on_npu;         // these nodes are quantized by the rules of the NPU; empty: none are

@@ -320,7 +320,8 @@ static std::vector<const char*> reasons_for_float(const Graph& g, const Quantize
   };
   say(border_nodes(g), "parts of an input or output have scales of their own");
   if (options.may_use_float) say(open_ended_scores(g), "a score without an upper end");
-  if (options.front_ends_in_float) say(front_ends(g), "it leads to a logarithm");
+  if (options.may_use_float) say(becomes_integers(g), "it becomes an integer");
+  if (options.front_ends_in_float) say(front_ends(g), "it leads to a logarithm or an integer");
   std::vector<bool> in_float(g.nodes.size());
   for (size_t n = 0; n < g.nodes.size(); ++n)
     in_float[n] =

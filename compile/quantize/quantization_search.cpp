@@ -416,7 +416,7 @@ std::optional<QuantizationChoice> search(Graph& graph, const Samples& samples,
   QuantizationCandidate best =
       std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   choice.policy = best.name + of_borders(scaled->places);
-  if (choice.front_ends) choice.policy += ", what leads to a logarithm in float";
+  if (choice.front_ends) choice.policy += ", what leads to a logarithm or an integer in float";
   if (is_int8 && !keep_what_helps(best, options, yardstick, all, choice.policy, diagnostics))
     return std::nullopt;
   if (mixed) {

@@ -16,12 +16,10 @@ namespace {
 
 constexpr size_t kMostBounds = 1024;
 
-// How many boundaries lie below x, with `right` also those at x: a step for each, all of them one
-// function of x.
+// How many boundaries lie below x, with `right` also those at x.
 void finish_intervals(Call& c, ValueId x, std::string_view boundaries, bool right) {
   const ValueId bounds = c.tensor(boundaries);
   const auto known = c.known_numbers(bounds);
-  const TensorMeta* declared = c.result_meta(0);
   c.require(!c.ok() || (known && c.rank(bounds) == 1 && known->size() >= 1 &&
                         known->size() <= kMostBounds),
             "the boundaries are computed, or too many, or no vector",
@@ -30,21 +28,20 @@ void finish_intervals(Call& c, ValueId x, std::string_view boundaries, bool righ
   c.require(!c.ok() || std::is_sorted(known->begin(), known->end()),
             "the boundaries are not in order", "", "", "pt2.bucketize.boundaries");
   if (!c.ok()) return;
-  ValueId total = -1;
-  for (size_t k = 0; k < known->size() && c.ok(); ++k) {
-    const std::string name = "bound" + std::to_string(k);
-    // 1 where x > b is ceil(x - b) within 0..1; where x >= b it is 1 less that of b > x.
-    const ValueId apart = right ? difference(c, number(c, (*known)[k]), x, name)
-                                : sum(c, x, number(c, -(*known)[k]), name);
-    const ValueId step = between(c, apply(c, UnaryFn::ceil, apart, name + "_whole"),
-                                 {.low = 0, .high = 1}, name + "_step");
-    total = total < 0 ? step : sum(c, total, step, "steps");
-  }
-  if (right) total = difference(c, number(c, static_cast<double>(known->size())), total, "count");
-  if (c.ok())
-    c.result(c.type(total).dtype == declared->dtype
-                 ? total
-                 : c.converted(total, declared->dtype.value_or(DType::s64)));
+  Shape each = c.shape(x);
+  const Shape shape = each;
+  each.push_back(1);
+  const ValueId wide = c.reshape(x, each, "each");
+  each.back() = static_cast<i64>(known->size());
+  const ValueId below = kernel_result(c, right ? "aten::ge.Tensor_out" : "aten::gt.Tensor_out",
+                                      {wide, bounds}, {DType::b8, each, {}});
+  if (!c.ok()) return;
+  const DType counted = c.result_meta(0)->dtype.value_or(DType::s64);
+  const ValueId count = kernel_result(
+      c, "aten::sum.IntList_out",
+      {c.converted(below, counted), wholes({static_cast<i64>(shape.size())}), truth(false), none()},
+      {counted, shape, {}});
+  if (c.ok()) c.result(count);
 }
 
 // Rows of the table [rows, width], one for each position: [n, width].
