@@ -110,12 +110,6 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
   return w;
 }
 
-CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i64 constant_bytes) {
-  work.constants = constant_bytes;
-  work.taps = taps_of(instead.call, work.macs, work.results, y);
-  return work;
-}
-
 // How many windows of a packed convolution meet its filters together, with the scratch that it has;
 // 0: not known.
 static i32 windows_together(const Graph& g, const Node& node, const KernelCall& call) {
@@ -178,13 +172,6 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuW
   while (lines.back() != name) lines.push_back(lines.back().substr(0, lines.back().rfind('/')));
   lines.push_back("*");
   return lines;
-}
-
-std::vector<std::string> cost_lines_instead(const Graph& g, const Node& node,
-                                            const Lowered& instead, const CpuWork& work) {
-  const std::string& name = instead.call.name;
-  if (!name.starts_with(kPackedConv)) return {name};
-  return {name + variety_of_packed(g.type(node.inputs[0]).shape, work), name};
 }
 
 // The first of `lines` that there is; null: none.

@@ -14,9 +14,6 @@ namespace deuteron {
 struct Target;  // targets/target.h
 
 CpuWork cpu_work(const Graph& graph, const Node& call);
-// Of `instead`, which takes the place of a call of that work, makes a `y` and reads so many bytes
-// of constants.
-CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i64 constant_bytes);
 
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches
 // floats, "aten::add", "*.f32", "*". Of a kernel with several loops "NAME/odd" (input channels that
@@ -26,9 +23,6 @@ CpuWork cpu_work_instead(CpuWork work, const Lowered& instead, const Shape& y, i
 // "NAME/row2" (taps along one axis, strides 1 and 2), and then "NAME". `work`: cpu_work() of the
 // call.
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call, const CpuWork& work);
-// The same of `instead` in the call's place, whose work `work` is.
-std::vector<std::string> cost_lines_instead(const Graph& graph, const Node& call,
-                                            const Lowered& instead, const CpuWork& work);
 
 // By the first of `lines` that the target's [cpu.cost] has; nothing: it has none.
 std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "compile/compilation.h"
 #include "compile/cost/cpu_cost.h"
@@ -75,14 +76,18 @@ void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
   }
 }
 
+constexpr i64 kValueBytes = 64;  // of the file, beside its data: measured on fixtures
+
 // Calls whose packed weights are the same bytes: all of them are packed, or none.
 struct Group {
   std::vector<Candidate> calls;
   Readers plain;   // that they no longer read
   i64 packed = 0;  // bytes
-  i64 cycles = 0;  // that packing saves, by the cost model
+  i64 plain_cycles = 0;
+  i64 cycles = 0;  // that packing saves, by the cost model; below 0: it costs more
+  i64 values = 0;  // fewer that the file describes
   i64 growth() const {
-    i64 bytes = packed;
+    i64 bytes = packed - values * kValueBytes;
     for (const auto& [data, count] : plain) bytes -= static_cast<i64>(data.size());
     return bytes;
   }
@@ -93,15 +98,24 @@ struct Group {
   }
 };
 
-i64 cycles_saved(const Graph& g, const Candidate& c, i64 packed_bytes, const Target& target) {
+// The call alone, in the place of the one that it would replace.
+std::optional<i64> packed_cycles(const Graph& g, const Candidate& c, const Target& target) {
   const Node& node = g.nodes[c.node];
-  const CpuWork work = cpu_work(g, node);
-  const std::optional<i64> plain = cpu_cycles(cost_lines(g, node, work), work, target);
-  const CpuWork instead =
-      cpu_work_instead(work, c.lowered, g.type(node.outputs[0]).shape, packed_bytes);
-  const std::optional<i64> packed =
-      cpu_cycles(cost_lines_instead(g, node, c.lowered, instead), instead, target);
-  return plain && packed ? std::max<i64>(*plain - *packed, 0) : 0;
+  Graph alone;
+  Node place{node.op, {}, {}, node.origin};
+  for (const ValueId v : node.inputs)
+    place.inputs.push_back(alone.add_value("", g.type(v), g.values[v].constant));
+  place.outputs.push_back(alone.add_value("", g.type(node.outputs[0])));
+  return cpu_cycles(alone, call_node(alone, place, c.lowered), target);
+}
+
+// Values of the plain call that the packed one does without.
+i64 values_fewer(const Node& plain, const Lowered& packed) {
+  const auto is_value = [](const KernelArg& a) {
+    return a.kind == KernelArg::Kind::input || a.kind == KernelArg::Kind::output;
+  };
+  return std::ranges::count_if(call_of(plain.op)->args, is_value) -
+         std::ranges::count_if(packed.call.args, is_value);
 }
 
 std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates,
@@ -115,8 +129,11 @@ std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates,
     if (is_new) groups.emplace_back();
     Group& group = groups[at->second];
     group.packed = constants.empty() ? 0 : constants[0].type.bytes();
-    group.cycles += cycles_saved(g, c, group.packed, target);
+    const std::optional<i64> plain = cpu_cycles(g, g.nodes[c.node], target),
+                             packed = packed_cycles(g, c, target);
+    if (plain && packed) group.plain_cycles += *plain, group.cycles += *plain - *packed;
     add_replaced(g, c, group.plain);
+    group.values += values_fewer(g.nodes[c.node], c.lowered);
     group.calls.push_back(std::move(c));
   }
   std::ranges::stable_sort(groups, std::greater{}, &Group::worth);
@@ -130,10 +147,19 @@ bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent
   return saves_its_share(group.growth(), group.cycles, all);
 }
 
+// As far as the cost model can tell. One call left plain among packed ones would bring a kernel of
+// its own, 8 KB of code, for less than that.
+bool all_are_slower_packed(const std::vector<Group>& groups) {
+  i64 plain = 0, saved = 0;
+  for (const Group& group : groups) plain += group.plain_cycles, saved += group.cycles;
+  return saved < -plain / 10;
+}
+
 // Splits off those that stay plain.
 std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, const Whole& all,
                                i64 free_percent) {
   std::vector<Group> packed, plain;
+  if (all_are_slower_packed(groups)) return std::exchange(groups, {});
   i64 growth = 0;
   for (Group& group : groups) {
     i64 more = group.packed;
