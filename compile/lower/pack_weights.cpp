@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -147,25 +148,44 @@ bool is_worth(const Group& group, i64 growth, const Whole& all, i64 free_percent
   return saves_its_share(group.growth(), group.cycles, all);
 }
 
-// As far as the cost model can tell. One call left plain among packed ones would bring a kernel of
-// its own, 8 KB of code, for less than that.
-bool all_are_slower_packed(const std::vector<Group>& groups) {
-  i64 plain = 0, saved = 0;
-  for (const Group& group : groups) plain += group.plain_cycles, saved += group.cycles;
-  return saved < -plain / 10;
+// As far as the cost model can tell.
+bool is_slower(const Group& group) { return group.cycles < -group.plain_cycles / 10; }
+
+// Of a plain kernel beside the packed ones: 2 to 8 KB of code, which the file does not show.
+constexpr i64 kPlainCode = 4096;
+
+// Whether groups that are slower packed stay plain: where all are together, or where it is worth
+// the code.
+bool slower_stay_plain(const std::vector<Group>& groups, const Whole& all) {
+  Group together;
+  i64 lost = 0;
+  for (const Group& group : groups) {
+    together.plain_cycles += group.plain_cycles, together.cycles += group.cycles;
+    if (is_slower(group)) lost -= group.cycles;
+  }
+  return is_slower(together) || saves_its_share(kPlainCode, lost, all);
 }
 
-// Splits off those that stay plain.
+// Whether the code of plain calls takes more bytes than packing their weights does.
+bool are_less_packed(const std::vector<Group>& plain, const std::vector<Group>& packed) {
+  i64 growth = 0;
+  for (const Group& group : plain) growth += group.growth();
+  return growth < kPlainCode &&  // additions have no weights
+         std::ranges::any_of(packed, [](const Group& group) { return group.packed > 0; });
+}
+
+// Splits off those that stay plain. `others`: there are plain calls beside them.
 std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, const Whole& all,
-                               i64 free_percent) {
+                               i64 free_percent, bool others) {
   std::vector<Group> packed, plain;
-  if (all_are_slower_packed(groups)) return std::exchange(groups, {});
+  const bool may_be_slower = !slower_stay_plain(groups, all);
   i64 growth = 0;
   for (Group& group : groups) {
     i64 more = group.packed;
     for (const auto& [data, times] : group.plain)
       if (readers[data] == times) more -= static_cast<i64>(data.size());
-    if (!is_worth(group, growth + more, all, free_percent)) {
+    if ((is_slower(group) && !may_be_slower) ||
+        !is_worth(group, growth + more, all, free_percent)) {
       plain.push_back(std::move(group));
       continue;
     }
@@ -173,6 +193,8 @@ std::vector<Group> leave_plain(std::vector<Group>& groups, Readers readers, cons
     for (const auto& [data, times] : group.plain) readers[data] -= times;
     packed.push_back(std::move(group));
   }
+  if (may_be_slower && !others && are_less_packed(plain, packed))
+    std::ranges::move(std::exchange(plain, {}), std::back_inserter(packed));
   groups = std::move(packed);
   return plain;
 }
@@ -215,8 +237,9 @@ void pack_weights(PassContext& pass) {
   }
   for (const auto& [data, count] : readers) all.bytes += static_cast<i64>(data.size());
   std::vector<Group> groups = groups_of(g, std::move(candidates), pass.target);
+  const bool others = !pass.result.plain.empty();
   for (const Group& group :
-       leave_plain(groups, std::move(readers), all, pass.options.packed_growth_percent))
+       leave_plain(groups, std::move(readers), all, pass.options.packed_growth_percent, others))
     for (const Candidate& c : group.calls)
       pass.result.plain.push_back({g.nodes[c.node].origin,
                                    call_of(g.nodes[c.node].op)->name,

@@ -110,8 +110,9 @@ inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) 
   const int64_t length = a.wide_length();
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
   if (p == Packing::scalar_1x4) return nullptr;
-  if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16))
-    return "has fewer than 4 filters";
+  const bool is_alone = p == Packing::mve_4x16 ? packed_conv2d_has_one_window(a)
+                                               : packed_conv2d_is_alone(a);
+  if (a.out_c < kPackedTile && !is_alone) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16)
     return a.dilation_w == 1 || a.kernel_w == 1 || packed_conv2d_is_apart(a)
                ? nullptr
