@@ -34,15 +34,26 @@ constexpr Spelling kOperations[] = {
     {"Sub", "aten.sub.Tensor"},
     {"Xor", "aten.logical_xor.default"},
 };
+// An exporter that mixes them means a Cast, and nobody knows of which.
+void require_one_dtype(Call& c, const Operand& a, const Operand& b) {
+  if (!c.ok()) return;
+  const DType x = c.dtype(a), y = c.dtype(b);
+  c.require((x == DType::f32) == (y == DType::f32), "has operands of two types",
+            fmt::format("{} and {}", name_of(x), name_of(y)), "one, by Cast",
+            "onnx.operand.dtypes");
+}
+
 // Of the dtype of its operands: what is no float and not known stays with what torch's import says
 // of it.
 Operand apply(Call& c, std::string_view target, const Operand& a, const Operand& b,
               std::string_view suffix) {
+  require_one_dtype(c, a, b);
   return c.torch_as(target, {{"self", a}, {"other", b}}, c.dtype(a),
                     broadcast(c, c.shape(a), c.shape(b)), suffix);
 }
 
 void finish_truth(Call& c, const Operand& a, const Operand& b) {
+  require_one_dtype(c, a, b);
   c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", a}, {"other", b}}, DType::b8,
                       broadcast(c, c.shape(a), c.shape(b))));
 }

@@ -84,8 +84,7 @@ static Operand embedded(Call& c, const Operand& x, i64 axis, const Operand& inde
   Shape shape = at;
   if (axis == 0 && rank == 2) {
     shape.push_back(s[1]);
-    return c.torch_as("aten.embedding.default", {{"weight", x}, {"indices", rows}}, DType::f32,
-                      shape);
+    return looked_up(c, x, rows, shape, "");
   }
   Axes order{axis}, back;
   for (i64 k = 0; k < rank; ++k)
@@ -95,8 +94,7 @@ static Operand embedded(Call& c, const Operand& x, i64 axis, const Operand& inde
   Shape flat = at;
   flat.push_back(inner);
   const Operand table = view(c, front, {extent, inner}, "table");
-  const Operand y = c.torch_as("aten.embedding.default", {{"weight", table}, {"indices", rows}},
-                               DType::f32, flat, "rows");
+  const Operand y = looked_up(c, table, rows, flat, "rows");
   const Operand split = view(c, y, shape, axis == 0 ? "" : "split");
   if (axis == 0) return split;
   const i64 places = static_cast<i64>(
@@ -114,9 +112,6 @@ static void import_gather(Call& c) {
   c.require(!c.ok() || rank > 0, "picks from a tensor without axes", "0", "1", "onnx.operand.axis");
   if (!c.ok()) return;
   auto positions = c.known_integers(index);
-  c.require(positions || c.dtype(x) == DType::f32,
-            "picks by positions that are computed, from integers", std::string(name_of(c.dtype(x))),
-            "f32", "onnx.gather.positions");
   if (c.ok() && !positions) return c.result(embedded(c, x, axis, index));
   if (!c.ok()) return;
   const i64 extent = c.shape(x)[axis];

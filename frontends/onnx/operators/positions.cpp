@@ -123,13 +123,8 @@ static void import_gather_nd(Call& c) {
   const Operand rows = view(c, x, {p.rows, p.inner}, "rows");
   if (const auto known = c.known_integers(p.at))
     return c.result(view(c, picked(c, rows, 0, *known, "picked"), out, ""));
-  c.require(c.dtype(x) == DType::f32, "picks by positions that are computed, from integers",
-            std::string(name_of(c.dtype(x))), "f32", "onnx.gather.positions");
   const Shape flat{numel(c.shape(p.at)), p.inner};
-  c.result(view(c,
-                c.torch_as("aten.embedding.default", {{"weight", rows}, {"indices", p.at}},
-                           DType::f32, flat, "picked"),
-                out, ""));
+  c.result(view(c, looked_up(c, rows, p.at, flat, "picked"), out, ""));
 }
 
 static void import_scatter_elements(Call& c) {
