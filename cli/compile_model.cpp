@@ -182,13 +182,6 @@ Samples made_up_samples(const std::vector<InputSpec>& inputs) {
   return samples;
 }
 
-// Beside constants: a network of integers alone has no ranges.
-static bool computes_in_float(const Graph& g) {
-  return std::ranges::any_of(g.values, [](const GraphValue& v) {
-    return v.type.dtype == DType::f32 && !v.constant;
-  });
-}
-
 // What a float model's ranges are chosen on.
 static bool read_samples(const ModelOptions& o, const Graph& graph, const ByteInputs& byte_inputs,
                          bool make_up_samples, CompiledModel& result, Diagnostics& diagnostics) {
@@ -200,7 +193,7 @@ static bool read_samples(const ModelOptions& o, const Graph& graph, const ByteIn
     return result.samples = to_samples(*data), true;
   }
   if (is_quantized(graph)) return true;
-  if (inputs.empty() || !computes_in_float(graph))
+  if (inputs.empty())
     return result.samples = made_up_samples(inputs),
            true;  // so many steps of a network that runs by itself
   std::string names;

@@ -26,8 +26,14 @@
 
 namespace deuteron {
 
+// Beside constants. A network of integers alone has no ranges to choose.
+static bool computes_in_float(const Graph& g) {
+  return std::ranges::any_of(
+      g.values, [](const GraphValue& v) { return v.type.dtype == DType::f32 && !v.constant; });
+}
+
 bool is_quantized(const Graph& g) {
-  return g.numerics == Numerics::tflite ||
+  return g.numerics == Numerics::tflite || !computes_in_float(g) ||
          std::any_of(g.nodes.begin(), g.nodes.end(),
                      [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }
