@@ -99,7 +99,7 @@ deuteron_packed_windows_mve:
   ldr r4, [r0, #28]
   vdup.16 q7, r4
   str r4, [sp, #28]
-  READ_WINDOWS 6f
+  READ_WINDOWS 6f, 8
   ldrd r7, r3, [sp, #20]
   subs r7, #16
   ldr r10, [sp, #8]
@@ -189,7 +189,7 @@ deuteron_packed_windows_mve:
   ldr pc, [sp, #24]
   .balign 4
 6:
-  .rept 4
+  .rept 8
   BLOCK vmladava
   .endr
   subs r3, #1

@@ -23,7 +23,7 @@ deuteron_s16_windows_mve:
   vdup.32 q6, r4
   ldr r4, [r0, #36]
   vdup.32 q7, r4
-  READ_WINDOWS 3f
+  READ_WINDOWS 3f, 4
 1:
   TAKE_WINDOWS
 2:                                  @ a tile
