@@ -97,7 +97,7 @@ DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs&
   return p == Packing::scalar_1x4 || packed_conv2d_is_alone(a) || packed_conv2d_is_rows(a);
 }
 
-inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
+inline constexpr int32_t kFewTaps = 80, kFewTapsBytes = 1024;
 // halfwords of widened windows for which a file may have no scratch but with mve_4x16
 inline constexpr int32_t kPackedStack = 1024;
 // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
