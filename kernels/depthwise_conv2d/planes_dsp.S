@@ -503,13 +503,39 @@ deuteron_depthwise_row_dsp:
   pop {r4-r11, pc}
   .size deuteron_depthwise_row_dsp, . - deuteron_depthwise_row_dsp
 
+@ A row of four or five taps for four outputs. \s0 to \s3: what is added to.
+.macro ROW_OF_FIVE s0, s1, s2, s3
+  ldm r0, {r1, r2, r3, r6}
+  ldm r11!, {r7-r10}
+  adds r0, #PITCH
+  smlad r12, r1, r7, \s0
+  smlad lr, r1, r8, \s1
+  smlad r5, r2, r8, \s3
+  smlad r4, r2, r7, \s2
+  smlad r12, r2, r9, r12
+  smlad lr, r2, r10, lr
+  smlad r4, r3, r9, r4
+  smlad r5, r3, r10, r5
+  ldm r11!, {r7, r8}
+  smlad r12, r3, r7, r12
+  smlad lr, r3, r8, lr
+  smlad r4, r6, r7, r4
+  smlad r5, r6, r8, r5
+.endm
+.equ FIVE_BYTES, 62
+.macro BEGIN_SUMS
+  mov r12, r4
+  mov lr, r4
+  mov r5, r4
+.endm
+
 @ void deuteron_depthwise_window_dsp(const DspWindow*)
 @ DspWindow: plane 0, y 4, y_step 8, outputs 12, channel 16, sums 20, pairs 24, weight 28, rows 32,
 @   kind 36, out_rows 40, plane_step 44, row_step 48
 @ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
 @   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
-@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 end of the weights of five taps,
-@   60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of
+@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 the first row of
+@   two to four of five taps, 60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of
 @   the row, 80 y of the row
   .section .text.deuteron_depthwise_window_dsp,"ax"
   .global deuteron_depthwise_window_dsp
@@ -524,15 +550,19 @@ deuteron_depthwise_window_dsp:
   strd r10, r11, [sp, #60]
   strd r12, r3, [sp, #68]
   strd r0, r1, [sp, #76]
-  adr r10, 10f
-  adds r10, #1
+  rsbs r11, r8, #5
+  ite eq
+  adreq.w r10, 11f
+  adrne.w r10, 14f
+  mov r12, #FIVE_BYTES
+  adr lr, 11f + 3
+  mla r11, r11, r12, lr
   cmp r9, #1
-  it eq
-  addeq r10, r10, #(11f - 10f)
+  it lo
+  adrlo.w r10, 10f
   it hi
-  addhi r10, r10, #(12f - 10f)
-  add r11, r8, r8, lsl #1
-  add r11, r7, r11, lsl #3
+  adrhi.w r10, 12f
+  orr r10, r10, #1
   strd r10, r11, [sp, #52]
   strd r7, r5, [sp, #16]
   strd r8, r6, [sp, #32]
@@ -551,12 +581,10 @@ deuteron_depthwise_window_dsp:
   ldr r11, [sp, #16]
   ldr r4, [sp]
   str r0, [sp, #44]
-  mov r12, r4
-  mov lr, r4
-  mov r5, r4
   ldr pc, [sp, #52]
   .balign 4
 10:
+  BEGIN_SUMS
   ldr r7, [sp, #32]
 2:                                  @ a row of taps
   str r7, [sp, #48]
@@ -619,32 +647,22 @@ deuteron_depthwise_window_dsp:
   add sp, sp, #84
   pop {r4-r11, pc}
   .balign 4
-11:                                 @ rows of four or five taps
+14:                                 @ two to four rows of four or five taps
+  BEGIN_SUMS
   push {r1-r3}
-2:
-  ldm r0, {r1, r2, r3, r6}
-  ldm r11!, {r7-r10}
-  adds r0, #PITCH
-  smlad r12, r1, r7, r12
-  smlad lr, r1, r8, lr
-  smlad r4, r2, r7, r4
-  smlad r5, r2, r8, r5
-  smlad r12, r2, r9, r12
-  smlad lr, r2, r10, lr
-  smlad r4, r3, r9, r4
-  smlad r5, r3, r10, r5
-  ldm r11!, {r7, r8}
-  ldr r9, [sp, #(56 + 12)]
-  smlad r12, r3, r7, r12
-  smlad lr, r3, r8, lr
-  smlad r4, r6, r7, r4
-  smlad r5, r6, r8, r5
-  cmp r11, r9
-  bne 2b
+  ldr pc, [sp, #(56 + 12)]
+  .balign 4
+11:                                 @ five of them
+  push {r1-r3}
+  ROW_OF_FIVE r4, r4, r4, r4
+  .rept 4
+  ROW_OF_FIVE r12, lr, r4, r5
+  .endr
   pop {r1-r3}
   b 13b
   .balign 4
 12:                                 @ the same, stride 2: each output begins a word of elements
+  BEGIN_SUMS
   push {r1-r3}
   ldr r10, [sp, #(32 + 12)]
 2:
