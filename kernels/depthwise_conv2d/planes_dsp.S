@@ -34,18 +34,18 @@
   .if \first
   ldr r12, [sp]
   ldm r0!, {r10, r11}
-  mov lr, r12
+  smlad lr, r11, \wa, r12
   .else
   ldrd r10, r11, [r0, #\offset]
+  smlad lr, r11, \wa, lr
   .endif
   smlad r12, r10, \wa, r12
-  smlabt r12, r11, \wb, r12
   .if \first
   ldr r10, [r0]
   .else
   ldr r10, [r0, #(\offset + 8)]
   .endif
-  smlad lr, r11, \wa, lr
+  smlabt r12, r11, \wb, r12
   smlabt lr, r10, \wb, lr
 .endm
 .macro SUMS_2
@@ -534,9 +534,9 @@ deuteron_depthwise_row_dsp:
 @   kind 36, out_rows 40, plane_step 44, row_step 48
 @ stack: 0 first, 4 multiplier, 8 added, 12 right, 16 weight, 20 sums, 24 from four outputs to the
 @   next in the plane, 28 finish, 32 rows, 36 pairs, 40 from the end of a row of taps to the next,
-@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 the first row of
-@   two to four of five taps, 60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs, 76 plane of
-@   the row, 80 y of the row
+@   44 plane, 48 rows of taps left, 52 where the sums are made, 56 the first row of two to four of
+@   five taps, 60 rows left, 64 from a row to the next in the plane, 68 the same of y, 72 outputs,
+@   76 plane of the row, 80 y of the row
   .section .text.deuteron_depthwise_window_dsp,"ax"
   .global deuteron_depthwise_window_dsp
   .type deuteron_depthwise_window_dsp, %function
