@@ -6,6 +6,7 @@
 #include "kernels/depthwise_conv2d/columns_plan.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
 #include "kernels/depthwise_conv2d/turned.h"
+#include "kernels/image/window.h"
 
 namespace deuteron {
 namespace {
@@ -377,17 +378,46 @@ LoopWork average_work(const ImageCall& c, Isa isa) {
   return {by_eight ? "eights" : "fours", w};
 }
 
-// mac: taps of 16 channels, without vectors of words of four; tap: of single channels; line: their
-// rows; operand: such groups of channels.
+// Runs of windows with the same taps inside, which meet them in fours. mac: fours of taps of 16
+// channels; line: those of a run; operand: 16 channels of a run; window: runs.
+LoopWork maxima_work(const ImageCall& c) {
+  const i64 blocks = parts(c.y[3], kVector);
+  const auto inside = [&](size_t k, i64 at) {
+    const auto of = [&](size_t list) { return static_cast<i32>(c.lists[list][k]); };
+    const Taps taps = taps_inside(static_cast<i32>(at * of(1) - of(2)), of(0), of(3),
+                                  static_cast<i32>(c.x[1 + k]));
+    return i64{taps.end - taps.first};
+  };
+  CpuWork w;
+  for (i64 oh = 0; oh < c.y[1]; oh++) {
+    const i64 rows = inside(0, oh);
+    for (i64 ow = 0, taps = -1, row = 0; ow < c.y[2]; ow++) {
+      row = inside(1, ow);
+      const i64 fours = std::max<i64>(1, parts(rows * row, 4)) * blocks;
+      w.macs += fours;
+      if (row == taps && row == c.lists[0][1]) continue;
+      taps = row;
+      w.lines += fours;
+      w.operands += blocks;
+      w.windows++;
+    }
+  }
+  w.macs *= c.y[0], w.lines *= c.y[0], w.operands *= c.y[0], w.windows *= c.y[0];
+  w.results = c.y[0] * c.y[1] * c.y[2] * c.y[3];
+  return {"runs", w};
+}
+
+// mac: taps of 16 channels; tap: of words of four, or of single channels; line: their rows;
+// operand: such groups of channels.
 LoopWork maximum_work(const ImageCall& c, Isa isa) {
+  if (isa == Isa::mve) return maxima_work(c);
   const TapsInside inside = taps_of_pool(c);
   const i64 channels = c.y[3];
   CpuWork w;
   w.windows = c.y[0] * c.y[1] * c.y[2];
   w.results = w.windows * channels;
-  const i64 sixteens = isa == Isa::mve ? parts(channels, kVector) : channels / kVector,
-            words = isa == Isa::mve ? 0 : parts(channels % kVector, 4);
-  if (isa != Isa::mve && channels < 4) {
+  const i64 sixteens = channels / kVector, words = parts(channels % kVector, 4);
+  if (channels < 4) {
     w.macs = inside.taps * channels;
     w.lines = inside.rows * channels;
     return {"bytes", w};
@@ -403,9 +433,10 @@ LoopWork maximum_work(const ImageCall& c, Isa isa) {
 
 std::optional<LoopWork> pool_work(const Graph& g, const Node& node, Isa isa) {
   const ImageCall c = image_call(g, node);
-  if (c.x.size() != 4 || c.y.size() != 4 || c.lists.size() < 3) return std::nullopt;
-  return call_of(node.op)->name == "cortex_m::quantized_avg_pool2d" ? average_work(c, isa)
-                                                                    : maximum_work(c, isa);
+  const bool is_average = call_of(node.op)->name == "cortex_m::quantized_avg_pool2d";
+  if (c.x.size() != 4 || c.y.size() != 4 || c.lists.size() < (is_average ? 3 : 4))
+    return std::nullopt;
+  return is_average ? average_work(c, isa) : maximum_work(c, isa);
 }
 
 }  // namespace deuteron

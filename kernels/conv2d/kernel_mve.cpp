@@ -21,7 +21,7 @@ constexpr int32_t kStackWindow = 1024;
 int32_t blocks_of(int32_t length) { return (length + kMveBlock - 1) / kMveBlock; }
 
 // `blocks` blocks, every second one from `to` on: the other ones belong to the other window.
-[[gnu::noinline]] int8_t* copy_blocks(const int8_t* from, int32_t blocks, int8_t* to) {
+int8_t* copy_blocks(const int8_t* from, int32_t blocks, int8_t* to) {
   for (int32_t i = 0; i < blocks; ++i, from += kMveBlock, to += 2 * kMveBlock)
     vst1q_s8(to, vld1q_s8(from));
   return to;
@@ -68,9 +68,9 @@ struct Convolution {
 
 // The window at row ih, column iw, which may begin outside. Count and copies are of blocks or of
 // bytes.
+template <int8_t* (*copy)(const int8_t*, int32_t, int8_t*),
+          int8_t* (*fill)(int8x16_t, int32_t, int8_t*)>
 void gather(const Convolution& c, int32_t ih, int32_t iw, int32_t unit, int8_t* to) {
-  const auto copy = unit == 1 ? copy_bytes : copy_blocks;
-  const auto fill = unit == 1 ? fill_bytes : fill_blocks;
   const Conv2dArgs& a = c.a;
   const int8x16_t zero = vdupq_n_s8(static_cast<int8_t>(-a.x_offset));
   const int32_t tap = a.kernel_c / unit;
@@ -127,12 +127,12 @@ void gather_apart(const Convolution& c, const MvePlace& first, const MvePlace& s
     interleave(c.image + (ih * a.in_w + iw) * a.in_c + c.channel,
                c.image + (jh * a.in_w + jw) * a.in_c + c.channel, c.length, c.windows);
   } else if (a.kernel_c % kMveBlock == 0) {
-    gather(c, ih, iw, kMveBlock, c.windows);
-    gather(c, jh, jw, kMveBlock, c.windows + kMveBlock);
+    gather<copy_blocks, fill_blocks>(c, ih, iw, kMveBlock, c.windows);
+    gather<copy_blocks, fill_blocks>(c, jh, jw, kMveBlock, c.windows + kMveBlock);
   } else {
     int8_t* other = c.apart + blocks_of(c.length) * kMveBlock;
-    gather(c, ih, iw, 1, c.apart);
-    gather(c, jh, jw, 1, other);
+    gather<copy_bytes, fill_bytes>(c, ih, iw, 1, c.apart);
+    gather<copy_bytes, fill_bytes>(c, jh, jw, 1, other);
     interleave(c.apart, other, c.length, c.windows);
   }
 }
