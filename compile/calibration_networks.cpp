@@ -45,7 +45,7 @@ std::optional<Graph> graph_of(const CalibrationNetwork& network, Diagnostics& di
       const std::string one = with(with(call.substr(0, end), '$', last), '&', first);
       call = end == call.npos ? one : call.substr(end + 3);
       if (end == call.npos) break;
-      last = step == 0 ? fmt::format("a{}", k) : fmt::format("a{}.{}", k, step);
+      last = step == 0 ? fmt::format("a{}", k) : fmt::format("a{}_{}", k, step);
       if (first.empty()) first = last;
       calls += fmt::format("{} = {}\n", last, one);
     }

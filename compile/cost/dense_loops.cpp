@@ -38,6 +38,14 @@ TapsAlong taps_along(i64 first, i64 taps, i64 dilation, i64 extent) {
   return n;
 }
 
+// Pairs of windows that are single pieces, of which one is in another row, are copied apart.
+i64 windows_apart(const PackedConv2dArgs& a) {
+  i64 apart = 0;
+  for (i64 at = 0, windows = i64{a.out_h} * a.out_w; at < windows; at += 2)
+    apart += at + 1 == windows ? 1 : at / a.out_w == (at + 1) / a.out_w ? 0 : 2;
+  return a.n * apart;
+}
+
 // Windows with MVE that are no single piece are gathered two by two: inside x whole rows of taps,
 // where those are whole blocks or one part of a block; else a call for each piece and for each run
 // of what lies outside. Adds `times` of them: line: rows; operand, tap: calls, and their vectors.
@@ -70,7 +78,7 @@ void add_gathering(CpuWork& w, const PackedConv2dArgs& a, i64 channels, i64 time
 }
 
 // With MVE all lanes of a tile are one filter, which meets all windows two by two. constant: blocks
-// of weights; operand: what is gathered behind whole blocks.
+// of weights; operand: what is gathered behind whole blocks; line: windows that are copied apart.
 LoopWork by_single_lanes(const PackedConv2dArgs& a, i64 channels, i64 length, bool in_one_piece) {
   const i64 windows = i64{a.n} * a.out_h * a.out_w, filters = a.out_c;
   CpuWork w;
@@ -78,7 +86,8 @@ LoopWork by_single_lanes(const PackedConv2dArgs& a, i64 channels, i64 length, bo
   w.results = filters * up(windows, 2);
   w.macs = w.results * parts(length, kVector);
   w.constants = filters * kMveTile * parts(length, kVector);
-  if (in_one_piece) w.operands = length % kVector != 0 ? w.results : 0;
+  if (in_one_piece)
+    w.operands = length % kVector != 0 ? w.results : 0, w.lines = filters * windows_apart(a);
   else add_gathering(w, a, channels, filters);
   return {in_one_piece ? "lanes" : "lanes_gathered", w};
 }
@@ -91,7 +100,9 @@ LoopWork by_gathered_pairs(const PackedConv2dArgs& a, i64 channels, i64 length, 
   w.results = up(windows, 2) * up(filters, kMveTile);
   w.macs = w.results * parts(length, kVector);
   w.constants = up(filters, kMveTile) * parts(length, kVector);
-  if (in_one_piece) w.taps = up(windows, 2) * parts(length, kVector);
+  if (in_one_piece)
+    w.taps = up(windows, 2) * parts(length, kVector),
+    w.operands = parts(filters, 64) * windows_apart(a);
   else add_gathering(w, a, channels, parts(filters, 64));
   return {in_one_piece ? "gathered" : "rows_gathered", w};
 }
@@ -127,6 +138,13 @@ LoopWork by_windows(i64 windows, i64 together, i64 filters, i64 length, i64 piec
   return {together == 2 ? "twos" : "fours", w};
 }
 
+// Without DSP elements are met by themselves, in turns of eight. constant: turns.
+LoopWork by_turns(LoopWork found, i64 length) {
+  found.work.macs = found.work.results * length;
+  found.work.constants = found.work.results * parts(length, 8);
+  return found;
+}
+
 // Rows of taps that are no single piece: of whole words, or copied by words and bytes (tap).
 LoopWork by_copied_fours(CpuWork w, const DenseNumbers& n, i64 rows, i64 row) {
   if (n.filter_c % kQuad == 0) return {"fours_of_words", w};
@@ -136,8 +154,7 @@ LoopWork by_copied_fours(CpuWork w, const DenseNumbers& n, i64 rows, i64 row) {
 
 // As finish_of() of kernels/conv2d/kernel_dsp.cpp; others take longer for a result (operand).
 bool has_plain_sums(const DenseNumbers& n) {
-  return n.range.low == -128 && n.range.high == 127 &&
-         std::ranges::all_of(n.multipliers, [](const Multiplier& m) {
+  return has_int8_bounds(n) && std::ranges::all_of(n.multipliers, [](const Multiplier& m) {
            return m.shift == 0 && m.value >= 0 && m.value < 1 << 30;
          });
 }
@@ -174,7 +191,8 @@ std::optional<LoopWork> plain_work(const Graph& g, const Node& node, const Dense
   } else if (isa == Isa::scalar) {
     if (filters < 2) found = by_single_filters(windows, filters, length, pieces);
     else if (is_one && filters >= 4) found = by_rows(windows, filters, length, isa);
-    else found = by_windows(windows, 4, filters, length, pieces);
+    else found = by_turns(by_windows(windows, 4, filters, length, pieces), length);
+    if (!has_int8_bounds(n)) found.work.operands = found.work.results;
   } else if (filters < 2 || length < kQuad) {
     found = by_single_filters(windows, filters, length, pieces);
   } else if (is_row_of_layer && filters > 2 && length % 8 == 0 && length <= kDspRow &&
@@ -269,7 +287,9 @@ LoopWork scalar_product_work(const MatmulArgs& a) {
   const bool together = a.other_offset == 0 && a.columns <= 64;
   LoopWork found = by_windows(i64{a.batch} * (together ? up(a.rows, 4) : a.rows), together ? 4 : 1,
                               a.columns, a.inner, 1);
+  found = by_turns(found, a.inner);
   found.work.lines = a.batch;
+  found.work.operands = a.columns % 2 * found.work.windows;  // a column that meets rows alone
   found.kernel = together ? "fours" : "offset";
   return found;
 }

@@ -49,7 +49,8 @@ std::optional<LoopWork> sum_work(const Graph& g, const Node& node, Isa isa) {
 
 // Few elements have an exponential each, many those of 256 distances. Differences are held to be
 // alike likely. mac: steps of exponentials with a factor for each bit; tap: exponentials that are
-// not 0, with MVE vectors; result, window: as of cpu_work(), or vectors.
+// not 0, with MVE vectors; result, operand: fours of results and those behind, or vectors; window:
+// rows.
 std::optional<LoopWork> softmax_work(const Graph& g, const Node& node, Isa isa) {
   constexpr i64 kDistances = 256, kManyElements = 256, kFewVectors = 48;  // kernels/softmax/
   const Type& x = g.type(node.inputs[0]);
@@ -76,15 +77,15 @@ std::optional<LoopWork> softmax_work(const Graph& g, const Node& node, Isa isa) 
     computed++;
   }
   const bool is_few = elements < kManyElements;
-  const i64 exponentials = is_few ? elements - rows : kDistances;
-  w.results = elements;
+  const i64 exponentials = y.back() == 1 ? 0 : is_few ? elements - rows : kDistances;
+  w.results = rows * (y.back() / 4), w.operands = rows * (y.back() % 4);
   w.macs = exponentials * steps / kDistances;
   w.taps = exponentials * computed / kDistances;
   return LoopWork{is_few ? "few" : "many", w};
 }
 
-// mac, tap: blocks of elements, and those behind them; line, window: with MVE the last block, which
-// is not whole, and whether there are others. MVE has four floats in a vector.
+// mac, tap: blocks of elements, and those behind them; line, window: whether there are such, where
+// MVE has a last block that is not whole. MVE has four floats in a vector.
 LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
   const std::string& name = call_of(node.op)->name;
   const bool is_wide =
@@ -94,9 +95,9 @@ LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
   CpuWork w;
   w.macs = elements / block;
   w.taps = elements % block;
+  w.lines = w.taps > 0, w.windows = w.macs > 0;
   // what quantize has behind its blocks goes one by one
-  if (isa == Isa::mve && name != "cortex_m::quantize_per_tensor")
-    w.lines = w.taps > 0, w.windows = w.macs > 0, w.taps = 0;
+  if (isa == Isa::mve && name != "cortex_m::quantize_per_tensor") w.taps = 0;
   return {is_wide ? "flat_s16" : "flat", w};
 }
 
@@ -153,6 +154,17 @@ LoopWork extremum_work(const Graph& g, const Node& node, Isa isa) {
   w.macs = w.windows * (isa == Isa::mve ? parts(row, block) : row / block);
   w.taps = isa == Isa::mve ? 0 : w.windows * (row % block);
   return {"rows", w};
+}
+
+// result: channels of pixels, with MVE vectors of 4; window: pixels; line: rows.
+LoopWork resize_work(const Graph& g, const Node& node, Isa isa) {
+  const Type& y = g.type(node.outputs[0]);
+  const i64 channels = std::max<i64>(1, y.shape.empty() ? 1 : y.shape.back());
+  CpuWork w;
+  w.windows = y.elements() / channels;
+  w.results = w.windows * (isa == Isa::mve ? parts(channels, 4) : channels);
+  w.lines = y.rank() == 4 ? y.shape[0] * y.shape[1] : 1;
+  return {"pixels", w};
 }
 
 // window: lines; result: elements.
@@ -229,6 +241,7 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   if (is({"deuteron::cumsum", "aten::cumsum"})) return running_sum_work(g, node);
   if (is({"aten::index_select", "aten::embedding"})) return picked_work(g, node, isa);
   if (is({"cortex_m::softmax"})) return softmax_work(g, node, isa);
+  if (is({"deuteron::resize2d"})) return resize_work(g, node, isa);
   if (is({"cortex_m::transpose"})) return permute_work(node, isa);
   if (is({"cortex_m::pad"})) return pad_work(node, isa);
   if (is({"aten::cat", "aten::slice_copy"})) return copies_work(g, node, isa);

@@ -192,6 +192,40 @@ TEST(LoopWork, KnowsPortableFamilies) {
   EXPECT_EQ(few.work.macs, 3 * 46);
 }
 
+// Two columns side by side are moved element by element, wider parts as rows; a slice of every
+// other line of [4,6] is two rows.
+TEST(LoopWork, CountsRowsOfCopies) {
+  const auto bytes = [](Shape shape) { return type_of(DType::s8, std::move(shape)); };
+  const CpuWork columns =
+      loops_of("aten::cat", {bytes({30, 1}), bytes({30, 1})}, bytes({30, 2}), {}, Isa::mve).work;
+  EXPECT_EQ(columns.constants, 60);
+  EXPECT_EQ(columns.macs, 0);
+  const CpuWork rows =
+      loops_of("aten::cat", {bytes({30, 3}), bytes({30, 3})}, bytes({30, 6}), {}, Isa::mve).work;
+  EXPECT_EQ(rows.constants, 0);
+  EXPECT_EQ(rows.macs, 60);
+  KernelArg x, part;
+  x.kind = KernelArg::Kind::input, x.face = plain_face({4, 6});
+  part.kind = KernelArg::Kind::output, part.face = plain_face({2, 6});
+  const CpuWork slice =
+      loops_of("aten::slice_copy", {bytes({4, 6})}, bytes({2, 6}),
+               {x, whole_number(0), whole_number(0), whole_number(4), whole_number(2), part},
+               Isa::mve)
+          .work;
+  EXPECT_EQ(slice.macs, 2);
+}
+
+TEST(LoopWork, KnowsWhatIsPickedAndPlaced) {
+  const Type x = type_of(DType::s8, {1, 64}), at = type_of(DType::s64, {1, 32}),
+             y = type_of(DType::s8, {1, 32});
+  const LoopWork picked = loops_of("aten::gather", {x, at}, y, {}, Isa::dsp),
+                 placed = loops_of("aten::scatter", {x, at, y}, x, {}, Isa::dsp);
+  EXPECT_EQ(picked.kernel, "aten::gather@indexes");
+  EXPECT_EQ(picked.work.taps, 64);
+  EXPECT_EQ(placed.work.results, 32);
+  EXPECT_EQ(placed.work.operands, 64);
+}
+
 // [2,5,24] summed along the second dimension: blocks of 8 neighbours, or of 4. What is scaled up is
 // left to portable C, with MVE.
 TEST(LoopWork, CountsBlocksOfSums) {

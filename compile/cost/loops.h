@@ -23,6 +23,11 @@ inline i64 scratch_of(const Graph& g, const Node& node) {
   return last.dtype == DType::u8 ? last.bytes() : 0;
 }
 
+// Others take longer to become bytes.
+inline bool has_int8_bounds(const DenseNumbers& n) {
+  return n.range.low == -128 && n.range.high == 127;
+}
+
 // Convolutions with packed weights.
 std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const PackedDense& n);
 // One whose windows lie side by side, or are copied.

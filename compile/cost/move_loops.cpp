@@ -190,24 +190,41 @@ std::optional<Padded> padded_of(const Node& node) {
   return p;
 }
 
-// How many runs of the constant there are.
-i64 fills_of(const Padded& p) {
-  i64 fills = 0;
-  bool waits = p.before[0] > 0;
+// Runs of the constant. line: how many there are; tap: their words, or vectors.
+void add_fills(CpuWork& w, const Padded& p, i64 unit) {
+  const i64 row = p.whole(3), plane = p.whole(2) * row, image = p.whole(1) * plane;
+  i64 waiting = p.before[0] * image;
+  const auto fill = [&] { w.lines += waiting > 0, w.taps += parts(waiting, unit), waiting = 0; };
   for (i64 i = 0; i < p.in[0]; i++) {
-    waits = waits || p.before[1] > 0;
+    waiting += p.before[1] * plane;
     for (i64 j = 0; j < p.in[1]; j++) {
-      waits = waits || p.before[2] > 0;
-      for (i64 k = 0; k < p.in[2]; k++) {
-        waits = waits || p.before[3] > 0;
-        fills += waits;
-        waits = p.after[3] > 0;
-      }
-      waits = waits || p.after[2] > 0;
+      waiting += p.before[2] * row;
+      for (i64 k = 0; k < p.in[2]; k++) waiting += p.before[3], fill(), waiting = p.after[3];
+      waiting += p.after[2] * row;
     }
-    waits = waits || p.after[1] > 0;
+    waiting += p.after[1] * plane;
   }
-  return fills + (waits || p.after[0] > 0);
+  waiting += p.after[0] * image, fill();
+}
+
+// copy_elements() of kernels/copy/: rows of a single element are moved one by one. constant: those.
+void add_copies(CpuWork& w, i64 times, i64 rows, i64 bytes, i64 element, Isa isa) {
+  if (bytes != element || rows == 1) return add_row_copies(w, times, rows, bytes, isa);
+  w.results += times, w.lines += times, w.constants += times * rows;
+}
+
+// How a part lies in the whole, by extents in the order of storage: one row where it is all of it.
+i64 rows_of_part(const Shape& part, const Shape& whole) {
+  i64 rows = 1;
+  size_t axis = 0;
+  for (; axis < part.size() && part[axis] == whole[axis]; axis++) rows *= part[axis];
+  return axis == part.size() ? 1 : rows;
+}
+
+Shape as_stored(const Face& face) {
+  Shape stored;
+  for (const auto axis : face.order) stored.push_back(face.sizes[static_cast<size_t>(axis)]);
+  return stored;
 }
 
 }  // namespace
@@ -220,18 +237,36 @@ std::optional<LoopWork> permute_work(const Node& node, Isa isa) {
 
 // Of a concatenation the copies of each part, of a slice that of its rows.
 std::optional<LoopWork> copies_work(const Graph& g, const Node& node, Isa isa) {
+  const auto& args = call_of(node.op)->args;
+  const KernelArg *first = args.data(), *last = first + args.size();
+  const Type& y = g.type(node.outputs[0]);
   const bool is_slice = node.inputs.size() == 1;
-  const Type& whole = g.type(is_slice ? node.inputs[0] : node.outputs[0]);
+  const KernelArg *x = find_arg(first, last, KernelArg::Kind::input),
+                  *part = find_arg(first, last, KernelArg::Kind::output);
   CpuWork w;
-  for (const ValueId v : is_slice ? node.outputs : node.inputs) {
-    const Type& part = g.type(v);
-    if (part.rank() != whole.rank() || part.elements() == 0) return std::nullopt;
-    i64 rows = 1;
+  const auto add = [&](const Type& type, const Shape& shape, const Shape& whole) {
+    if (shape.size() != whole.size() || type.elements() == 0) return false;
+    const i64 rows = rows_of_part(shape, whole);
+    add_copies(w, 1, rows, type.bytes() / rows, type.bytes() / type.elements(), isa);
+    return true;
+  };
+  const auto step = std::find_if(args.rbegin(), args.rend(), [](const KernelArg& arg) {
+    return arg.kind == KernelArg::Kind::integer;
+  });
+  if (is_slice && x && part) {
+    Shape whole = as_stored(x->face), shape = as_stored(part->face);
     size_t axis = 0;
-    for (; axis < part.shape.size() && part.shape[axis] == whole.shape[axis]; axis++)
-      rows *= part.shape[axis];
-    if (axis == part.shape.size()) rows = 1;  // all of it
-    add_row_copies(w, 1, rows, part.bytes() / rows, isa);
+    while (axis + 1 < shape.size() && shape[axis] == whole[axis]) ++axis;
+    if (step != args.rend() && step->integer > 1) {  // each place along the axis is a row
+      if (axis + 1 == shape.size()) shape.push_back(1), whole.push_back(1);
+      whole[axis + 1] *= step->integer, whole[axis] = shape[axis];
+    }
+    if (!add(y, shape, whole)) return std::nullopt;
+  } else {
+    for (const ValueId v : is_slice ? node.outputs : node.inputs) {
+      const Type& whole = is_slice ? g.type(node.inputs[0]) : y;
+      if (!add(g.type(v), g.type(v).shape, whole.shape)) return std::nullopt;
+    }
   }
   return LoopWork{"copies", w};
 }
@@ -257,7 +292,7 @@ std::optional<LoopWork> picked_work(const Graph& g, const Node& node, Isa isa) {
             slices = g.type(node.outputs[0]).elements() / (outer * inner);
   CpuWork w;
   if (!is_inside) return std::nullopt;
-  add_row_copies(w, slices, outer, inner * element, isa);
+  add_copies(w, slices, outer, inner * element, element, isa);
   return LoopWork{"slices", w};
 }
 
@@ -274,11 +309,10 @@ std::optional<LoopWork> pad_work(const Node& node, Isa isa) {
     w.constants = parts(all, 4);
     return LoopWork{"rows", w};
   }
-  const i64 unit = isa == Isa::mve ? kVector : 4, fills = fills_of(*p);
+  const i64 unit = isa == Isa::mve ? kVector : 4;
   w.windows = rows;
   w.macs = rows * parts(p->in[3], unit);
-  w.lines = fills;
-  w.taps = fills * parts(parts(all - rows * p->in[3], std::max<i64>(fills, 1)), unit);
+  add_fills(w, *p, unit);
   return LoopWork{"runs", w};
 }
 

@@ -36,7 +36,8 @@ Met add_run(CpuWork& work, const PackedConv2dArgs& a, i64 windows, i64 in_pairs,
 }
 
 // Windows that lie in x, of which the last ones may not be read to the end of their block. window:
-// those that are alone; line: passes of a pair over the filters; tap: blocks behind the second one.
+// results of those that are alone, of which 16 more cost about what the window does; line: passes
+// of a pair over the filters; tap: blocks behind the second one.
 void add_in_place(CpuWork& work, const PackedConv2dArgs& a) {
   const i64 step = i64{a.stride_w} * a.in_c, row = i64{a.stride_h} * a.in_w * a.in_c,
             image = i64{a.in_h} * a.in_w * a.in_c, block = up(a.length(), kVector);
@@ -46,7 +47,7 @@ void add_in_place(CpuWork& work, const PackedConv2dArgs& a) {
   for (i64 k = 0; k < rows; k++) {
     const i64 left = i64{a.n} * image - k / a.out_h * image - k % a.out_h * row - block;
     const Met met = add_run(work, a, windows, left < 0 ? 0 : left / step + 1);
-    work.windows += met.alone;
+    work.windows += met.alone * (up(a.out_c, 2 * kPackedTile) + 16);
     work.lines += met.paired * (a.out_c % kPackedTile == 0 ? 1 : 2);
     work.taps += met.paired * up(a.out_c, kPackedTile) * std::max<i64>(0, block / kVector - 2);
   }
@@ -64,8 +65,9 @@ WindowsAlike windows_alike(const PackedConv2dArgs& a, i64 iw) {
   return room < 0 ? WindowsAlike{a.out_w, false} : WindowsAlike{room / a.stride_w + 1, true};
 }
 
-// Columns of taps that are copied first, so many windows at a time as `room` holds. window: rows of
-// such copies; line: those of windows, and windows that are alone. `lies`: windows may lie in x.
+// Columns of taps that are copied first, so many windows at a time as `room` holds. tap: vectors of
+// the copies, and their rows; window: passes of a pair over the filters; line: runs of windows that
+// are copied, and windows that are alone. `lies`: windows may lie in x.
 void add_columns(CpuWork& work, const PackedConv2dArgs& a, i32 room, bool lies) {
   const i64 column = i64{a.kernel_h} * a.in_c,
             most = std::max<i64>(1, packed_conv2d_windows_in(a, room));
@@ -79,12 +81,12 @@ void add_columns(CpuWork& work, const PackedConv2dArgs& a, i32 room, bool lies) 
           may_lie ? windows_alike(a, ow * a.stride_w - a.pad_w) : WindowsAlike{a.out_w, false};
       windows = std::min(alike.count, a.out_w - ow);
       if (!alike.in_place) windows = std::min(windows, most);
-      const i64 alone = add_run(work, a, windows, windows, a.n).alone;
-      work.lines += a.n * ((a.out_c % kPackedTile == 0 || windows == alone ? 1 : 2) + alone);
+      const Met met = add_run(work, a, windows, windows, a.n);
+      work.windows += a.n * met.paired * (a.out_c % kPackedTile == 0 ? 1 : 2);
+      work.lines += a.n * (met.alone + !alike.in_place);
       if (alike.in_place) continue;
       const i64 columns = (windows - 1) * a.stride_w + a.kernel_w;
-      work.windows += i64{a.n} * a.kernel_h;
-      work.taps += i64{a.n} * a.kernel_h * parts(columns, together) * parts(a.in_c, kVector);
+      work.taps += i64{a.n} * a.kernel_h * (parts(columns, together) * parts(a.in_c, kVector) + 1);
     }
   }
 }
@@ -135,12 +137,12 @@ LoopWork mve_work(const PackedDense& n, i64 scratch, CpuWork work) {
   const i32 most = packed_conv2d_columns_bytes(a),
             given = n.addition ? most : static_cast<i32>(std::min<i64>(scratch, most)),
             room = std::max(given, std::min(most, kPackedStackColumns)) - kPackedBlock;
-  if (packed_conv2d_is_apart(a)) return add_apart(work, a, room), LoopWork{"columns", work};
   if (packed_conv2d_mve_meets(a, given) == 4)
     return add_fours(work, a, room), LoopWork{"fours", work};
-  add_columns(work, a, room, true);
-  return {parts(a.length(), kVector) <= 2 ? "short_columns" : "columns",
-          work};  // held in registers
+  if (packed_conv2d_is_apart(a)) add_apart(work, a, room);
+  else add_columns(work, a, room, true);
+  const bool is_held = parts(a.length(), kVector) <= 2;  // in registers
+  return {is_held ? "short_columns" : "columns", work};
 }
 
 LoopWork core_work(const PackedDense& n, CpuWork work) {
@@ -191,7 +193,9 @@ LoopWork packed_windows_work(const PackedDense& n, i64 scratch) {
 
 std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const PackedDense& n) {
   const PackedConv2dArgs& a = n.a;
-  if (n.form != PackedDense::Form::plain && n.form != PackedDense::Form::four_bits)
+  const bool is_behind_relu = n.form == PackedDense::Form::behind_relu;  // held to be without zeros
+  if (n.form != PackedDense::Form::plain && n.form != PackedDense::Form::four_bits &&
+      !(is_behind_relu && packed_conv2d_is_alone(a)))
     return std::nullopt;
   CpuWork work;
   if (n.addition) work.operands = added(n, g.type(node.outputs.back()).bytes());
@@ -202,6 +206,7 @@ std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const Pack
     work.results = a.out_c < kPackedTile && !is_mve ? a.out_c * kPackedTile : up(a.out_c, filters);
     work.macs = work.results * parts(a.length(), is_mve ? kVector : kPackedQuad);
     work.taps = a.length();
+    if (a.has_shifts) work.windows = work.results;
     if (is_mve) work.lines = work.results * std::max<i64>(0, parts(a.length(), kVector) - 2);
     // one filter in the place of four reads its weights once
     found = {a.out_c < kPackedTile && !is_mve ? "few" : "alone", work};

@@ -49,6 +49,29 @@ LoopWork heap_work(i64 lines, i64 size, i64 count) {
   return {"heap", w};
 }
 
+// Picked or placed one by one, by indexes that are data. result: those; tap: their dimensions;
+// operand: elements of a tensor whose rest is kept.
+LoopWork indexed_work(const Graph& g, const Node& node, bool places) {
+  const Type& indexes = g.type(node.inputs[1]);
+  CpuWork w;
+  w.results = indexes.elements();
+  w.taps = w.results * static_cast<i64>(indexes.rank());
+  if (places) w.operands = g.type(node.outputs[0]).elements();
+  return {"indexes", w};
+}
+
+// The largest of each window, and where it lies. result: windows; tap: their elements; line: rows.
+std::optional<LoopWork> positions_work(const Graph& g, const Node& node) {
+  const auto& args = call_of(node.op)->args;
+  const auto kernel = std::ranges::find(args, KernelArg::Kind::integers, &KernelArg::kind);
+  if (kernel == args.end() || kernel->integers.size() != 2) return std::nullopt;
+  CpuWork w;
+  w.results = g.type(node.outputs[0]).elements();
+  w.lines = w.results * kernel->integers[0];
+  w.taps = w.lines * kernel->integers[1];
+  return LoopWork{"positions", w};
+}
+
 }  // namespace
 
 std::optional<LoopWork> portable_work(const Graph& g, const Node& node) {
@@ -64,6 +87,9 @@ std::optional<LoopWork> portable_work(const Graph& g, const Node& node) {
     return LoopWork{"pairs", elementwise_work(g, node, 2)};
   if (is_of(name, {"where"})) return LoopWork{"elements", elementwise_work(g, node, 3)};
   if (is_of(name, {"_to_copy"})) return LoopWork{"elements", elementwise_work(g, node, 1)};
+  if (is_of(name, {"gather", "scatter"}) && node.inputs.size() > 1)
+    return indexed_work(g, node, name == "aten::scatter");
+  if (is_of(name, {"max_pool2d_with_indices"})) return positions_work(g, node);
   if (!is_of(name, {"topk"})) return std::nullopt;
   const i64 elements = g.type(node.inputs[0]).elements(),
             chosen = g.type(node.outputs[0]).elements();

@@ -182,14 +182,13 @@ LoopWork by_row_patches(const DepthwiseConv2dArgs& a, i64 scratch) {
 
 // With MVE by columns of taps (kernels/depthwise_conv2d/columns_mve.h), 8 channels at a time. mac:
 // vectors of fours of windows; tap: pixels that become columns; line: channels of rows of windows;
-// window: such rows; operand: rows of columns that are copied; constant: taps.
+// operand: rows of columns that are copied; constant: taps.
 LoopWork by_columns(const DepthwiseConv2dArgs& a, const ColumnsPlan& plan) {
   const i64 times = a.n * parts(a.out_w, plan.windows) * parts(a.out_h, plan.rows) *
                     parts(a.out_c, kColumnChannels),
             columns = i64{plan.windows - 1} * a.stride_w + a.kernel_w,
             pairs = plan.height % 2 == 0 ? plan.height / 2 : plan.height;
   CpuWork w;
-  w.windows = times * plan.rows;
   w.lines = a.n * parts(a.out_w, plan.windows) * parts(a.out_h, plan.rows) * plan.rows * a.out_c;
   w.results = w.lines * parts(plan.windows, 4);
   w.macs = w.results * plan.vectors;
@@ -226,16 +225,16 @@ LoopWork mve_depthwise_work(const ImageCall& c, const DepthwiseConv2dArgs& a, i6
 
 // Results that take longer to become bytes with the DSP extension, as fill_finish() of
 // kernels/depthwise_conv2d/kernel_dsp.cpp tells their channels; those of any bounds and shifts
-// count three times.
+// count seven times.
 i64 slow_results(const DenseNumbers* n, i64 windows) {
   if (!n) return 0;
-  const bool is_whole = n->range.low == -128 && n->range.high == 127, is_relu = n->a.y_zero == -128;
+  const bool is_whole = has_int8_bounds(*n), is_relu = n->a.y_zero == -128;
   i64 slow = 0;
   for (const Multiplier& m : n->multipliers) {
     const bool is_plain = m.shift == 0 && m.value < 1 << 30,
                is_up = is_relu && m.shift <= -3 && m.shift >= -9;
     if (is_whole && (is_plain || is_up)) continue;
-    slow += is_whole && (m.shift < 0 || (is_relu && m.shift == 0)) ? 1 : 3;
+    slow += is_whole && (m.shift < 0 || (is_relu && m.shift == 0)) ? 1 : 7;
   }
   return slow * windows;
 }
@@ -333,12 +332,18 @@ std::optional<LoopWork> depthwise_work(const Graph& g, const Node& node, Isa isa
   if (c.x.size() != 4 || c.y.size() != 4 || weight.size() != 4 || c.lists.size() < 3)
     return std::nullopt;
   const DepthwiseConv2dArgs a = depthwise_args(c, weight);
-  if (isa == Isa::mve) return mve_depthwise_work(c, a, scratch_of(g, node));
-  LoopWork found = core_depthwise_work(c, a, isa == Isa::dsp);
-  if (isa == Isa::dsp &&
-      (found.kernel == "row" || found.kernel == "windows" || found.kernel.starts_with("3x3")))
-    found.work.operands =
-        slow_results(numbers_of<DenseNumbers>(call_of(node.op)), i64{a.n} * a.out_h * a.out_w);
+  const auto* numbers = numbers_of<DenseNumbers>(call_of(node.op));
+  const bool has_bounds = numbers && !has_int8_bounds(*numbers);
+  LoopWork found = isa == Isa::mve ? mve_depthwise_work(c, a, scratch_of(g, node))
+                                   : core_depthwise_work(c, a, isa == Isa::dsp);
+  const bool is_3x3 = found.kernel.starts_with("3x3");
+  if (isa == Isa::dsp && (found.kernel == "row" || found.kernel == "windows" || is_3x3))
+    found.work.operands = slow_results(numbers, i64{a.n} * a.out_h * a.out_w);
+  if (isa == Isa::scalar && is_3x3) found.work.operands = has_bounds ? found.work.results : 0;
+  if (isa == Isa::mve && (is_3x3 || found.kernel.starts_with("row")))
+    found.work.operands = has_bounds ? found.work.macs : 0;
+  if (isa == Isa::mve && found.kernel.starts_with("columns"))
+    found.work.windows = has_bounds ? found.work.results : 0;
   return found;
 }
 
