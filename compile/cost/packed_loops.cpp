@@ -203,13 +203,14 @@ std::optional<LoopWork> packed_work(const Graph& g, const Node& node, const Pack
   if (packed_conv2d_is_alone(a)) {
     const bool is_mve = n.packing == Packing::mve_4x16;
     const i64 filters = is_mve ? 2 * kPackedTile : kPackedTile;
-    work.results = a.out_c < kPackedTile && !is_mve ? a.out_c * kPackedTile : up(a.out_c, filters);
+    // one filter in the place of four reads its weights once
+    const bool is_few = a.out_c < kPackedTile && n.packing == Packing::scalar_1x4;
+    work.results = is_few ? a.out_c * kPackedTile : up(a.out_c, filters);
     work.macs = work.results * parts(a.length(), is_mve ? kVector : kPackedQuad);
     work.taps = a.length();
     if (a.has_shifts) work.windows = work.results;
     if (is_mve) work.lines = work.results * std::max<i64>(0, parts(a.length(), kVector) - 2);
-    // one filter in the place of four reads its weights once
-    found = {a.out_c < kPackedTile && !is_mve ? "few" : "alone", work};
+    found = {is_few ? "few" : "alone", work};
   } else if (a.has_shifts && n.packing != Packing::scalar_1x4) {
     return std::nullopt;
   } else if (n.packing == Packing::mve_4x16 && n.form == PackedDense::Form::four_bits &&
