@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -104,10 +103,7 @@ TEST(Recipes, FastestIsNeverSlowerByTheModel) {
     EXPECT_LE(total, total_npu) << model;
     EXPECT_LE(total, report_program(*alone, cpu).cost.total()) << model;
     ASSERT_TRUE(preference.chosen && preference.all_npu && preference.all_cpu);
-    // What was weighed is what was made. Whether weights are packed is weighed call by call, and
-    // decided for all together: of the few bytes of hello_sine other calls are packed.
-    const bool is_tiny = model == std::string_view("hello_sine");
-    EXPECT_LE(std::abs(*preference.chosen - total), is_tiny ? total / 10 : 0) << model;
+    EXPECT_EQ(*preference.chosen, total) << model << ": what was weighed is what was made";
     EXPECT_EQ(*preference.all_npu, total_npu) << model;
     // Totals are the sums of their parts.
     i64 cpu_cycles = 0, npu_cycles = 0;

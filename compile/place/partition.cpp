@@ -52,6 +52,7 @@ class Partitioner {
 
   // With these nodes on the NPU, without asking anybody.
   void run(const std::vector<bool>& on_npu) {
+    decided_.nodes.resize(g_.nodes.size());
     on_npu_ = on_npu;
     settle();
     outline();
@@ -156,6 +157,7 @@ class Partitioner {
   // The rest of the compiler on a copy.
   std::optional<ProgramCost> whole_cost(const std::vector<bool>& on_npu) {
     Trial trial(pass_, g_);
+    trial.result.quantization.model_was_quantized = pass_.result.quantization.model_was_quantized;
     trial.options.npu.converter.path.clear();  // the vendor's says nothing of cycles
     PassContext context = trial.context();
     Partitioner(context).run(on_npu);
