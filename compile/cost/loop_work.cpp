@@ -10,28 +10,16 @@
 namespace deuteron {
 namespace {
 
-// The whole numbers among the arguments of a call.
-std::vector<i64> numbers_in(const Node& node) {
-  std::vector<i64> numbers;
-  for (const KernelArg& arg : call_of(node.op)->args)
-    if (arg.kind == KernelArg::Kind::integer) numbers.push_back(arg.integer);
-  return numbers;
-}
-
 // mac: elements of blocks of neighbours, of rows 4 or 16 at a time; tap: those behind; window:
 // blocks; line: parts of them that fit int16 with MVE; result: slices, or results.
-std::optional<LoopWork> sum_work(const Graph& g, const Node& node, Isa isa) {
-  constexpr i64 kShift = 4, kLanes = 8, kRowsAtOnce = 255;  // an argument; kernels/reduce/
-  const std::vector<i64> numbers = numbers_in(node);
-  const i64 elements = g.type(node.inputs[0]).elements(),
-            results = g.type(node.outputs[0]).elements();
-  if (numbers.size() <= kShift || numbers[0] < 1 || results < 1) return std::nullopt;
-  const i64 inner = numbers[0], outer = results / inner, slice = elements / results;
+LoopWork sum_work(const SumArgs& a, Isa isa) {
+  constexpr i64 kLanes = 8, kRowsAtOnce = 255;  // kernels/reduce/
+  const i64 outer = a.outer, slice = a.slice, inner = a.inner, results = outer * inner;
   const bool is_mve = isa == Isa::mve;
   CpuWork w;
   w.results = inner == 1 ? results : outer;
-  if (is_mve ? numbers[kShift] > 0 : inner != 1 && inner < 4) {  // in portable C
-    w.operands = elements, w.results = results;
+  if (is_mve ? a.shift > 0 : inner != 1 && inner < 4) {  // in portable C
+    w.operands = results * slice, w.results = results;
     return LoopWork{"narrow", w};
   }
   if (inner == 1) {
@@ -103,9 +91,8 @@ LoopWork flat_work(const Graph& g, const Node& node, Isa isa) {
 
 // What mul_s8_dsp() leaves to the loop of cores without the extension.
 bool multiplies_by_words(const Node& node, i64 period) {
-  const std::vector<i64> numbers = numbers_in(node);  // three zero points, multiplier, shift
-  return call_of(node.op)->name == "cortex_m::quantized_mul" && numbers.size() == 5 &&
-         (numbers[4] >= 0 || numbers[3] < 0 || period % 4 != 0);
+  const auto* a = numbers_of<MulArgs>(call_of(node.op));
+  return a && (a->shift >= 0 || a->multiplier < 0 || period % 4 != 0);
 }
 
 // Of two tensors, of which one may be repeated. mac, tap: blocks of elements, and
@@ -245,7 +232,7 @@ std::optional<LoopWork> work_of(const Graph& g, const Node& node, Isa isa) {
   if (is({"cortex_m::transpose"})) return permute_work(node, isa);
   if (is({"cortex_m::pad"})) return pad_work(node, isa);
   if (is({"aten::cat", "aten::slice_copy"})) return copies_work(g, node, isa);
-  if (is({"deuteron::sum"})) return sum_work(g, node, isa);
+  if (const auto* sum = numbers_of<SumArgs>(&call)) return sum_work(*sum, isa);
   if (is({"deuteron::gru", "deuteron::lstm", "deuteron::rnn", "deuteron::gru_s16",
           "deuteron::lstm_s16"}))
     return recurrent_work(g, node, isa);

@@ -229,14 +229,17 @@ TEST(LoopWork, KnowsWhatIsPickedAndPlaced) {
 // [2,5,24] summed along the second dimension: blocks of 8 neighbours, or of 4. What is scaled up is
 // left to portable C, with MVE.
 TEST(LoopWork, CountsBlocksOfSums) {
-  const Type x = type_of(DType::s8, {2, 5, 24}), y = type_of(DType::s8, {2, 1, 24});
-  const auto args = [](i64 shift) {
-    return std::vector<KernelArg>{whole_number(24), whole_number(0), whole_number(0),
-                                  whole_number(1 << 29), whole_number(shift)};
+  const auto work = [](i32 shift, Isa isa) {
+    Graph g;
+    const ValueId x = g.add_value("x", type_of(DType::s8, {2, 5, 24}));
+    CallBuilder call("deuteron::sum", 1, 1);
+    call.numbers(SumArgs{2, 5, 24, 0, 0, 1 << 29, shift, -128, 127});
+    g.add_node(call.done().call, {x}, {type_of(DType::s8, {2, 1, 24})}, "y", {});
+    return loop_work(g, g.nodes[0], isa).value();
   };
-  EXPECT_EQ(loops_of("deuteron::sum", {x}, y, args(-2), Isa::mve).work.macs, 2 * 3 * 5);
-  EXPECT_EQ(loops_of("deuteron::sum", {x}, y, args(-2), Isa::dsp).work.macs, 2 * 6 * 5);
-  EXPECT_EQ(loops_of("deuteron::sum", {x}, y, args(1), Isa::mve).kernel, "deuteron::sum@narrow");
+  EXPECT_EQ(work(-2, Isa::mve).work.macs, 2 * 3 * 5);
+  EXPECT_EQ(work(-2, Isa::dsp).work.macs, 2 * 6 * 5);
+  EXPECT_EQ(work(1, Isa::mve).kernel, "deuteron::sum@narrow");
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "kernels/conv2d/packed/kernel.h"
 #include "kernels/linear/packed_add/kernel.h"
 #include "kernels/matmul/kernel.h"
+#include "kernels/mul/kernel.h"
+#include "kernels/reduce/kernel.h"
 #include "ops/attributes.h"
 #include "ops/common/bounds.h"
 #include "ops/common/multiplier.h"
@@ -84,7 +86,8 @@ struct PackedDense {
 // How many windows meet the filters together in a call with so much scratch; 0: not known.
 i32 windows_together(const PackedDense& n, i64 scratch_bytes);
 
-struct CallNumbers : std::variant<DenseNumbers, AddNumbers, LinearForm, PackedDense, MatmulArgs> {
+struct CallNumbers : std::variant<DenseNumbers, AddNumbers, LinearForm, PackedDense, MatmulArgs,
+                                  MulArgs, SumArgs> {
   using variant::variant;
 };
 

@@ -5,6 +5,7 @@
 #include "ops/common/merged_axes.h"
 #include "ops/common/pair.h"
 #include "ops/common/refusals.h"
+#include "ops/kernel_call/numbers.h"
 
 namespace deuteron {
 
@@ -28,16 +29,24 @@ static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
     return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift),
                    "13", "cortex_m.mul.scale"};
 
+  const MulArgs args{static_cast<i32>(y.elements()),
+                     static_cast<i32>(std::min(a.elements(), b.elements())),
+                     a.quant.zero_point[0],
+                     b.quant.zero_point[0],
+                     y.quant.zero_point[0],
+                     m.value,
+                     m.shift};
+
   CallBuilder call("cortex_m::quantized_mul", c.in.size(), 1);
-  call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]);
-  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]);
-  call.integer(y.quant.zero_point[0])
-      .integer(m.value)
-      .integer(m.shift)
+  call.in(0, elementwise_face(a.shape)).integer(args.x_zero);
+  call.in(1, elementwise_face(b.shape)).integer(args.other_zero);
+  call.integer(args.y_zero)
+      .integer(args.multiplier)
+      .integer(args.shift)
       .out(0, elementwise_face(y.shape));
   if (a.shape == y.shape) call.may_share(0, 0);
   if (b.shape == y.shape) call.may_share(0, 1);
-  return call.done();
+  return call.numbers(args).done();
 }
 
 static constexpr QuantSpec kQuant[] = {

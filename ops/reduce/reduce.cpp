@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "kernels/reduce/kernel.h"
 #include "ops/common/merged_axes.h"
 #include "ops/common/refusals.h"
+#include "ops/kernel_call/numbers.h"
 #include "ops/op.h"
 #include "ops/reduce/multiplier.h"
 #include "ops/reduce/slices.h"
@@ -79,17 +79,23 @@ static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
     return Refusal{"elements of a sum in int32", std::to_string(s.slice), std::to_string(most),
                    "cortex_m.reduce.elements"};
   if (!c.for_stock) {
+    const SumArgs args{static_cast<i32>(s.outer),
+                       static_cast<i32>(s.slice),
+                       static_cast<i32>(s.inner),
+                       x.quant.zero_point[0],
+                       y.quant.zero_point[0],
+                       m->value,
+                       m->shift,
+                       y.quant.low,
+                       y.quant.high};
     CallBuilder call("deuteron::sum", c.in.size(), 1);
-    call.in(0, plain_face(x.shape))
-        .integer(s.inner)
-        .integer(x.quant.zero_point[0])
-        .integer(y.quant.zero_point[0]);
-    call.integer(m->value)
-        .integer(m->shift)
-        .integer(y.quant.low)
-        .integer(y.quant.high)
+    call.in(0, plain_face(x.shape)).integer(args.inner).integer(args.x_zero).integer(args.y_zero);
+    call.integer(args.multiplier)
+        .integer(args.shift)
+        .integer(args.low)
+        .integer(args.high)
         .out(0, plain_face(y.shape));
-    return call.done();
+    return call.numbers(args).done();
   }
   const i32 offset = -x.quant.zero_point[0];
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
