@@ -84,7 +84,7 @@ static i64 pieces_of_shift(const Type& x, const Type& fresh) {
 // What a call writes that leaves the other elements of its first operand as they are; those it only
 // copies, which takes an eighth, and not that in a state's place.
 static std::optional<i64> placed_by(const Graph& g, const Node& node, const KernelCall& call) {
-  const std::optional<NumberCall> moved = number_call(call);
+  const std::optional<NumberCall> moved = number_call(&call);
   if (!moved || !works_along_axis(call) || moved->operands.size() != 2) return std::nullopt;
   return g.type(node.inputs[moved->operands[1]]).elements() +
          (call.writes_state ? 0 : g.type(node.outputs[0]).elements() / 8);

@@ -24,8 +24,7 @@ bool is_logarithm(const Graph& g, const Node& node) {
 }
 
 std::optional<NumberUse> use_of_numbers(const Node& node) {
-  const auto* kernel = call_of(node.op);
-  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  const auto call = number_call(call_of(node.op));
   return call ? std::optional(call->use) : std::nullopt;
 }
 

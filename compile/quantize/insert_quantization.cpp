@@ -363,7 +363,7 @@ class Inserter {
   // Constants get the steps of what they become with the call: fold_number_calls
   // (compile/simplify/fold_number_calls.h).
   void quantize_numbers(Node& node) {
-    const NumberCall call = *number_call(*call_of(node.op));
+    const NumberCall call = *number_call(call_of(node.op));
     for (const size_t k : call.operands)
       if (!g_.is_constant(node.inputs[k]))
         node.inputs[k] =

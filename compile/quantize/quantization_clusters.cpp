@@ -77,7 +77,7 @@ bool can_be_int8(const Graph& g, const Node& node, const NumberCall& call) {
 
 bool passes_numbers_on(const Op& op) {
   if (const auto* call = call_of(op)) {
-    const auto known = number_call(*call);
+    const auto known = number_call(call);
     return known && known->use == NumberUse::moved;
   }
   const Values values = facts_of(op).values;
@@ -271,8 +271,7 @@ static void mark_operator(const Graph& g, NodeId n, std::span<const QuantSpec> s
 // What works on steps: a call that does no arithmetic, or an operator with `specs`.
 static bool can_be_quantized(const Graph& g, const Node& node, std::span<const QuantSpec> specs,
                              const QuantizeOptions& options) {
-  const auto* kernel = call_of(node.op);
-  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  const auto call = number_call(call_of(node.op));
   if (call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) return true;
   return !specs.empty() && !moves_no_float(g, node) && !obstacle(g, node, specs);
 }
@@ -347,8 +346,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     if (plan.why_float[n]) continue;
     const Node& node = g.nodes[n];
-    const auto* kernel = call_of(node.op);
-    if (const auto call = kernel ? number_call(*kernel) : std::nullopt;
+    if (const auto call = number_call(call_of(node.op));
         call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {
       plan.quantized[n] = true;
       mark_number_call(g, node, *call, marks, joined);
@@ -384,10 +382,11 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
 
 // The constant whose numbers are looked up to make `v`; -1: none is. Samples read some of its rows.
 static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
-  const auto* kernel = uses.producer[v] < 0 ? nullptr : call_of(g.nodes[uses.producer[v]].op);
-  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  if (uses.producer[v] < 0) return -1;
+  const Node& maker = g.nodes[uses.producer[v]];
+  const auto call = number_call(call_of(maker.op));
   if (!call || call->use != NumberUse::moved || call->operands.size() != 1) return -1;
-  const ValueId table = g.nodes[uses.producer[v]].inputs[call->operands[0]];
+  const ValueId table = maker.inputs[call->operands[0]];
   return g.is_constant(table) ? table : -1;
 }
 

@@ -116,9 +116,9 @@ std::optional<Quant> moved_quant(const Graph& g, const Uses& uses, const Node& n
 // x, steps)): the same numbers Refused when an operand comes from float, or a constant would be cut
 // off.
 std::optional<Patch> move_steps(const Graph& g, const Uses& uses, NodeId root) {
-  const auto* kernel = call_of(g.nodes[root].op);
-  const auto call = kernel ? number_call(*kernel) : std::nullopt;
   const Node& node = g.nodes[root];
+  const auto* kernel = call_of(node.op);
+  const auto call = number_call(kernel);
   if (!call || call->use != NumberUse::moved || g.type(node.outputs[0]).dtype != DType::f32)
     return std::nullopt;
   std::optional<Numbers> n = numbers_of_call(g, uses, node, *call);
@@ -211,9 +211,9 @@ std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, cons
 // dequantize(x) > dequantize(y)   becomes   x > y, both with parameters that hold the ranges of
 // both where theirs differ
 std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root) {
-  const auto* kernel = call_of(g.nodes[root].op);
-  const auto call = kernel ? number_call(*kernel) : std::nullopt;
   const Node& node = g.nodes[root];
+  const auto* kernel = call_of(node.op);
+  const auto call = number_call(kernel);
   if (!call || call->use != NumberUse::compared || call->operands.empty()) return std::nullopt;
   std::optional<Numbers> n = numbers_of_call(g, uses, node, *call);
   if (!n || n->parameters.empty()) return std::nullopt;

@@ -39,12 +39,13 @@ static const NumberCallRow* row_of(const KernelCall& call) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
-std::optional<NumberCall> number_call(const KernelCall& call) {
-  const NumberCallRow* row = row_of(call);
+std::optional<NumberCall> number_call(const KernelCall* of) {
+  const NumberCallRow* row = of ? row_of(*of) : nullptr;
   if (!row) return std::nullopt;
   const auto is_set = [](const KernelArg& a) {
     return a.kind == KernelArg::Kind::boolean && a.integer != 0;
   };
+  const KernelCall& call = *of;
   if (row->has_flag && std::ranges::any_of(call.args, is_set)) return std::nullopt;
   NumberCall found{row->name, row->use, {}, {}};
   for (size_t k = 0; k < row->arguments.size(); ++k) {

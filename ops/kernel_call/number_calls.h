@@ -22,8 +22,8 @@ struct NumberCall {
   std::vector<size_t> operands;  // the inputs of the node that hold the numbers
   std::optional<double> number;  // what they are compared with, where that is no operand
 };
-// Nothing for any other kernel.
-std::optional<NumberCall> number_call(const KernelCall& call);
+// Nothing for any other kernel, or for none (null).
+std::optional<NumberCall> number_call(const KernelCall* call);
 
 // Whether the call works along one axis (gather, scatter, index_put), and every tensor of it but an
 // index in a list has the axes of the result.
