@@ -117,6 +117,10 @@ class Program {
     const Value* const* args;
     int32_t count;
     const PreparedDelegate* delegate;  // null for the call of a kernel
+    // Its last argument; null where that is not a tensor.
+    const Tensor* made() const {
+      return count > 0 && args[count - 1]->kind == Kind::tensor ? args[count - 1]->tensor : nullptr;
+    }
   };
   Step step(int32_t k) const;
   // Null for the call of a kernel.

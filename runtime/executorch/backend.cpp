@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/executorch/backend.h"
 
-#include <executorch/runtime/core/event_tracer.h>
-#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
-
 #include <new>
 
 #include "runtime/executorch/part.h"
@@ -82,37 +79,6 @@ et::Error told(const Status& s, [[maybe_unused]] const char* target) {
   return error_of(s.code);
 }
 
-#ifdef ET_EVENT_TRACER_ENABLED
-// What the call has made, for who compares it with the model's own values. A trace has no strides,
-// so the axes go there in their own order.
-void log_result(et::BackendExecutionContext& context, const Program& program, int32_t k) {
-  et::EventTracer* const tracer = context.event_tracer();
-  if (tracer->event_tracer_debug_level() != et::EventTracerDebugLogLevel::kIntermediateOutputs)
-    return;
-  const Program::Step step = program.step(k);
-  if (step.count == 0 || step.args[step.count - 1]->kind != Kind::tensor) return;
-  const Tensor& made = *step.args[step.count - 1]->tensor;
-  executorch::aten::SizesType sizes[kMaxRank];
-  executorch::aten::DimOrderType order[kMaxRank];
-  executorch::aten::StridesType strides[kMaxRank];
-  for (int d = 0; d < made.rank; ++d)
-    sizes[d] = made.sizes[d], order[d] = static_cast<executorch::aten::DimOrderType>(d);
-  void* const copy =
-      context.allocate(static_cast<size_t>(made.numel) * element_bytes(made.type), kPartAlignment);
-  if (!copy || et::dim_order_to_stride(sizes, order, made.rank, strides) != et::Error::Ok) {
-    ET_LOG(Error, "DeuteronBackend: the temporary allocator has no room to log call %d",
-           static_cast<int>(k));
-    return;
-  }
-  executorch::aten::TensorImpl seen(static_cast<executorch::aten::ScalarType>(made.type), made.rank,
-                                    sizes, copy, order, strides);
-  const executorch::aten::Tensor tensor(&seen);
-  copy_out(made, tensor, 0);
-  (void)tracer->log_intermediate_output_delegate(nullptr, static_cast<et::DelegateDebugIntId>(k),
-                                                 tensor);
-}
-#endif
-
 // From one call to the next, in planned memory: then another part may have it in between. A
 // delegate of ours might keep something for its library; constants are copied where there are
 // several memories.
@@ -184,15 +150,13 @@ class PartsBackend final : public et::BackendInterface {
   // With a tracer an event for each call, whose number is the delegate's debug id.
   static Status run([[maybe_unused]] et::BackendExecutionContext& context, const Program& program) {
 #ifdef ET_EVENT_TRACER_ENABLED
-    et::EventTracer* const tracer = context.event_tracer();
-    if (!tracer) return program.run();
+    if (!context.event_tracer()) return program.run();
+    PartEvents events{context};
     Status status;
     for (int32_t k = 0; status.ok() && k < program.instruction_count(); ++k) {
-      const et::EventTracerEntry entry =
-          tracer->start_profiling_delegate(nullptr, static_cast<et::DelegateDebugIntId>(k));
+      events.begin(k);
       status = program.run_one(k);
-      tracer->end_profiling_delegate(entry, nullptr, 0);
-      log_result(context, program, k);
+      events.end(program.step(k).made());
     }
     return status;
 #else

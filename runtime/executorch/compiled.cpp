@@ -17,13 +17,21 @@ struct Handle {
 
   int32_t inputs() const { return part.inputs; }
   int32_t outputs() const { return part.outputs; }
-  Tensor port(int32_t i) const {
-    const CompiledPort& p = part.ports[i];
+  Tensor port(int32_t i) const { return placed(part.ports[i]); }
+  Tensor placed(const CompiledPort& p) const {
     Tensor t = p.shape;
     t.data = (t.constant ? const_cast<uint8_t*>(at) : arena) + p.offset;
     return t;
   }
 };
+
+#ifdef ET_EVENT_TRACER_ENABLED
+struct Listener {
+  const Handle& handle;
+  PartEvents events;
+  int32_t instruction;  // that has begun; -1: none
+};
+#endif
 
 class CompiledBackend final : public et::BackendInterface {
  public:
@@ -59,12 +67,17 @@ class CompiledBackend final : public et::BackendInterface {
     return static_cast<et::DelegateHandle*>(const_cast<Handle*>(handle));
   }
 
-  et::Error execute(et::BackendExecutionContext&, et::DelegateHandle* delegate,
-                    et::Span<et::EValue*> args) const override {
+  et::Error execute([[maybe_unused]] et::BackendExecutionContext& context,
+                    et::DelegateHandle* delegate, et::Span<et::EValue*> args) const override {
     const auto& handle = *static_cast<const Handle*>(delegate);
     *handle.part.at = handle.at;
+    void* events = nullptr;
+#ifdef ET_EVENT_TRACER_ENABLED
+    Listener listener{handle, PartEvents(context), -1};
+    if (context.event_tracer()) events = &listener;
+#endif
     return run_part(handle, handle.specs, args, [&] {
-      return handle.part.run(handle.arena) == 0 ? et::Error::Ok : et::Error::Internal;
+      return handle.part.run(handle.arena, events) == 0 ? et::Error::Ok : et::Error::Internal;
     });
   }
 
@@ -85,6 +98,20 @@ class CompiledBackend final : public et::BackendInterface {
 };
 
 }  // namespace
+
+#ifdef ET_EVENT_TRACER_ENABLED
+// Called by the parts.
+extern "C" void deuteron_part_event(void* listener, int32_t instruction) {
+  auto& to = *static_cast<Listener*>(listener);
+  if (to.instruction >= 0) {
+    const CompiledPort& port = to.handle.part.made[to.instruction];
+    const Tensor made = to.handle.placed(port);
+    to.events.end(made.numel >= 0 ? &made : nullptr);
+  }
+  to.instruction = instruction;
+  if (instruction >= 0) to.events.begin(instruction);
+}
+#endif
 
 executorch::runtime::Error register_compiled_parts(const CompiledPart* parts, int32_t count,
                                                    Memory scratch) {

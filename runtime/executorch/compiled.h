@@ -19,10 +19,11 @@ struct CompiledPart {
   uint64_t contents;  // fnv1a() of all its bytes
   uint32_t bytes, arena_bytes;
   int32_t inputs, outputs;
-  const CompiledPort* ports;         // inputs first
-  const uint8_t** at;                // where its calls find it: set before each run
-  int (*run)(void* arena);           // 0: done
-  void (*reset_state)(void* arena);  // null: it keeps none
+  const CompiledPort* ports;  // inputs first
+  const CompiledPort* made;   // by each instruction; numel -1: not a tensor; null: no tracer
+  const uint8_t** at;         // where its calls find it: set before each run
+  int (*run)(void* arena, void* events);  // 0: done; null: nobody is told of instructions
+  void (*reset_state)(void* arena);       // null: it keeps none
 };
 
 // Once, before the first load_method. `parts` stay where they are. `scratch`, at a multiple of 16:

@@ -3,6 +3,7 @@
 // its memory from the method's allocator, and a run with ExecuTorch's tensors.
 #pragma once
 #include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
@@ -78,6 +79,57 @@ inline et::Error resize(const executorch::aten::Tensor& theirs, const Tensor& ou
   for (int d = 0; d < ours.rank; ++d) sizes[d] = ours.sizes[d] * (d == 0 ? samples : 1);
   return et::resize_tensor(theirs, {sizes, ours.rank});
 }
+
+#ifdef ET_EVENT_TRACER_ENABLED
+// An event for each instruction, whose number is the delegate's debug id; at kIntermediateOutputs
+// with what it has made, for who compares it with the model's own values.
+class PartEvents {
+ public:
+  explicit PartEvents(et::BackendExecutionContext& context) : context_(context) {}
+
+  void begin(int32_t k) {
+    instruction_ = static_cast<et::DelegateDebugIntId>(k);
+    entry_ = context_.event_tracer()->start_profiling_delegate(nullptr, instruction_);
+  }
+  // `made`: null where it is not a tensor.
+  void end(const Tensor* made) {
+    et::EventTracer* const tracer = context_.event_tracer();
+    tracer->end_profiling_delegate(entry_, nullptr, 0);
+    if (made &&
+        tracer->event_tracer_debug_level() == et::EventTracerDebugLogLevel::kIntermediateOutputs)
+      log(*made);
+  }
+
+ private:
+  // A trace has no strides, so the axes go there in their own order.
+  void log(const Tensor& made) {
+    executorch::aten::SizesType sizes[kMaxRank];
+    executorch::aten::DimOrderType order[kMaxRank];
+    executorch::aten::StridesType strides[kMaxRank];
+    executorch::aten::StridesType next = 1;
+    for (int d = made.rank - 1; d >= 0; --d) {
+      sizes[d] = made.sizes[d], order[d] = static_cast<executorch::aten::DimOrderType>(d);
+      strides[d] = next, next *= sizes[d];
+    }
+    void* const copy = context_.allocate(static_cast<size_t>(made.numel) * element_bytes(made.type),
+                                         kPartAlignment);
+    if (!copy) {
+      ET_LOG(Error, "DeuteronBackend: the temporary allocator has no room to log instruction %d",
+             static_cast<int>(instruction_));
+      return;
+    }
+    executorch::aten::TensorImpl seen(static_cast<executorch::aten::ScalarType>(made.type),
+                                      made.rank, sizes, copy, order, strides);
+    const executorch::aten::Tensor tensor(&seen);
+    copy_out(made, tensor, 0);
+    (void)context_.event_tracer()->log_intermediate_output_delegate(nullptr, instruction_, tensor);
+  }
+
+  et::BackendExecutionContext& context_;
+  et::EventTracerEntry entry_;
+  et::DelegateDebugIntId instruction_ = -1;
+};
+#endif
 
 // Part: inputs(), outputs(), and port(i), a Tensor of ours, inputs first. `run`: once, the status
 // of ExecuTorch.

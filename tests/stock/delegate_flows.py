@@ -201,7 +201,8 @@ def check_scratch(file, x, where):
 
 
 def check_trace(where):
-    """Every call of a part by the user's operators; what it has made beside what the model says."""
+    """Every call of a part by the user's operators; what it has made beside what the model says. Parts as C tell the
+    same."""
     model = torch.export.load(digits / "float.pt2")
     images = torch.from_numpy(np.load(digits / "calibrate.npy"))
     made = deuteron.executorch.compile(model, target=TARGET, calibration=images)
@@ -209,8 +210,15 @@ def check_trace(where):
     x = model.example_inputs[0][0]
     made.etrecord.update_representative_inputs([[x]])
     made.etrecord.save(str(where / "digits.etrecord"))
+    (where / "traced").mkdir()
+    as_c = compiled_runner(tool, [where / "digits.pte"], where / "traced")
+    told = [trace_told(form, x, where) for form in (runner, as_c)]
+    check(told[0] == told[1], f"as C another trace: {told}")
+
+
+def trace_told(form, x, where):
     options = [f"--etdump={where / 'digits.etdp'}", "--values"]
-    done = run_stock(runner, where / "digits.pte", [x], where, *options)
+    done = run_stock(form, where / "digits.pte", [x], where, *options)
     check(done.returncode == 0, f"traced: {done.stderr[-600:]}")
     with contextlib.redirect_stderr(io.StringIO()):
         inspector = Inspector(
@@ -230,6 +238,7 @@ def check_trace(where):
     worst = min(gap for row in gaps["gap"] for gap in row)
     print(f"trace: {len(calls)} calls, {len(gaps)} compared, at least {worst:.1f} dB")
     check(worst > 40, f"a call is {worst:.1f} dB from the model")
+    return [(e.delegate_debug_identifier, e.op_types) for e in calls], gaps["gap"].tolist()
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -37,51 +37,63 @@ std::string header(std::string_view form) {
       form, form);
 }
 
+// A constant array, once for all who have the same; C++ has no array of nothing.
+template <class Numbers>
+std::string array_of(const char* type, const char* prefix, const Numbers& numbers,
+                     std::set<std::string>& arrays) {
+  if (numbers.empty()) return "nullptr";
+  const std::string name = fmt::format("{}{}", prefix, fmt::join(numbers, "_"));
+  arrays.insert(fmt::format("const {} {}[] = {{{}}};\n", type, name, fmt::join(numbers, ", ")));
+  return name;
+}
+
 // The shape of a port and where it lies: {offset, {null, sizes, order, elements, rank, type,
 // whether it is a constant}}.
-std::string port_row(const CPort& port, const std::string& name, std::string& shapes) {
+template <class Port>
+std::string port_row(const Port& port, std::set<std::string>& arrays) {
   int64_t elements = 1;
   for (const int32_t size : port.sizes) elements *= size;
-  if (!port.sizes.empty())  // C++ has no array of nothing
-    shapes +=
-        fmt::format("const int32_t {0}_sizes[] = {{{1}}};\nconst uint8_t {0}_order[] = {{{2}}};\n",
-                    name, fmt::join(port.sizes, ", "), fmt::join(port.order, ", "));
-  const std::string nothing = "nullptr";
   return fmt::format("    {{{}u, {{nullptr, {}, {}, {}, {}, deuteron::ScalarType({}), {}}}}},\n",
-                     port.place.offset, port.sizes.empty() ? nothing : name + "_sizes",
-                     port.sizes.empty() ? nothing : name + "_order", elements, port.sizes.size(),
+                     port.place.offset, array_of("int32_t", "sizes_", port.sizes, arrays),
+                     array_of("uint8_t", "order_", port.order, arrays), elements, port.sizes.size(),
                      static_cast<int>(port.type), port.place.kind == CPlace::constants);
 }
 
+// The tables of one part: its ports, and what each instruction makes, for a tracer.
+std::string part_tables(const CProgram& c, std::set<std::string>& arrays) {
+  std::string ports, made;
+  for (const std::vector<CPort>* side : {&c.inputs, &c.outputs})
+    for (const CPort& port : *side) ports += port_row(port, arrays);
+  for (const std::optional<CTensor>& one : c.made)
+    made += one ? port_row(*one, arrays) : "    {0u, {nullptr, nullptr, nullptr, -1}},\n";
+  return fmt::format(
+      "const deuteron::CompiledPort {0}_ports[] = {{\n{1}}};\n#ifdef ET_EVENT_TRACER_ENABLED\n"
+      "const deuteron::CompiledPort {0}_made[] = {{\n{2}}};\n#else\nconstexpr const "
+      "deuteron::CompiledPort* {0}_made = nullptr;\n#endif\n",
+      c.name, ports, made);
+}
+
 std::string compiled_parts(const BackendPackage& p) {
-  std::string includes, pointers, ports, parts;
+  std::string includes, pointers, tables, parts;
+  std::set<std::string> arrays;
   for (const CompiledCPart& part : p.compiled) {
     const CProgram& c = part.program;
-    std::string shapes, rows;
-    for (const std::vector<CPort>* side : {&c.inputs, &c.outputs})
-      for (size_t i = 0; i < side->size(); ++i)
-        rows +=
-            port_row((*side)[i],
-                     fmt::format("{}_{}{}", c.name, side == &c.inputs ? "in" : "out", i), shapes);
     includes += fmt::format("#include \"{}.h\"\n", c.name);
     pointers += fmt::format(
         "extern \"C\" const uint8_t* {0}_weights;\nconst uint8_t* {0}_weights;\n", c.name);
-    ports += fmt::format(
-        "{1}const deuteron::CompiledPort {0}_ports[] = {{\n{2}}};\n"
-        "int {0}_run_in(void* arena) {{\n  const {0}_inputs in{{}};\n  const {0}_outputs out{{}};\n"
-        "  return {0}_run(arena, &in, &out);\n}}\n",
-        c.name, shapes, rows);
-    parts +=
-        fmt::format("    {{0x{:016x}u, {}, {}, {}, {}, {}_ports, &{}_weights, {}_run_in, {}}},\n",
-                    part.contents, part.bytes, c.arena_bytes, c.inputs.size(), c.outputs.size(),
-                    c.name, c.name, c.name, c.states.empty() ? "nullptr" : c.name + "_reset_state");
+    tables += part_tables(c, arrays);
+    parts += fmt::format(
+        "    {{0x{0:016x}u, {1}, {2}, {3}, {4}, {5}_ports, {5}_made, &{5}_weights, {5}_run, "
+        "{6}}},\n",
+        part.contents, part.bytes, c.arena_bytes, c.inputs.size(), c.outputs.size(), c.name,
+        c.states.empty() ? "nullptr" : c.name + "_reset_state");
   }
   return fmt::format(
-      "#include \"{}\"\n\n{}\n{}\nnamespace {{\n{}"
+      "#include \"{}\"\n\n{}\n{}\nnamespace {{\n{}{}"
       "const deuteron::CompiledPart kParts[] = {{\n{}}};\n}}  // namespace\n\n"
       "executorch::runtime::Error register_deuteron_backend(deuteron::Memory scratch) {{\n"
       "  return deuteron::register_compiled_parts(kParts, {}, scratch);\n}}\n",
-      kHeader, includes, pointers, ports, parts, p.compiled.size());
+      kHeader, includes, pointers, fmt::join(arrays, ""), tables, parts, p.compiled.size());
 }
 
 // The calls of the parts, and their kernels.

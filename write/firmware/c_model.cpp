@@ -355,9 +355,43 @@ std::string c_macro(std::string name) {
   return name;
 }
 
-static bool has_kept_calls(const CProgram& p) {
+namespace {
+
+bool has_kept_calls(const CProgram& p) {
   return std::ranges::any_of(p.calls, [](const CCall& c) { return c.kept.has_value(); });
 }
+
+// Of a part, whose inputs and outputs DeuteronBackend moves.
+std::string part_header(const COutput& o, const CProgram& p) {
+  return fmt::format(
+      "/* {0}: a part of {1}, compiled for {2}. Made by deuteron {3}. */\n#ifndef {4}_H\n#define "
+      "{4}_H\n#include <stdint.h>\n\n#define {4}_NPU_FAILED 2\n#define {4}_CALL_FAILED 3\n\n#ifdef "
+      "__cplusplus\nextern \"C\" {{\n#endif\n"
+      "/* 0: done. The arena lies at a multiple of 16. `events`: null, or who is told of "
+      "instructions. */\nint {0}_run(void *arena, void *events);\n{5}#ifdef "
+      "__cplusplus\n}}\n#endif\n#endif\n",
+      p.name, c_comment(p.from), c_comment(o.target), o.version, c_macro(p.name),
+      p.states.empty() ? "" : fmt::format("void {}_reset_state(void *arena);\n", p.name));
+}
+
+std::string part_functions(const CProgram& p) {
+  std::string text = fmt::format(
+      "#ifdef ET_EVENT_TRACER_ENABLED /* before each instruction, and behind the last */\n"
+      "void deuteron_part_event(void *events, int32_t instruction);\n"
+      "#define INSTRUCTION(k) if (events != NULL) deuteron_part_event(events, k)\n"
+      "#else\n#define INSTRUCTION(k) (void)events\n#endif\n\n"
+      "int {0}_run(void *memory, void *events) {{\n  uint8_t *const arena = (uint8_t *)memory;\n",
+      p.name);
+  size_t at = 0;
+  for (size_t k = 0; k < p.made.size(); ++k) {
+    text += fmt::format("  INSTRUCTION({});\n", k);
+    for (; at < p.calls.size() && p.calls[at].instruction == k; ++at)
+      text += c_call(p, p.calls[at], at, CLanguage::c99);
+  }
+  return text + "  INSTRUCTION(-1);\n  return 0;\n}\n";
+}
+
+}  // namespace
 
 std::string c_comment(std::string_view text) {
   std::string safe;
@@ -371,6 +405,7 @@ std::string c_comment(std::string_view text) {
 }
 
 std::string c_header(const COutput& o, const CProgram& p) {
+  if (p.in_file) return part_header(o, p);
   const std::string name = c_macro(p.name);
   std::string text = fmt::format(
       "/* {}, compiled for {}. Made by deuteron {} from {}. */\n#ifndef {}_H\n#define "
@@ -424,16 +459,22 @@ std::string c_functions(const CProgram& p, CLanguage language) {
   if (is_cpp && has_kept_calls(p)) spaces += fmt::format("  using namespace {}_kernels;\n", p.name);
   std::string text = fmt::format(
       "#define ARENA(type, at) ((type *)(void *)(arena + (at)))\n"
-      "#define CONSTANT(type, at) ((const type *)(const void *)((const uint8_t *){0}_weights + "
-      "(at)))\n\n"
-      "int {0}_run(void *memory, const struct {0}_inputs *in, const struct {0}_outputs *out) {{\n"
-      "{2}  uint8_t *const arena = (uint8_t *)memory;\n"
-      "  if (arena == NULL || (uintptr_t)arena % 16 != 0 || in == NULL || out == NULL) return "
-      "{1}_BAD_ARGUMENT;\n",
-      p.name, c_macro(p.name), spaces);
-  text += copy_ports(p, true);
-  for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k, language);
-  text += copy_ports(p, false) + "  return 0;\n}\n";
+      "#define CONSTANT(type, at) ((const type *)(const void *)((const uint8_t *){}_weights + "
+      "(at)))\n\n",
+      p.name);
+  if (p.in_file) {
+    text += part_functions(p);
+  } else {
+    text += fmt::format(
+        "int {0}_run(void *memory, const struct {0}_inputs *in, const struct {0}_outputs *out) {{\n"
+        "{2}  uint8_t *const arena = (uint8_t *)memory;\n"
+        "  if (arena == NULL || (uintptr_t)arena % 16 != 0 || in == NULL || out == NULL) return "
+        "{1}_BAD_ARGUMENT;\n",
+        p.name, c_macro(p.name), spaces);
+    text += copy_ports(p, true);
+    for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k, language);
+    text += copy_ports(p, false) + "  return 0;\n}\n";
+  }
   return p.states.empty() ? text : text + reset_state(p);
 }
 

@@ -438,6 +438,12 @@ void add_all_constants(const Program& program, Constants& constants) {
   }
 }
 
+std::optional<CTensor> made_by(const Program::Step& step, Reader& reader) {
+  if (step.made() == nullptr) return std::nullopt;
+  CTensor made = tensor_of(*step.made(), reader);
+  return made.place.kind == CPlace::arena ? std::optional(std::move(made)) : std::nullopt;
+}
+
 // One call of the program as the core would make it: calls of a kernel, a joining one for each of
 // its parts; or the call as the loader has it, where its kernel tells none.
 void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa,
@@ -450,6 +456,8 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   reader.lost = false;
   CCall whole;
   whole.op = reader.op;
+  whole.instruction = static_cast<size_t>(k);
+  reader.program.made.push_back(made_by(step, reader));
   if (step.delegate != nullptr) {
     whole.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
     DEUTERON_CHECK(!reader.lost && whole.npu->state_bytes > 0, whole.op);
@@ -461,7 +469,10 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty())
     return;  // without elements, or in its place
   if (!reader.calls.empty() && !reader.lost) {
-    for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
+    for (CCall& call : reader.calls) {
+      call.instruction = static_cast<size_t>(k);
+      reader.program.calls.push_back(std::move(call));
+    }
     return;
   }
   reader.lost = false;

@@ -59,8 +59,9 @@ struct CKeptCall {
 // One call of a kernel. The bytes are those of this machine; `places` are their pointers, in the
 // order in which they are met.
 struct CCall {
-  std::string op;      // "cortex_m::quantized_add.out"
-  std::string kernel;  // "add_s8_mve"
+  std::string op;          // "cortex_m::quantized_add.out"
+  size_t instruction = 0;  // of the program's; it may be several calls
+  std::string kernel;      // "add_s8_mve"
   std::span<const FieldShape> parameters;
   std::vector<std::vector<std::byte>> arguments;
   std::vector<CPlace> places;
@@ -98,6 +99,7 @@ struct CProgram {
   std::vector<std::byte> constants;  // each constant at a multiple of 16
   bool in_file = false;  // there are none: offsets are from the beginning of the program's file
   std::vector<CCall> calls;
+  std::vector<std::optional<CTensor>> made;  // by each instruction of the program, where it is one
 };
 
 uint64_t state_bytes_of(const CProgram& program);
