@@ -19,7 +19,6 @@ i64 aligned(i64 bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * 
 struct Life {
   i64 bytes = 0;
   i32 first = -1, last = -1;  // -1: nobody touches it
-  bool fixed = false;         // constant or graph input: nothing may take its place
   bool read = false;
 };
 
@@ -65,10 +64,7 @@ Lives find_lives(const Graph& g) {
   }
   l.tensor.resize(n);
   l.moments = static_cast<i32>(g.nodes.size()) + 2;
-  for (ValueId v = 0; v < n; ++v) {
-    l.tensor[v].bytes = g.type(v).bytes();
-    l.tensor[v].fixed = g.is_constant(v);
-  }
+  for (ValueId v = 0; v < n; ++v) l.tensor[v].bytes = g.type(v).bytes();
   std::vector<std::vector<PackPiece>> touches(n);
   const auto touch = [&](ValueId v, i32 moment) {
     Life& t = l.tensor[l.root[v]];
@@ -77,10 +73,7 @@ Lives find_lives(const Graph& g) {
     if (const i64 bytes = g.type(v).bytes(); bytes > 0)
       touches[l.root[v]].push_back({l.shift[v], l.shift[v] + bytes, moment, moment});
   };
-  for (const Port& p : g.inputs) {
-    touch(p.value, 0);
-    l.tensor[l.root[p.value]].fixed = true;
-  }
+  for (const Port& p : g.inputs) touch(p.value, 0);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& node = g.nodes[i];
     if (!call_of(node.op)) continue;  // no instruction: takes no time
@@ -107,9 +100,8 @@ bool is_planned(const Graph& g, const Lives& l, ValueId root) {
   return l.tensor[root].first >= 0 && !g.is_constant(root);
 }
 
-// A result that may take the place of an operand: the operand dies there, is no constant and no
-// input of the caller's (who may run again without setting it), and has as many elements that are
-// at least as wide. Every use of the operand by the node must allow it.
+// A result that may take the place of an operand: the operand dies there, is no constant, and has
+// as many elements that are at least as wide. Every use of the operand by the node must allow it.
 struct InPlace {
   i32 moment;
   ValueId result, operand;  // roots
@@ -128,7 +120,7 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       const Life& t = l.tensor[operand];
       if (l.root[result] != result || from.bytes() != t.bytes)
         continue;  // parts of something larger stay where they are
-      if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() ||
+      if (g.is_constant(operand) || t.last != moment || t.first == moment || to.elements() != from.elements() ||
           bytes_of(to.dtype) > bytes_of(from.dtype))
         continue;
       bool allowed = t.bytes > 0;
@@ -166,7 +158,9 @@ Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector
     // pairs are in execution order, so the operand's home is final
     const ValueId home = g.group[pairs[k].operand];
     g.group[pairs[k].result] = home;
-    if (const bool known = !g.pieces[home].empty(); known || !l.pieces[pairs[k].result].empty()) {
+    const bool known = !g.pieces[home].empty(),
+               narrower = l.tensor[pairs[k].result].bytes < g.tensor[home].bytes;
+    if (known || narrower || !l.pieces[pairs[k].result].empty()) {
       // Until now the group was one tensor, or several one after the other, alive as a whole.
       if (!known)
         g.pieces[home].push_back(
@@ -204,8 +198,7 @@ i64 largest(const std::vector<i64>& sums) {
 }
 
 // Which pairs to take: all that keep the size, then those with a narrower result that lower the
-// largest sum (they hold the wide operand's bytes for longer): added one at a time to none, and
-// removed one at a time from all.
+// largest sum: added one at a time to none, and removed one at a time from all.
 std::vector<bool> choose_pairs(const Graph& graph, const Lives& l,
                                const std::vector<InPlace>& pairs) {
   const auto cost = [&](const std::vector<bool>& taken) {

@@ -70,8 +70,6 @@ void expect_runs(const Graph& g, const MemoryPlan& p) {
             << call.name << " overwrites an operand";
         EXPECT_EQ(out.first, p.offset[node.inputs[i]]);
         EXPECT_EQ(g.type(node.outputs[o]).elements(), g.type(node.inputs[i]).elements());
-        for (const Port& port : g.inputs)
-          EXPECT_NE(port.value, root(node.inputs[i])) << "an input is overwritten in place";
       }
     }
     for (const ValueId v : node.outputs) write(v);
@@ -164,6 +162,11 @@ TEST(PlanMemory, AnInputThatIsAnOutputStays) {
 }
 
 TEST(PlanMemory, InPlaceWhereTheOperandDies) {
+  HandMadeGraph image;  // an input too: it is set before each run
+  const ValueId pixels = image.input("x", DType::f32, {160});
+  image.output(image.call("quantize", {pixels}, {s8({160})}, {{0, 0}}));
+  EXPECT_EQ(plan_memory(image.graph).bytes, 640);
+
   HandMadeGraph h;
   const ValueId x = h.input("x", DType::s8, {64});
   const ValueId a = h.call("f", {x}, {s8({64})});
@@ -193,10 +196,6 @@ TEST(PlanMemory, NotInPlaceWhereItWouldBeWrong) {
     expect_runs(h.graph, p);
     return p.bytes;
   };
-  EXPECT_EQ(bytes([](HandMadeGraph& h) {  // a graph input: the caller may run twice
-              h.output(h.call("relu", {h.input("x", DType::s8, {160})}, {s8({160})}, {{0, 0}}));
-            }),
-            320);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // read again later, through a view
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               const ValueId view = h.reshape(c, {16, 10});

@@ -45,6 +45,7 @@ static Result<Lowered> deuteron_call(const Affine& a, const LowerContext& c) {
       .constant(DType::f32, channels, std::move(factor));
   if (makes_steps) call.integer(steps.zero_point[0]).integer(steps.low).integer(steps.high);
   call.out(0, elementwise_face(y.shape));
+  if (makes_steps) call.may_share(0, 0);
   return call.done();
 }
 

@@ -37,7 +37,7 @@ static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
       .integer(y.quant.zero_point[0])
       .integer(y.quant.low)
       .integer(y.quant.high);
-  call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape));
+  call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape)).may_share(0, 0);
   return call.done();
 }
 
