@@ -120,8 +120,8 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       const Life& t = l.tensor[operand];
       if (l.root[result] != result || from.bytes() != t.bytes)
         continue;  // parts of something larger stay where they are
-      if (g.is_constant(operand) || t.last != moment || t.first == moment || to.elements() != from.elements() ||
-          bytes_of(to.dtype) > bytes_of(from.dtype))
+      if (g.is_constant(operand) || t.last != moment || t.first == moment ||
+          to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype))
         continue;
       bool allowed = t.bytes > 0;
       for (size_t k = 0; k < node.inputs.size(); ++k)
