@@ -23,11 +23,30 @@ struct Part {
   File file;
   PteSummary summary;
   std::string target;  // as the part says; empty: it does not
+  CPart form;
 };
+
+// An input is read in place where each call gives it with the axes in the part's order. The samples
+// of a batch lie anywhere.
+CPart form_of(const PteSummary& part, const PteSummary& program, i64 delegate) {
+  CPart form{std::vector<bool>(part.inputs.size())};
+  const auto& options = program.delegates[static_cast<size_t>(delegate)].options;
+  if (std::ranges::find(options, "batch", [](auto& o) { return o.first; }) != options.end())
+    return form;
+  for (size_t i = 0; i < part.inputs.size(); ++i)
+    form.outside[i] = std::ranges::all_of(program.calls, [&](const PteCall& call) {
+      return call.delegate != delegate ||
+             (i < call.reads.size() && call.reads[i].order == part.inputs[i].order);
+    });
+  return form;
+}
 
 std::vector<Part> parts_of(const ProgramFile& file, Diagnostics& diagnostics) {
   std::vector<Part> parts;
-  for (const PteDelegate& d : file.summary.delegates) {
+  PteSummary program = file.summary;
+  (void)read_call_tensors(file.file(), program);
+  for (size_t k = 0; k < program.delegates.size(); ++k) {
+    const PteDelegate& d = program.delegates[k];
     if (d.id != "DeuteronBackend") continue;
     Status status;
     std::optional<PteSummary> s;
@@ -38,9 +57,12 @@ std::vector<Part> parts_of(const ProgramFile& file, Diagnostics& diagnostics) {
       continue;
     }
     const auto target = std::ranges::find(d.options, "target", [](auto& o) { return o.first; });
-    parts.push_back({d.program, std::move(*s), target == d.options.end() ? "" : target->second});
+    CPart form = form_of(*s, program, static_cast<i64>(k));
+    parts.push_back({d.program, std::move(*s), target == d.options.end() ? "" : target->second,
+                     std::move(form)});
   }
-  if (parts.empty() && !file.summary.isa.empty()) parts.push_back({file.file(), file.summary, ""});
+  if (parts.empty() && !file.summary.isa.empty())
+    parts.push_back({file.file(), file.summary, "", {}});
   if (parts.empty() && !diagnostics.has_errors())
     diagnostics.error(file.path, "has no part for DeuteronBackend", "backend.parts",
                       "lower it with DeuteronPartitioner: docs/executorch.md");
@@ -65,7 +87,7 @@ void add_part(const Part& part, const std::string& path, const Target& target, b
   Status status;
   std::optional<CProgram> program =
       read_c_program(part.file, kAllKernels, target.isa, features_of(package.isa, package.flags),
-                     status, is_c ? CConstants::in_file : CConstants::gathered);
+                     status, is_c ? &part.form : nullptr);
   if (!program) {
     if (is_c) diagnostics.add(describe_status(path, status));
     return;

@@ -307,6 +307,7 @@ std::optional<PteSummary> summarize(File file, bool is_part, Status* status) {
                        call.overload ? call.overload : "");
     for (uint32_t i = 0; i < shown_arguments(call); ++i)
       c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
+    if (call.delegate) c.delegate = static_cast<i64>(call.op_index);
     s.calls.push_back(std::move(c));
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;

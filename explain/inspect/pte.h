@@ -29,6 +29,7 @@ struct PteCall {
       args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
   // By read_call_tensors(); of a kernel that is not ours the last one is written.
   std::vector<PteTensor> reads, writes, scratch = {};
+  i64 delegate = -1;  // which one it calls; -1: none
 };
 // A part of the program that a backend runs.
 struct PteDelegate {

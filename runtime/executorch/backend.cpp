@@ -14,6 +14,7 @@ struct LoadedPart {
 
   int32_t inputs() const { return program.input_count(); }
   int32_t outputs() const { return program.output_count(); }
+  static constexpr bool is_outside(int32_t) { return false; }
   const Tensor& port(int32_t i) const {
     return i < inputs() ? program.input(i) : program.output(i - inputs());
   }

@@ -14,13 +14,15 @@ struct Handle {
   const uint8_t* at;  // the part's bytes
   uint8_t* arena;
   PartSpecs specs;
+  const uint8_t** in;  // inputs, where the caller has them
 
   int32_t inputs() const { return part.inputs; }
   int32_t outputs() const { return part.outputs; }
+  bool is_outside(int32_t i) const { return part.ports[i].offset == kOutside; }
   Tensor port(int32_t i) const { return placed(part.ports[i]); }
   Tensor placed(const CompiledPort& p) const {
     Tensor t = p.shape;
-    t.data = (t.constant ? const_cast<uint8_t*>(at) : arena) + p.offset;
+    if (p.offset != kOutside) t.data = (t.constant ? const_cast<uint8_t*>(at) : arena) + p.offset;
     return t;
   }
 };
@@ -59,9 +61,14 @@ class CompiledBackend final : public et::BackendInterface {
       arena = static_cast<uint8_t*>(
           taken(context, part->arena_bytes, kPartAlignment, "planned memory"));
     void* const memory =
-        arena ? taken(context, sizeof(Handle), alignof(Handle), "a handle") : nullptr;
+        arena
+            ? taken(context, sizeof(Handle) + sizeof(uint8_t*) * static_cast<size_t>(part->inputs),
+                    alignof(Handle), "a handle")
+            : nullptr;
     if (!memory) return et::Error::MemoryAllocationFailed;
-    const auto* const handle = new (memory) Handle{*part, bytes, arena, of_part};
+    const auto* const handle = new (memory)
+        Handle{*part, bytes, arena, of_part,
+               reinterpret_cast<const uint8_t**>(static_cast<uint8_t*>(memory) + sizeof(Handle))};
     *part->at = bytes;
     if (part->reset_state) part->reset_state(arena);
     return static_cast<et::DelegateHandle*>(const_cast<Handle*>(handle));
@@ -77,7 +84,10 @@ class CompiledBackend final : public et::BackendInterface {
     if (context.event_tracer()) events = &listener;
 #endif
     return run_part(handle, handle.specs, args, [&] {
-      return handle.part.run(handle.arena, events) == 0 ? et::Error::Ok : et::Error::Internal;
+      for (int32_t i = 0; i < handle.inputs(); ++i)
+        handle.in[i] = static_cast<const uint8_t*>(args[i]->toTensor().const_data_ptr());
+      return handle.part.run(handle.arena, handle.in, events) == 0 ? et::Error::Ok
+                                                                   : et::Error::Internal;
     });
   }
 

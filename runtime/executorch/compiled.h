@@ -10,8 +10,11 @@
 
 namespace deuteron {
 
+inline constexpr uint32_t kOutside = ~uint32_t{0};
+
 struct CompiledPort {
-  uint32_t offset;  // in the arena; of a constant, in the part
+  uint32_t offset;  // in the arena; of a constant, in the part; kOutside: an input that is read
+                    // where the caller has it
   Tensor shape;     // without data
 };
 
@@ -22,8 +25,9 @@ struct CompiledPart {
   const CompiledPort* ports;  // inputs first
   const CompiledPort* made;   // by each instruction; numel -1: not a tensor; null: no tracer
   const uint8_t** at;         // where its calls find it: set before each run
-  int (*run)(void* arena, void* events);  // 0: done; null: nobody is told of instructions
-  void (*reset_state)(void* arena);       // null: it keeps none
+  // 0: done. `inputs`: those outside. `events`: null, nobody is told of instructions
+  int (*run)(void* arena, const uint8_t* const* inputs, void* events);
+  void (*reset_state)(void* arena);  // null: it keeps none
 };
 
 // Once, before the first load_method. `parts` stay where they are. `scratch`, at a multiple of 16:

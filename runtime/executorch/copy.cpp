@@ -13,16 +13,6 @@ struct Side {
   const uint8_t* order;  // axes from outermost to innermost in memory
 };
 
-bool same_order(const Tensor& shape, const uint8_t* a, const uint8_t* b) {
-  int next = 0;  // an axis of one element lies anywhere
-  for (int k = 0; k < shape.rank; ++k) {
-    if (shape.sizes[a[k]] == 1) continue;
-    while (shape.sizes[b[next]] == 1) ++next;
-    if (b[next++] != a[k]) return false;
-  }
-  return true;
-}
-
 // Whole blocks by instructions that move several words: a C library's memmove takes three for each
 // word, 6 % of a network's instructions on a core with vectors. The two do not overlap.
 struct [[gnu::may_alias]] Block {
@@ -74,6 +64,16 @@ Side side_of(const executorch::aten::Tensor& t, const Tensor& sample, int32_t k)
 Side side_of(const Tensor& t) { return {static_cast<uint8_t*>(t.data), t.dim_order}; }
 
 }  // namespace
+
+bool same_order(const Tensor& shape, const uint8_t* a, const uint8_t* b) {
+  int next = 0;  // an axis of one element lies anywhere
+  for (int k = 0; k < shape.rank; ++k) {
+    if (shape.sizes[a[k]] == 1) continue;
+    while (shape.sizes[b[next]] == 1) ++next;
+    if (b[next++] != a[k]) return false;
+  }
+  return true;
+}
 
 void copy_in(const Tensor& to, const executorch::aten::Tensor& from, int32_t sample) {
   copy(to, side_of(to), side_of(from, to, sample), static_cast<size_t>(from.element_size()));

@@ -8,6 +8,8 @@
 
 namespace deuteron {
 
+// Whether axes lie in the same order, those of one element left aside.
+bool same_order(const Tensor& shape, const uint8_t* a, const uint8_t* b);
 void copy_in(const Tensor& to, const executorch::aten::Tensor& from, int32_t sample);
 void copy_out(const Tensor& from, const executorch::aten::Tensor& to, int32_t sample);
 

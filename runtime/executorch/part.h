@@ -17,6 +17,7 @@ namespace deuteron {
 namespace et = executorch::runtime;
 
 inline constexpr size_t kPartAlignment = 16;  // of a part and its memories
+inline constexpr size_t kInputAlignment = 8;  // of what is read in place: no kernel asks for more
 
 struct PartSpecs {
   bool is_sample;   // one of a batch, whose size the caller says
@@ -56,20 +57,25 @@ inline bool is_aligned(const void* part, [[maybe_unused]] const char* target) {
   return false;
 }
 
+// `is_outside`: it is read where it lies.
 inline bool is_alike(const Tensor& ours, const executorch::aten::Tensor& theirs, int argument,
-                     int32_t samples) {
+                     int32_t samples, bool is_outside) {
   bool alike = static_cast<int>(theirs.scalar_type()) == static_cast<int>(ours.type) &&
                theirs.dim() == ours.rank &&
                (samples == 1 || (ours.rank > 0 && theirs.dim_order()[0] == 0));
   for (int d = 0; alike && d < ours.rank; ++d)
     alike = theirs.size(d) == ours.sizes[d] * (d == 0 ? samples : 1);
+  if (is_outside)
+    alike = alike && reinterpret_cast<uintptr_t>(theirs.const_data_ptr()) % kInputAlignment == 0 &&
+            same_order(ours, ours.dim_order, theirs.dim_order().data());
   if (!alike)
     ET_LOG(Error,
            "DeuteronBackend: argument %d has type %d, rank %d and %d elements; the part was "
-           "compiled for type %d, rank %d and %d",
+           "compiled for type %d, rank %d and %d%s",
            argument, static_cast<int>(theirs.scalar_type()), static_cast<int>(theirs.dim()),
            static_cast<int>(theirs.numel()), static_cast<int>(ours.type), ours.rank,
-           static_cast<int>(ours.numel));
+           static_cast<int>(ours.numel),
+           is_outside ? ", at a multiple of 8, the axes in their order" : "");
   return alike;
 }
 
@@ -131,7 +137,8 @@ class PartEvents {
 };
 #endif
 
-// Part: inputs(), outputs(), and port(i), a Tensor of ours, inputs first. `run`: once, the status
+// Part: inputs(), outputs(), and port(i), a Tensor of ours, inputs first; is_outside(i): an input
+// that `run` reads where it lies. `run`: once, the status
 // of ExecuTorch.
 template <class Part, class Run>
 et::Error run_part(const Part& part, const PartSpecs& specs, et::Span<et::EValue*> args, Run run) {
@@ -149,10 +156,12 @@ et::Error run_part(const Part& part, const PartSpecs& specs, et::Span<et::EValue
     const Tensor& ours = part.port(i);
     if (is_sample && i >= inputs && resize(args[i]->toTensor(), ours, samples) != et::Error::Ok)
       return et::Error::InvalidArgument;
-    if (!is_alike(ours, args[i]->toTensor(), i, samples)) return et::Error::InvalidArgument;
+    if (!is_alike(ours, args[i]->toTensor(), i, samples, part.is_outside(i)))
+      return et::Error::InvalidArgument;
   }
   for (int32_t sample = 0; sample < samples; ++sample) {
-    for (int32_t i = 0; i < inputs; ++i) copy_in(part.port(i), args[i]->toTensor(), sample);
+    for (int32_t i = 0; i < inputs; ++i)
+      if (!part.is_outside(i)) copy_in(part.port(i), args[i]->toTensor(), sample);
     if (const et::Error error = run(); error != et::Error::Ok) return error;
     for (int32_t i = inputs; i < all; ++i) copy_out(part.port(i), args[i]->toTensor(), sample);
   }

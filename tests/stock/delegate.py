@@ -221,6 +221,8 @@ def check_compiled(made, where):
     """Parts as C: the bits of those that are loaded, and another part is refused."""
     (strange, (sample, *_), _), *known = made
     compiled = compiled_runner(tool, [file for file, *_ in known], where)
+    parts = [p.read_text() for p in (where / "compiled/src").glob("deuteron_part?.c")]
+    check(any(" INPUT(" in p.partition("_run(")[2] for p in parts), "no input is read in place")
     for file, samples, expected in known:
         same_bits(compiled, f"{file.stem} as C", file, samples, expected, where)
         changed = bytearray(file.read_bytes())

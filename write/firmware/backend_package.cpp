@@ -53,8 +53,11 @@ template <class Port>
 std::string port_row(const Port& port, std::set<std::string>& arrays) {
   int64_t elements = 1;
   for (const int32_t size : port.sizes) elements *= size;
-  return fmt::format("    {{{}u, {{nullptr, {}, {}, {}, {}, deuteron::ScalarType({}), {}}}}},\n",
-                     port.place.offset, array_of("int32_t", "sizes_", port.sizes, arrays),
+  const std::string offset = port.place.kind == CPlace::input
+                                 ? "deuteron::kOutside"
+                                 : fmt::format("{}u", port.place.offset);
+  return fmt::format("    {{{}, {{nullptr, {}, {}, {}, {}, deuteron::ScalarType({}), {}}}}},\n",
+                     offset, array_of("int32_t", "sizes_", port.sizes, arrays),
                      array_of("uint8_t", "order_", port.order, arrays), elements, port.sizes.size(),
                      static_cast<int>(port.type), port.place.kind == CPlace::constants);
 }

@@ -117,7 +117,9 @@ class CallPrinter {
     std::string_view element = type.substr(0, type.size() - 2);  // "const int8_t *"
     if (element.starts_with("const ")) element.remove_prefix(6);
     if (p.kind == CPlace::null) return "NULL";
-    met_unknown_ |= p.kind == CPlace::arena || in_file_;
+    met_unknown_ |= p.kind != CPlace::constants || in_file_;
+    if (p.kind == CPlace::input)
+      return fmt::format("INPUT({}, {}, {})", element, p.index, p.offset);
     return fmt::format("{}({}, {})", p.kind == CPlace::arena ? "ARENA" : "CONSTANT", element,
                        p.offset);
   }
@@ -155,6 +157,7 @@ std::string wrapped(const std::string& text, size_t indent) {
 
 std::string place_text(const CPlace& p) {
   if (p.kind == CPlace::null) return "NULL";
+  if (p.kind == CPlace::input) return fmt::format("(void *)INPUT(void, {}, {})", p.index, p.offset);
   return p.kind == CPlace::arena ? fmt::format("ARENA(void, {})", p.offset)
                                  : fmt::format("(void *)CONSTANT(void, {})", p.offset);
 }
@@ -367,8 +370,9 @@ std::string part_header(const COutput& o, const CProgram& p) {
       "/* {0}: a part of {1}, compiled for {2}. Made by deuteron {3}. */\n#ifndef {4}_H\n#define "
       "{4}_H\n#include <stdint.h>\n\n#define {4}_NPU_FAILED 2\n#define {4}_CALL_FAILED 3\n\n#ifdef "
       "__cplusplus\nextern \"C\" {{\n#endif\n"
-      "/* 0: done. The arena lies at a multiple of 16. `events`: null, or who is told of "
-      "instructions. */\nint {0}_run(void *arena, void *events);\n{5}#ifdef "
+      "/* 0: done. The arena lies at a multiple of 16. `inputs`: those that are not in it. "
+      "`events`: null, or who is told of instructions. */\n"
+      "int {0}_run(void *arena, const uint8_t *const *inputs, void *events);\n{5}#ifdef "
       "__cplusplus\n}}\n#endif\n#endif\n",
       p.name, c_comment(p.from), c_comment(o.target), o.version, c_macro(p.name),
       p.states.empty() ? "" : fmt::format("void {}_reset_state(void *arena);\n", p.name));
@@ -376,11 +380,13 @@ std::string part_header(const COutput& o, const CProgram& p) {
 
 std::string part_functions(const CProgram& p) {
   std::string text = fmt::format(
+      "#define INPUT(type, i, at) ((const type *)(const void *)(inputs[i] + (at)))\n"
       "#ifdef ET_EVENT_TRACER_ENABLED /* before each instruction, and behind the last */\n"
       "void deuteron_part_event(void *events, int32_t instruction);\n"
       "#define INSTRUCTION(k) if (events != NULL) deuteron_part_event(events, k)\n"
       "#else\n#define INSTRUCTION(k) (void)events\n#endif\n\n"
-      "int {0}_run(void *memory, void *events) {{\n  uint8_t *const arena = (uint8_t *)memory;\n",
+      "int {0}_run(void *memory, const uint8_t *const *inputs, void *events) {{\n"
+      "  uint8_t *const arena = (uint8_t *)memory;\n  (void)inputs;\n",
       p.name);
   size_t at = 0;
   for (size_t k = 0; k < p.made.size(); ++k) {

@@ -13,143 +13,15 @@
 #include "base/check.h"
 #include "npu/neutron/delegate/delegate.h"
 #include "ops/kernel_call/called_kernels.h"
+#include "runtime/schema.h"
 #include "write/firmware/isa_called.h"
 
 namespace deuteron {
 namespace {
 
-// Headers of C and C++ libraries, of Arduino's cores and of CMSIS that one of a model must not
-// hide, and targets that CMake keeps for itself.
-constexpr std::string_view kTaken[] = {"all",
-                                       "alloca",
-                                       "api",
-                                       "arduino",
-                                       "arm_acle",
-                                       "arm_math",
-                                       "arm_mve",
-                                       "assert",
-                                       "atomic",
-                                       "binary",
-                                       "byteswap",
-                                       "can",
-                                       "clean",
-                                       "client",
-                                       "cmsis_compiler",
-                                       "cmsis_gcc",
-                                       "cmsis_os",
-                                       "common",
-                                       "compat",
-                                       "complex",
-                                       "ctype",
-                                       "edit_cache",
-                                       "eeprom",
-                                       "elf",
-                                       "endian",
-                                       "errno",
-                                       "ethernet",
-                                       "features",
-                                       "fenv",
-                                       "filesystem",
-                                       "float",
-                                       "hardwarecan",
-                                       "hardwarei2c",
-                                       "hardwareserial",
-                                       "hardwarespi",
-                                       "help",
-                                       "install",
-                                       "inttypes",
-                                       "ipaddress",
-                                       "iso646",
-                                       "keyboard",
-                                       "limits",
-                                       "list_install_components",
-                                       "locale",
-                                       "machine",
-                                       "malloc",
-                                       "math",
-                                       "memory",
-                                       "mouse",
-                                       "new",
-                                       "newlib",
-                                       "package",
-                                       "pgmspace",
-                                       "pins_arduino",
-                                       "pluggableusb",
-                                       "poll",
-                                       "preinstall",
-                                       "print",
-                                       "printable",
-                                       "pthread",
-                                       "rebuild_cache",
-                                       "reent",
-                                       "regex",
-                                       "ringbuffer",
-                                       "sched",
-                                       "sd",
-                                       "search",
-                                       "select",
-                                       "serial",
-                                       "server",
-                                       "servo",
-                                       "setjmp",
-                                       "signal",
-                                       "spi",
-                                       "stdalign",
-                                       "stdarg",
-                                       "stdatomic",
-                                       "stdbool",
-                                       "stddef",
-                                       "stdint",
-                                       "stdio",
-                                       "stdlib",
-                                       "stdnoreturn",
-                                       "stream",
-                                       "string",
-                                       "string_view",
-                                       "strings",
-                                       "sys",
-                                       "test",
-                                       "tgmath",
-                                       "threads",
-                                       "time",
-                                       "tuple",
-                                       "uchar",
-                                       "udp",
-                                       "unistd",
-                                       "usb",
-                                       "usbapi",
-                                       "usbcore",
-                                       "usbdesc",
-                                       "utility",
-                                       "variant",
-                                       "vector",
-                                       "version",
-                                       "wchar",
-                                       "wcharacter",
-                                       "wctype",
-                                       "wdt",
-                                       "wifi",
-                                       "wire",
-                                       "wiring",
-                                       "wiring_analog",
-                                       "wiring_constants",
-                                       "wiring_digital",
-                                       "wiring_private",
-                                       "wiring_shift",
-                                       "wmath",
-                                       "wstring",
-                                       "zephyr"};
-constexpr size_t kLongestName = 48;
-
-bool is_taken(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::ranges::find(kTaken, lower) != std::end(kTaken) || lower.starts_with("deuteron") ||
-         lower.starts_with("neutron");
+uint64_t bytes_in(const Tensor& t) {
+  return uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The constants that calls point to, by address. Each gets a place when it is first used, or has it
 // in the file, where that is not empty.
@@ -165,7 +37,7 @@ struct Constants {
   void add(const Tensor& t) {
     if (!t.constant || t.numel == 0) return;
     Entry& e = known[static_cast<const std::byte*>(t.data)];
-    e.bytes = std::max(e.bytes, uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type));
+    e.bytes = std::max(e.bytes, bytes_in(t));
   }
   void add_bytes(const void* data, uint64_t bytes) {
     known[static_cast<const std::byte*>(data)].bytes = bytes;
@@ -186,23 +58,52 @@ struct Constants {
   }
 };
 
+// An input that the calls of a part read where the caller has it.
+struct OutsideInput {
+  const std::byte* data;  // where the program has it
+  uint64_t bytes;
+  bool is_copied;        // a call of an earlier reading could not be told apart
+  bool is_gone = false;  // something else lies there now
+  bool is_read = false;  // by the call that is asked
+
+  bool has(const std::byte* p) const { return p >= data && p < data + bytes; }
+  bool overlaps(const Tensor& t) const {
+    const auto* p = static_cast<const std::byte*>(t.data);
+    return p < data + bytes && p + bytes_in(t) > data;
+  }
+  bool is_there() const { return !is_copied && !is_gone; }
+};
+
 struct Reader {
   CProgram program;
   Constants constants;
   const std::byte* planned = nullptr;
   uint64_t planned_bytes = 0;
+  std::vector<OutsideInput> inputs;
+  uint64_t arena_bytes = 0;  // that something lies in
   std::string op;            // of the call that is asked
   std::vector<CCall> calls;  // that it has told
   bool lost = false;
 
-  CPlace place_of(const void* pointer) {
+  CPlace place_of(const void* pointer, bool is_read = false) {
     const auto* p = static_cast<const std::byte*>(pointer);
     if (p == nullptr) return {};
+    for (size_t i = 0; is_read && i < inputs.size(); ++i)
+      if (inputs[i].is_there() && inputs[i].has(p)) {
+        inputs[i].is_read = true;
+        return {CPlace::input, static_cast<uint64_t>(p - inputs[i].data), i};
+      }
     if (p >= planned && p <= planned + planned_bytes)
       return {CPlace::arena, static_cast<uint64_t>(p - planned)};
     if (const std::optional<uint64_t> at = constants.offset_of(p)) return {CPlace::constants, *at};
     lost = true;
     return {};
+  }
+
+  void use(const Tensor& t) {
+    const auto* p = static_cast<const std::byte*>(t.data);
+    if (t.numel > 0 && !t.constant && p >= planned && p < planned + planned_bytes)
+      arena_bytes = std::max(arena_bytes, static_cast<uint64_t>(p - planned) + bytes_in(t));
   }
 
   void find_places(const FieldShape& f, const std::byte* bytes) {
@@ -214,7 +115,7 @@ struct Reader {
       if (f.kind != FieldKind::pointer) continue;
       const void* pointer = nullptr;
       std::memcpy(&pointer, bytes, sizeof pointer);
-      calls.back().places.push_back(place_of(pointer));
+      calls.back().places.push_back(place_of(pointer, f.c_type.starts_with("const ")));
     }
   }
 
@@ -255,7 +156,7 @@ CPort port_of(const Tensor& t, Reader& reader) {
   p.type = t.type;
   p.sizes.assign(t.sizes, t.sizes + t.rank);
   p.order.assign(t.dim_order, t.dim_order + t.rank);
-  p.bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
+  p.bytes = bytes_in(t);
   reader.constants.add(t);
   if (p.bytes > 0) p.place = reader.place_of(t.data);
   return p;
@@ -295,8 +196,7 @@ std::string scratch_of(const DelegateCall& call) {
   uint32_t count = 0;
   const uint8_t* digits = call.option(kNeutronScratchOption, &count);
   std::string text;
-  for (uint32_t i = 0; digits != nullptr && i < count && is_digit(static_cast<char>(digits[i]));
-       ++i)
+  for (uint32_t i = 0; digits != nullptr && i < count && std::isdigit(digits[i]); ++i)
     text += static_cast<char>(digits[i]);
   return text;
 }
@@ -330,8 +230,12 @@ void add_delegate_constants(const ToldDelegate& told, Constants& constants) {
   for (const Tensor& t : told.arguments) constants.add(t);
 }
 
-CTensor tensor_of(const Tensor& t, Reader& reader) {
-  return {t.numel > 0 ? reader.place_of(t.data) : CPlace{},
+bool is_written(const char* schema, int32_t argument) {
+  return schema == nullptr || is_out(schema[argument]) || schema[argument] == 'W';
+}
+
+CTensor tensor_of(const Tensor& t, Reader& reader, bool is_read = false) {
+  return {t.numel > 0 ? reader.place_of(t.data, is_read) : CPlace{},
           t.type,
           {t.sizes, t.sizes + t.rank},
           {t.dim_order, t.dim_order + t.rank},
@@ -353,7 +257,7 @@ CNpuCall npu_call_of(const ToldDelegate& told, Reader& reader) {
   return c;
 }
 
-CKeptCall::Value kept_value(const Value& v, Reader& reader) {
+CKeptCall::Value kept_value(const Value& v, bool is_read, Reader& reader) {
   CKeptCall::Value k{v.kind, 0, {}, {}, {}};
   switch (v.kind) {
     case Kind::none:
@@ -371,7 +275,7 @@ CKeptCall::Value kept_value(const Value& v, Reader& reader) {
       k.text = v.string;
       break;
     case Kind::tensor:
-      k.tensors.push_back(tensor_of(*v.tensor, reader));
+      k.tensors.push_back(tensor_of(*v.tensor, reader, is_read));
       break;
     case Kind::int_list:
     case Kind::real_list:
@@ -385,7 +289,7 @@ CKeptCall::Value kept_value(const Value& v, Reader& reader) {
       for (int32_t i = 0; i < v.list.count; ++i) {
         const Value* item = v.list.items[i];
         const bool is_there = item != nullptr && item->kind == Kind::tensor;
-        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader))
+        k.tensors.push_back(is_there ? std::optional(tensor_of(*item->tensor, reader, is_read))
                                      : std::nullopt);
       }
       break;
@@ -420,7 +324,7 @@ CKeptCall kept_call_of(const Program::Step& step, const Kernel& kernel, Isa isa,
   CKeptCall call;
   call.isa = isa;
   for (int32_t i = 0; i < step.count; ++i)
-    call.arguments.push_back(kept_value(*step.args[i], reader));
+    call.arguments.push_back(kept_value(*step.args[i], !is_written(kernel.schema, i), reader));
   call.memory_bytes = kept_bytes(step, kernel, isa, call);
   return call;
 }
@@ -438,10 +342,41 @@ void add_all_constants(const Program& program, Constants& constants) {
   }
 }
 
+// f(tensor, whether it is written). `schema`: null for a delegate, that may write to all.
+template <class F>
+void for_each_tensor(const Program::Step& step, const char* schema, F f) {
+  for (int32_t i = 0; i < step.count; ++i) {
+    const Value& v = *step.args[i];
+    if (v.kind == Kind::tensor) f(*v.tensor, is_written(schema, i));
+    if (v.kind != Kind::tensor_list) continue;
+    for (int32_t k = 0; k < v.list.count; ++k)
+      if (v.list.items[k] != nullptr && v.list.items[k]->kind == Kind::tensor)
+        f(*v.list.items[k]->tensor, is_written(schema, i));
+  }
+}
+
 std::optional<CTensor> made_by(const Program::Step& step, Reader& reader) {
   if (step.made() == nullptr) return std::nullopt;
   CTensor made = tensor_of(*step.made(), reader);
   return made.place.kind == CPlace::arena ? std::optional(std::move(made)) : std::nullopt;
+}
+
+// What the call leaves of the inputs, and the memory that it wants. An input that it reads by no
+// pointer of its own is copied: then it cannot be told from what is written in its place.
+void follow_inputs(const Program::Step& step, const char* schema, Reader& reader) {
+  for_each_tensor(step, schema, [&](const Tensor& t, bool is_written) {
+    if (t.constant || t.numel == 0) return;
+    const bool is_outside = std::ranges::any_of(reader.inputs, [&](const OutsideInput& i) {
+      return !is_written && i.is_there() && i.overlaps(t);
+    });
+    if (!is_outside) reader.use(t);
+    for (OutsideInput& i : reader.inputs)
+      if (!is_written && i.is_there() && i.overlaps(t) && !i.is_read) i.is_copied = true;
+  });
+  for_each_tensor(step, schema, [&](const Tensor& t, bool is_written) {
+    for (OutsideInput& i : reader.inputs) i.is_gone |= is_written && i.overlaps(t);
+  });
+  for (OutsideInput& i : reader.inputs) i.is_read = false;
 }
 
 // One call of the program as the core would make it: calls of a kernel, a joining one for each of
@@ -462,23 +397,24 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
     whole.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
     DEUTERON_CHECK(!reader.lost && whole.npu->state_bytes > 0, whole.op);
     reader.program.calls.push_back(std::move(whole));
-    return;
+    return follow_inputs(step, nullptr, reader);
   }
   const Kernel* kernel = find_kernel(kernels, reader.op);
   DEUTERON_CHECK(kernel != nullptr, reader.op);
   if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty())
-    return;  // without elements, or in its place
+    return follow_inputs(step, kernel->schema, reader);  // without elements, or in its place
   if (!reader.calls.empty() && !reader.lost) {
     for (CCall& call : reader.calls) {
       call.instruction = static_cast<size_t>(k);
       reader.program.calls.push_back(std::move(call));
     }
-    return;
+    return follow_inputs(step, kernel->schema, reader);
   }
   reader.lost = false;
   whole.kept = kept_call_of(step, *kernel, isa, reader);
   DEUTERON_CHECK(!reader.lost, whole.op);
   reader.program.calls.push_back(std::move(whole));
+  follow_inputs(step, kernel->schema, reader);
 }
 
 // Of a program that has been loaded and not run: its states are what the first run reads. What they
@@ -487,7 +423,7 @@ void add_states(const Program& program, const std::byte* planned, std::span<cons
                 CProgram& c) {
   for (int32_t i = 0; i < program.state_count(); ++i) {
     const Tensor& t = program.state(i);
-    const uint64_t bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
+    const uint64_t bytes = bytes_in(t);
     if (bytes == 0) continue;
     const auto* first = static_cast<const std::byte*>(static_cast<const void*>(t.data));
     CState s{static_cast<uint64_t>(first - planned), bytes, 0,
@@ -505,6 +441,41 @@ void add_states(const Program& program, const std::byte* planned, std::span<cons
   }
 }
 
+// The calls, then the ports: an output that lies where an input does is made of a copy.
+void read_program(const Program& program, const KernelTable& kernels, Isa isa,
+                  CallRecorder recorder, Reader& reader) {
+  recorder.context = &reader;
+  add_all_constants(program, reader.constants);
+  for (int32_t k = 0; k < program.instruction_count(); ++k)
+    read_call(program, k, kernels, isa, recorder, reader);
+  CProgram& c = reader.program;
+  for (int32_t i = 0; i < program.output_count(); ++i) {
+    const Tensor& t = program.output(i);
+    for (OutsideInput& in : reader.inputs) in.is_copied |= in.is_there() && in.overlaps(t);
+    reader.use(t);
+    c.outputs.push_back(port_of(t, reader));
+  }
+  for (int32_t i = 0; i < program.input_count(); ++i) {
+    c.inputs.push_back(port_of(program.input(i), reader));
+    if (reader.inputs[static_cast<size_t>(i)].is_copied) reader.use(program.input(i));
+    else c.inputs.back().place = {CPlace::input, 0, static_cast<size_t>(i)};
+  }
+  for (int32_t i = 0; i < program.state_count(); ++i) reader.use(program.state(i));
+}
+
+CProgram finished(const Program& program, bool is_part, Reader& reader) {
+  CProgram& c = reader.program;
+  uint64_t state = 0;
+  for (const CCall& call : c.calls) state = std::max(state, call.memory_bytes());
+  c.state_offset = ((is_part ? reader.arena_bytes : reader.planned_bytes) + 15) / 16 * 16;
+  c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
+  c.constants = std::move(reader.constants.used);
+  c.in_file = is_part;
+  add_states(program, reader.planned, reader.constants.file, c);
+  c.constants.resize((c.constants.size() + 15) / 16 * 16);
+  return std::move(c);
+}
+
 }  // namespace
 
 uint64_t state_bytes_of(const CProgram& p) {
@@ -513,28 +484,13 @@ uint64_t state_bytes_of(const CProgram& p) {
   return bytes;
 }
 
-bool is_c_name(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestName && is_letter(text[0]) && !is_taken(text) &&
-         std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
-}
-
-std::string c_name(std::string_view text) {
-  std::string name;
-  for (const char c : text.substr(0, kLongestName - 6))
-    name += is_letter(c) || is_digit(c) ? c : '_';
-  while (!name.empty() && name.front() == '_') name.erase(0, 1);
-  while (!name.empty() && name.back() == '_') name.pop_back();
-  if (name.empty()) return "model";
-  return is_c_name(name) ? name : "model_" + name;
-}
-
 uint32_t features_of(std::string_view isa, std::string_view flags) {
   const std::optional<Isa> known = isa_called(isa);
   return known ? features_of(*known, flags.find("-mfloat-abi=hard") != flags.npos) : 0;
 }
 
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
-                                       uint32_t features, Status& status, CConstants where) {
+                                       uint32_t features, Status& status, const CPart* part) {
   ToldDelegates delegates;
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
@@ -551,29 +507,28 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
                           {planned.data(), needs.planned_bytes});
   }
   if (!status.ok()) return std::nullopt;
-  Reader reader;
-  if (where == CConstants::in_file)
-    reader.constants.file = {static_cast<const std::byte*>(file.data), file.bytes};
-  reader.planned = reinterpret_cast<const std::byte*>(planned.data());
-  reader.planned_bytes = needs.planned_bytes;
-  const CallRecorder recorder{features, Reader::record, &reader};
-  add_all_constants(program, reader.constants);
-  for (int32_t k = 0; k < program.instruction_count(); ++k)
-    read_call(program, k, kernels, isa, recorder, reader);
-  CProgram& c = reader.program;
-  for (int32_t i = 0; i < program.input_count(); ++i)
-    c.inputs.push_back(port_of(program.input(i), reader));
-  for (int32_t i = 0; i < program.output_count(); ++i)
-    c.outputs.push_back(port_of(program.output(i), reader));
-  uint64_t state = 0;
-  for (const CCall& call : c.calls) state = std::max(state, call.memory_bytes());
-  c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;
-  c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
-  c.constants = std::move(reader.constants.used);
-  c.in_file = where == CConstants::in_file;
-  add_states(program, reader.planned, reader.constants.file, c);
-  c.constants.resize((c.constants.size() + 15) / 16 * 16);
-  return std::move(c);
+  const auto* const first = reinterpret_cast<const std::byte*>(planned.data());
+  const CallRecorder recorder{features, Reader::record, nullptr};
+  std::vector<bool> copied(static_cast<size_t>(program.input_count()), true);
+  for (size_t i = 0; part && i < std::min(copied.size(), part->outside.size()); ++i)
+    copied[i] = !part->outside[i];
+  for (;;) {
+    Reader reader;
+    if (part) reader.constants.file = {static_cast<const std::byte*>(file.data), file.bytes};
+    reader.planned = first;
+    reader.planned_bytes = needs.planned_bytes;
+    for (size_t i = 0; i < copied.size(); ++i) {
+      const Tensor& t = program.input(static_cast<int32_t>(i));
+      reader.inputs.push_back({static_cast<const std::byte*>(t.data), bytes_in(t), copied[i]});
+    }
+    read_program(program, kernels, isa, recorder, reader);
+    bool same = true;
+    for (size_t i = 0; i < copied.size(); ++i) {
+      same &= copied[i] == reader.inputs[i].is_copied;
+      copied[i] = reader.inputs[i].is_copied;
+    }
+    if (same) return finished(program, part != nullptr, reader);
+  }
 }
 
 }  // namespace deuteron

@@ -18,8 +18,9 @@ namespace deuteron {
 
 // Where a pointer of a call points.
 struct CPlace {
-  enum Kind : uint8_t { null, arena, constants } kind = null;
-  uint64_t offset = 0;  // from the beginning of the arena, or of CProgram::constants
+  enum Kind : uint8_t { null, arena, constants, input } kind = null;
+  uint64_t offset = 0;  // from the beginning of the arena, of CProgram::constants, of the input
+  size_t index = 0;     // of the input
 };
 
 struct CTensor {
@@ -76,7 +77,7 @@ struct CPort {
   std::vector<int32_t> sizes;
   std::vector<uint8_t> order;  // order[k]: the axis at storage position k
   uint64_t bytes = 0;
-  CPlace place;
+  CPlace place;                // of kind `input`: it is read where the caller has it
   std::optional<float> scale;  // of a step; unknown where the program file does not say
   int32_t zero = 0;
 };
@@ -109,14 +110,18 @@ uint64_t state_bytes_of(const CProgram& program);
 std::string c_name(std::string_view text);
 bool is_c_name(std::string_view text);
 
-// Whether constants are gathered, or read where the program's file has them.
-enum class CConstants : uint8_t { gathered, in_file };
+// How a part of another program reads what is not in the arena: constants where the part's file has
+// them; an input where the caller has it, at a multiple of 8, if its axes lie there as in the
+// part.
+struct CPart {
+  std::vector<bool> outside;  // by input
+};
 
 // Loads the file on this machine, whatever core it is for. Nothing, with a status: a file that
 // cannot be loaded.
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa,
                                        uint32_t features, Status& status,
-                                       CConstants where = CConstants::gathered);
+                                       const CPart* part = nullptr);
 
 // What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`:
 // "mve"; empty: a computer.
