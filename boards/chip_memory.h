@@ -16,6 +16,7 @@ struct ChipMemory {
   using Piece = ChipRegion;
   std::vector<Piece> ram, flash;  // the runner lies in the first of either
   uint32_t clock_hz = 0;          // after reset; 0: not known
+  std::string chip, core;         // "stm32f446re", "cortex-m4"; "": no chip was named
 };
 
 // "ram=0x20000000+128K,flash=0x08000000+512K", several of a kind are allowed; or a chip of
