@@ -92,7 +92,7 @@ class Session {
   bool identify() {
     CoreRegisters r;
     const std::optional<uint32_t> cpuid = gdb_.read_word(kCpuidAddress);
-    if (!cpuid) return false;
+    if (!cpuid) return is_locked();
     r.cpuid = *cpuid;
     core_ = core_of(r);
     if (core_.architecture >= 7) {
@@ -104,6 +104,10 @@ class Session {
     }
     result.core = core_.name;
     if (!core_.is_known()) return trouble(unknown_core(where_, r.cpuid));
+    if (!o_.memory.core.empty() && o_.memory.core != core_.target)
+      return trouble(fmt::format("the processor is a {}, {} has a {}", core_.name, o_.memory.chip,
+                                 o_.memory.core),
+                     "gdb.core", "name the chip that is there with --memory");
     const std::string_view target = runner_for(core_, o_.isa);
     if (target.empty())
       return trouble(
@@ -119,6 +123,14 @@ class Session {
       return trouble("this build has no runners", "board.not_built",
                      how_to_build_runners(emulated_boards().front().cores));
     return is_outside_exceptions();
+  }
+
+  // Each Cortex-M has what could not be read.
+  bool is_locked() {
+    if (const std::optional<GdbLine::Error> e = gdb_.take_error())
+      gdb_.fail(e->what, e->rule,
+                "a locked chip answers so: unlock it with your probe's own tool, which erases it");
+    return false;
   }
 
   // A handler that it happened to be in ends when it goes on; what had to be reset may not have
