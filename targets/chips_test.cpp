@@ -44,6 +44,15 @@ TEST(Chips, RegionsAreWholeAndApart) {
   }
 }
 
+TEST(Chips, FamiliesThatPeopleOwnAreThere) {
+  for (const char* family :
+       {"stm32f0",  "stm32f1",  "stm32f3",  "stm32f4", "stm32f7",    "stm32g4",    "stm32h5",
+        "stm32h7",  "stm32l4",  "stm32u5",  "stm32n6", "nrf52840",   "nrf5340",    "nrf54l",
+        "rp2040",   "rp2350",   "atsamd51", "mcxn947", "mimxrt1060", "mimxrt1170", "amap4",
+        "ae722f80", "ae822fa0", "pse84",    "ra8"})
+    EXPECT_FALSE(chips_called(family).empty()) << family;
+}
+
 TEST(Chips, NamesMayBeCutShort) {
   ASSERT_NE(find_chip("STM32F446"), nullptr);
   EXPECT_EQ(find_chip("STM32F446")->name, "stm32f446re");
