@@ -60,7 +60,7 @@ def ours(tool, folder, core, io, where):
 
 
 def stock(build, images, shared, model, core, where):
-    """Estimated cycles of the stock program, or None where there is no image for the board."""
+    """Estimated cycles of the stock program, and words that it loads from memory, or None where there is no image for the board."""
     _, board, file_core = CORES[core]
     image, files = images / board / "stock.elf", shared / "fixtures" / "stock"
     if not image.exists():
@@ -70,8 +70,9 @@ def stock(build, images, shared, model, core, where):
     with open(blocks, "wb") as out:
         call(["qemu-system-arm", "-M", board, "-kernel", image, "-icount", "shift=0,sleep=off", "-nodefaults", "-display", "none", "-monitor", "none",
               "-serial", "none", "-semihosting-config", f"enable=on,target=native,{words}",
-              "-plugin", f"file={build / 'boards' / 'block_counts.so'},fd={out.fileno()}"], pass_fds=[out.fileno()])
-    return float(call([build / "price_blocks", image, blocks, core]).split()[1])
+              "-plugin", f"file={build / 'boards' / 'block_counts.so'},fd={out.fileno()},waits=1:4:1:4"], pass_fds=[out.fileno()])
+    loads = sum(int(line.split()[1]) for line in blocks.read_text().splitlines() if line.startswith("wait "))
+    return float(call([build / "price_blocks", image, blocks, core]).split()[1]), loads
 
 
 def rows(given, record, where):
@@ -84,7 +85,8 @@ def rows(given, record, where):
             if given.stock:
                 measured = stock(build, given.stock, given.shared, model, core, where)
                 if measured:
-                    record["cycles"][f"{model} {core}"] = measured
+                    for what, number in zip(("cycles", "loads"), measured):
+                        record.setdefault(what, {})[f"{model} {core}"] = number
             theirs = record["cycles"].get(f"{model} {core}")
             ratio = bar(f"{cycles / theirs:.3f}", cycles <= MOST_OF_STOCK * theirs) if theirs else ""
             most = MOST_FOR_EACH_MAC.get((core, model))
