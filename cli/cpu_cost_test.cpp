@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "base/tensor/elements.h"
@@ -18,6 +19,7 @@
 #include "frontends/read_graph.h"
 #include "targets/target.h"
 #include "tests/paths.h"
+#include "tests/temporary_path.h"
 
 namespace deuteron {
 namespace {
@@ -169,6 +171,39 @@ TEST(CpuCost, PredictsTransposesAtTheBorder) {
   EXPECT_EQ(transposes[1], 1);
   const auto counted = static_cast<double>(instructions[1] - instructions[0]);
   EXPECT_NEAR(static_cast<double>(predicted[1] - predicted[0]) / counted, 1, 0.02) << counted;
+}
+
+// Ten scores that are alike, far apart (all but one come to nothing), and in between.
+TEST(CpuCost, SoftmaxTakesItsTimeWhateverTheData) {
+  if (!has_board_runners()) GTEST_SKIP() << "left out: softmax of other data (no boards)";
+  const std::string model = temporary_path("softmax.txt");
+  std::ofstream(model) << "input v : f32[1,10]\n"
+                          "x = quantize(v) quant=q(scale=0.25 zero=0)\n"
+                          "y = softmax(x) axis=1 : s8[1,10] q(scale=0.00390625 zero=-128)\n"
+                          "output y\n";
+  for (const char* name : {"mps3-an547", "mps2-an386", "mps2-an505", "mps2-an385"}) {
+    Diagnostics d;
+    std::optional<Graph> graph = read_graph(model, d);
+    ASSERT_TRUE(graph);
+    const Board* board = find_board(emulated_boards(), name);
+    const std::optional<Target> target = find_target(std::string(board->target), d);
+    const std::optional<Compilation> c = compile(std::move(*graph), *target, {}, {}, d);
+    ASSERT_TRUE(c) << format_diagnostic(d.list()[0]);
+    std::vector<Sample> samples;
+    for (const float apart : {0.0f, 0.5f, 3.0f, 30.0f}) {
+      std::vector<float> v(10);
+      for (size_t k = 0; k < v.size(); k++) v[k] = apart * static_cast<float>(k * 7 % 10) - 20;
+      const auto* bytes = reinterpret_cast<const uint8_t*>(v.data());
+      samples.push_back({std::vector<uint8_t>(bytes, bytes + 40)});
+    }
+    const EmulatedRun run = run_emulated(name, c->pte, samples, {.by_step = true});
+    if (run.error.rule == "board.qemu_missing")
+      GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
+    ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
+    const auto first = static_cast<double>(run.steps.at(0).at(1).instructions);
+    for (const auto& steps : run.steps)
+      EXPECT_NEAR(static_cast<double>(steps.at(1).instructions) / first, 1, 0.02) << name;
+  }
 }
 
 }  // namespace

@@ -21,9 +21,13 @@ constexpr bool kLoadsInARow = true;
 using q31::exp_of_negative, q31::multiply_unsigned;
 
 int leading_zeros(uint32_t v) {
+#if defined(__ARM_FEATURE_CLZ)
+  return __builtin_clz(v);
+#else
   int n = 0;
   for (; !(v & 0x80000000u); v <<= 1) ++n;
   return n;
+#endif
 }
 
 DEUTERON_ONE_COPY int32_t exponential(const SoftmaxArgs& a, int32_t d) {
@@ -83,9 +87,10 @@ inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
 
 constexpr int64_t kManyElements = 256;
 
-// Of few elements each has its exponential computed. Of many those of all distances are, once:
-// there are at most 256 of them, as many as the row wants that reaches farthest. The larger a
-// distance to the maximum, the further ahead its exponential stands.
+// Of few elements each has its exponential computed, in the same time whatever the data where
+// kSameTime. Of many those of all distances are, once: there are at most 256 of them, as many as
+// the row wants that reaches farthest. The larger a distance to the maximum, the further ahead its
+// exponential stands.
 template <class Y>
 void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
   constexpr int32_t kFarthest = 255;
@@ -97,8 +102,13 @@ void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
     const int32_t count = many ? most - least + 1 : a.columns;
     for (int32_t i = many ? known : 0; i < count; ++i) {
       const int32_t distance = many ? i : most - x[i];
-      e[kFarthest - distance] =
-          -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
+      const bool is_nothing = -distance < a.diff_min;
+      uint32_t v = 0;
+      if (!is_nothing || (q31::kSameTime && !many)) {
+        v = static_cast<uint32_t>(exponential(a, -distance));
+        asm volatile("" : "+r"(v));  // not left out where it is nothing
+      }
+      e[kFarthest - distance] = is_nothing ? 0 : v;
     }
     known = count > known ? count : known;
     // Where an element of 0 would stand, which may lie outside of e: an address, as a pointer may
