@@ -55,6 +55,51 @@
   vstrb.32 \a, [r7], #4
 .endm
 
+@ The same, and the first block of the next tile in between. VQDMLAH takes r6 from what is negative.
+@ Then r9 r11 windows, q2 weights, r3 turns.
+.macro FINISH_AND_MEET
+  ldrd r9, r11, [sp]
+  vmov q4[2], q4[0], r0, r4
+  vldrb.u8 q3, [r1, #16]
+  vmov q5[2], q5[0], r8, r12
+  vmov q4[3], q4[1], r2, r6
+  vldrb.u8 q1, [r11], #16
+  vmov q5[3], q5[1], r10, r14
+  vldrb.u8 q0, [r9], #16
+  vmladav.s8 r8, q1, q3
+  vadd.i32 q4, q4, q2
+  vmladav.s8 r0, q0, q3
+  vadd.i32 q5, q5, q2
+  vldrw.u32 q2, [r1], #32
+  ldrd r6, r3, [sp, #32]
+  vqrdmulh.s32 q4, q4, q2
+  vldrb.u8 q3, [r1], #16
+  vqrdmulh.s32 q5, q5, q2
+  vldrw.u32 q6, [r3], #16
+  vqdmlah.s32 q4, q4, r6
+  vldrb.u8 q2, [r1], #16
+  vqdmlah.s32 q5, q5, r6
+  vrshl.s32 q4, q4, q6
+  vmladav.s8 r10, q1, q3
+  vrshl.s32 q5, q5, q6
+  vmladav.s8 r2, q0, q3
+  vldrb.u8 q3, [r1], #16
+  vmladav.s8 r12, q1, q2
+  vqmovnb.s32 q4, q4
+  vmladav.s8 r4, q0, q2
+  vldrb.u8 q2, [r1], #16
+  vmladav.s8 r14, q1, q3
+  vqmovnt.s32 q4, q5
+  vmladav.s8 r6, q0, q3
+  str r3, [sp, #36]
+  ldr r3, [sp, #8]
+  vqadd.s16 q4, q4, q7
+  vqmovnb.s16 q4, q4
+  vstrb.32 q4, [r5], #4
+  vshr.u32 q4, q4, #16
+  vstrb.32 q4, [r7], #4
+.endm
+
 @ void deuteron_packed_windows_shifts_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32,
 @   shifts 36
@@ -70,5 +115,5 @@ deuteron_packed_windows_shifts_mve:
   it ne
   movne r4, #1
   str r4, [sp, #32]
-  PACKED_WINDOWS 0
+  PACKED_WINDOWS 0, 8
   .size deuteron_packed_windows_shifts_mve, . - deuteron_packed_windows_shifts_mve
