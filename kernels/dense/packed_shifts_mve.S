@@ -83,18 +83,18 @@
   vmladav.s8 r10, q1, q3
   vrshl.s32 q5, q5, q6
   vmladav.s8 r2, q0, q3
+  vqmovnb.s32 q4, q4
   vldrb.u8 q3, [r1], #16
   vmladav.s8 r12, q1, q2
-  vqmovnb.s32 q4, q4
+  vqmovnt.s32 q4, q5
   vmladav.s8 r4, q0, q2
   vldrb.u8 q2, [r1], #16
+  vqadd.s16 q4, q4, q7
   vmladav.s8 r14, q1, q3
-  vqmovnt.s32 q4, q5
+  vqmovnb.s16 q4, q4
   vmladav.s8 r6, q0, q3
   str r3, [sp, #36]
   ldr r3, [sp, #8]
-  vqadd.s16 q4, q4, q7
-  vqmovnb.s16 q4, q4
   vstrb.32 q4, [r5], #4
   vshr.u32 q4, q4, #16
   vstrb.32 q4, [r7], #4
