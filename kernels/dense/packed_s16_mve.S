@@ -51,7 +51,7 @@ deuteron_packed_windows_s16_mve:
   ENTER_WINDOWS
   ldr r4, [r0, #28]
   vdup.16 q7, r4
-  PACKED_WINDOWS 1, 4
+  PACKED_WINDOWS 1, 4, 1
   .size deuteron_packed_windows_s16_mve, . - deuteron_packed_windows_s16_mve
 
 @ void deuteron_packed_window_s16_mve(const MvePackedWindowS16*)

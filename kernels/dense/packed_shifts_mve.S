@@ -55,8 +55,8 @@
   vstrb.32 \a, [r7], #4
 .endm
 
-@ The same, and the first block of the next tile in between. VQDMLAH takes r6 from what is negative.
-@ Then r9 r11 windows, q2 weights, r3 turns.
+@ The same, and the first two blocks of the next tile in between. VQDMLAH takes r6 from what is
+@ negative. Then r9 r11 windows, q2 weights, r3 turns.
 .macro FINISH_AND_MEET
   ldrd r9, r11, [sp]
   vmov q4[2], q4[0], r0, r4
@@ -84,20 +84,34 @@
   vrshl.s32 q5, q5, q6
   vmladav.s8 r2, q0, q3
   vqmovnb.s32 q4, q4
-  vldrb.u8 q3, [r1], #16
   vmladav.s8 r12, q1, q2
-  vqmovnt.s32 q4, q5
+  vldrb.u8 q3, [r1], #16
   vmladav.s8 r4, q0, q2
-  vldrb.u8 q2, [r1], #16
-  vqadd.s16 q4, q4, q7
+  vqmovnt.s32 q4, q5
   vmladav.s8 r14, q1, q3
-  vqmovnb.s16 q4, q4
+  vldrb.u8 q2, [r1], #16
   vmladav.s8 r6, q0, q3
+  vldrb.u8 q1, [r11], #16
+  vmladava.s8 r8, q1, q2
+  vqadd.s16 q4, q4, q7
+  vldrb.u8 q0, [r9], #16
+  vmladava.s8 r0, q0, q2
+  vldrb.u8 q3, [r1], #16
+  vqmovnb.s16 q4, q4
+  vmladava.s8 r10, q1, q3
   str r3, [sp, #36]
-  ldr r3, [sp, #8]
+  vmladava.s8 r2, q0, q3
+  vldrb.u8 q5, [r1], #16
+  vmladava.s8 r12, q1, q5
   vstrb.32 q4, [r5], #4
+  vmladava.s8 r4, q0, q5
   vshr.u32 q4, q4, #16
+  vldrb.u8 q3, [r1], #16
+  vmladava.s8 r14, q1, q3
   vstrb.32 q4, [r7], #4
+  vmladava.s8 r6, q0, q3
+  ldr r3, [sp, #8]
+  vldrb.u8 q2, [r1], #16
 .endm
 
 @ void deuteron_packed_windows_shifts_mve(const MvePackedWindows*)
@@ -115,5 +129,5 @@ deuteron_packed_windows_shifts_mve:
   it ne
   movne r4, #1
   str r4, [sp, #32]
-  PACKED_WINDOWS 0, 8
+  PACKED_WINDOWS 0, 8, 2
   .size deuteron_packed_windows_shifts_mve, . - deuteron_packed_windows_shifts_mve
