@@ -12,7 +12,7 @@
 @ q1 q2, where they lie in q3; q7 holds the multiplier in the first two ways, so that the product
 @ and what is added are one instruction.
 
-@ The sums of the group at r12, those of stride 2 with its places.
+@ The sums of the group at r12, or of stride 2 where its places are in q3.
 .macro PRODUCTS stride
   .if \stride == 1
   vldrw.u32 q7, [r12, q5]
@@ -21,7 +21,6 @@
   vmladav.s8 r6, q7, q2
   vmladav.s8 r8, q7, q3
   .else
-  vadd.i32 q3, q5, r12
   vldrw.u32 q1, [q3]
   vldrw.u32 q2, [q3, #128]
   vmladav.s8 r0, q1, q0
@@ -124,6 +123,9 @@
   b 4f
 3:
   vstrb.32 q4, [r2, q6]
+  .if \stride == 2
+  vadd.i32 q3, q5, r12
+  .endif
   PRODUCTS \stride
   ldr r12, [r7, #4]
   adds r7, #8
@@ -183,34 +185,35 @@
   ldrd r7, lr, [r10, #12]
   .if \stride == 1
   ldrd r4, r5, [r10, #4]
-  vldrw.u32 q0, [r6]
   ldr r2, [r7, #4]
+  vldrw.u32 q0, [r6]
   subs r4, r6, r4
-  subs r8, r4, r5
   vldrw.u32 q7, [r2, q5]
-  subs r5, r6, r5
+  subs r8, r4, r5
   vldrb.u8 q1, [r4]
+  subs r5, r6, r5
   vmladav.s8 r0, q7, q0
   vldrb.u8 q2, [r5]
-  vmladav.s8 r4, q7, q1
   ldm r12!, {r1, r3, r5, r9}
-  adds r6, #16
+  vmladav.s8 r4, q7, q1
   vldrb.u8 q3, [r8]
+  adds r6, #16
   strd r6, r12, [sp, #32]
   vmladav.s8 r6, q7, q2
   ldr r12, [r7, #12]
-  adds r7, #16
   vmladav.s8 r8, q7, q3
+  adds r7, #16
   subs r2, r9, #1
   .else
-  vldrw.u32 q0, [r6]
+  ldr r2, [r7, #4]
   ldm r12!, {r1, r3, r5, r9}
+  vldrw.u32 q0, [r6]
+  vadd.i32 q3, q5, r2
   adds r6, #16
   strd r6, r12, [sp, #32]
-  ldr r12, [r7, #4]
-  PRODUCTS 2
   ldr r12, [r7, #12]
   adds r7, #16
+  PRODUCTS 2
   vadd.i32 q3, q5, r12
   subs r2, r9, #1
   .endif
@@ -263,12 +266,12 @@ deuteron_fill_strip_mve:
   vldrbt.u8 q2, [r5]
   vldrbt.u8 q3, [r6]
   add r3, r7
-  add r4, r8
-  add r5, r9
-  add r6, r12
   vst40.8 {q0, q1, q2, q3}, [r10]
+  add r4, r8
   vst41.8 {q0, q1, q2, q3}, [r10]
+  add r5, r9
   vst42.8 {q0, q1, q2, q3}, [r10]
+  add r6, r12
   vst43.8 {q0, q1, q2, q3}, [r10]!
   le lr, 1b
 2:
