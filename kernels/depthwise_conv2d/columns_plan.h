@@ -64,7 +64,7 @@ struct ColumnsPlan {
 
 // About how many instructions 8 channels of a row of outputs take a tap after the other.
 inline int32_t taps_instructions(const DepthwiseConv2dArgs& a) {
-  return a.out_w * (17 * a.kernel_h * a.kernel_w + 30);
+  return a.out_w * (10 * a.kernel_h * a.kernel_w + 90);
 }
 
 // The same of one input channel, as a convolution: two windows meet four filters in a tile; windows

@@ -12,79 +12,68 @@
 #include "kernels/depthwise_conv2d/columns_mve.h"
 #include "kernels/depthwise_conv2d/kernel.h"
 #include "kernels/depthwise_conv2d/strip_mve.h"
+#include "kernels/depthwise_conv2d/taps_mve.h"
 #include "kernels/depthwise_conv2d/three_by_three.h"
 #include "kernels/depthwise_conv2d/turned.h"
 #include "kernels/image/window.h"
-#include "kernels/integer/requantize_mve.h"
 
 namespace deuteron {
 namespace {
 
-// ---- 8 channels at a time
+// ---- a tap after the other
 
 constexpr int32_t kTapChannels = 8;
 
-// Up to eight values, those of the even channels and those of the odd ones, as VMULLB and VMULLT
-// make their products.
-int32x4x2_t load_channels(const int32_t* values, int32_t count) {
-  const uint32x4_t places = vidupq_n_u32(0, 8);
-  return {
-      vldrwq_gather_offset_z_s32(values, places, vctp32q(static_cast<uint32_t>(count + 1) / 2)),
-      vldrwq_gather_offset_z_s32(values + 1, places, vctp32q(static_cast<uint32_t>(count) / 2))};
-}
-
-// Without a multiplier output channel c reads input channel c; else c / depth_multiplier, by a
-// gather.
+// One image. Without a multiplier output channel c reads input channel c; else c /
+// depth_multiplier, by a gather, and 8 go together.
 [[gnu::noinline]] void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight,
-                                const int32_t* bias, int32_t c, int8_t* y) {
-  const int32_t count = a.out_c - c;
-  const mve_pred16_t here =
-      vctp16q(static_cast<uint32_t>(count < kTapChannels ? count : kTapChannels));
-  int32x4x2_t first{vdupq_n_s32(0), vdupq_n_s32(0)};
-  if (bias) first = load_channels(bias + c, count);
-  const int32x4x2_t multiplier = load_channels(a.multiplier + c, count),
-                    shift = load_channels(a.shift + c, count);
-  const int16x8_t low = vdupq_n_s16(static_cast<int16_t>(a.y_min)),
-                  high = vdupq_n_s16(static_cast<int16_t>(a.y_max));
-  const int32_t step = a.dilation_w * a.in_c, row_step = a.dilation_h * a.in_w * a.in_c;
+                                const int32_t* bias, int8_t* y) {
   const bool own_channels = a.depth_multiplier == 1;
-  const int32_t own = c / a.depth_multiplier;
-  alignas(16) uint16_t others[kTapChannels] = {};
-  if (!own_channels)
+  const int32_t step = a.dilation_w * a.in_c, together = own_channels ? a.out_c : kTapChannels;
+  alignas(16) uint16_t others[kTapChannels];
+  MveTaps t{nullptr,
+            nullptr,
+            y,
+            bias,
+            a.multiplier,
+            a.shift,
+            nullptr,
+            0,
+            0,
+            0,
+            step,
+            a.out_c,
+            a.dilation_h * a.in_w * a.in_c,
+            a.kernel_w * a.out_c,
+            a.x_offset,
+            a.y_zero,
+            a.y_min,
+            a.y_max};
+  for (int32_t c = 0; c < a.out_c; c += together) {
+    const int32_t own = c / a.depth_multiplier;
+    t.channels = a.out_c - c < together ? a.out_c - c : together;
+    if (!own_channels) {
+      t.others = others;
 #pragma GCC unroll 1
-    for (int32_t i = 0; i < kTapChannels; ++i)
-      others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
-  const uint16x8_t at = vld1q_u16(others);
-  for (int32_t oh = 0; oh < a.out_h; ++oh) {
-    const int32_t ih = oh * a.stride_h - a.pad_h;
-    const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h);
-    for (int32_t ow = 0; ow < a.out_w; ++ow) {
-      const int32_t iw = ow * a.stride_w - a.pad_w;
-      const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
-      int32x4_t even = first.val[0], odd = first.val[1];
-      const int8_t* row =
-          x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + own;
-      for (int32_t kh = h.first; kh < h.end; ++kh, row += row_step) {
-        const int8_t *from = row, *filter = weight + (kh * a.kernel_w + w.first) * a.out_c + c;
-        int32_t kw = w.end - w.first;
-        const auto add = [&](int16x8_t u) {
-          const int16x8_t v = vaddq_n_s16(u, static_cast<int16_t>(a.x_offset)),
-                          f = vldrbq_z_s16(filter, here);
-          even = vaddq_s32(even, vmullbq_int_s16(v, f));
-          odd = vaddq_s32(odd, vmulltq_int_s16(v, f));
-          from += step, filter += a.out_c;
-        };
-        if (own_channels)
-          for (; kw > 0; --kw) add(vldrbq_z_s16(from, here));
-        else
-          for (; kw > 0; --kw) add(vldrbq_gather_offset_z_s16(from, at, here));
-      }
-      even = vaddq_n_s32(requantize_mve(even, multiplier.val[0], shift.val[0]), a.y_zero);
-      odd = vaddq_n_s32(requantize_mve(odd, multiplier.val[1], shift.val[1]), a.y_zero);
-      const int16x8_t both = vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), even), odd);
-      vstrbq_p_s16(y + (oh * a.out_w + ow) * a.out_c + c, vminq_s16(vmaxq_s16(both, low), high),
-                   here);
+      for (int32_t i = 0; i < kTapChannels; ++i)
+        others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
     }
+    t.y = y + c;
+    for (int32_t oh = 0; oh < a.out_h; ++oh) {
+      const int32_t ih = oh * a.stride_h - a.pad_h;
+      const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h);
+      for (int32_t ow = 0; ow < a.out_w; ++ow, t.y += a.out_c) {
+        const int32_t iw = ow * a.stride_w - a.pad_w;
+        const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
+        t.taps = w.end - w.first, t.rows = t.taps > 0 ? h.end - h.first : 0;
+        t.x = x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c +
+              own;
+        t.filter = weight + (h.first * a.kernel_w + w.first) * a.out_c + c;
+        deuteron_taps_mve(&t);
+      }
+    }
+    t.multiplier += together, t.shift += together;
+    if (bias) t.bias += together;
   }
 }
 
@@ -114,12 +103,13 @@ int32_t column_of(const DepthwiseConv2dArgs& a) { return a.kernel_h == 1 ? 1 : 4
   const uint8x16_t places = vidupq_n_u8(0, 1);
   const uint8x16_t words = vshlq_n_u8(places, 4);
   const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count));
-  const int32_t column = column_of(a);
-  for (int32_t h = 0; h < a.kernel_h; ++h)
-    for (int32_t w = 0; w < a.kernel_w; ++w)
-      vstrbq_scatter_offset_p_s8(k.weight + 16 + w * column + h, words,
-                                 vld1q_z_s8(weight + (h * a.kernel_w + w) * a.out_c + c, here),
-                                 here);
+  const int32_t height = a.kernel_h, width = a.kernel_w, column = column_of(a), next = a.out_c;
+  const int8_t* from = weight + c;
+  for (int32_t h = 0; h < height; ++h) {
+    int8_t* to = k.weight + 16 + h;
+    for (int32_t w = width; w > 0; --w, from += next, to += column)
+      vstrbq_scatter_offset_p_s8(to, words, vld1q_z_s8(from, here), here);
+  }
   fill_finishes(a, bias, c, count, k.weight + 16, false, k.finish);
 }
 
@@ -220,17 +210,17 @@ int8_t* fill_row(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t iw, int3
                  int32_t count, int8_t* strip) {
   alignas(16) int8_t outside[kStripChannels];
   vst1q_s8(outside, vdupq_n_s8(static_cast<int8_t>(-a.x_offset)));
-  const int32_t next = 2 * a.stride_w;
+  const int32_t next = 2 * a.stride_w, in_w = x == nullptr ? 0 : a.in_w;
   while (columns > 0) {
     MveStripRows rows;
 #pragma GCC unroll 1
     for (int32_t i = 0; i < 4; ++i) {
-      const bool inside = x != nullptr && iw + i >= 0 && iw + i < a.in_w;
+      const bool inside = static_cast<uint32_t>(iw + i) < static_cast<uint32_t>(in_w);
       rows.row[i] = inside ? x + (iw + i) * a.in_c : outside,
       rows.step[i] = inside ? next * a.in_c : 0;
     }
     // Those that lie wholly inside, or behind the row, are alike.
-    int32_t alike = iw < 0 ? 1 : iw < a.in_w ? (a.in_w - 4 + next - iw) >> a.stride_w : columns;
+    int32_t alike = iw < 0 ? 1 : iw < in_w ? (in_w - 4 + next - iw) >> a.stride_w : columns;
     alike = alike < 1 ? 1 : alike < columns ? alike : columns;
     strip = deuteron_fill_strip_mve(&rows, strip, alike, count);
     iw += next * alike, columns -= alike;
@@ -349,8 +339,7 @@ void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t
   if (!by_rows && run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     if (by_rows) run_rows(a, x, weight, bias, strips, y);
-    else
-      for (int32_t c = 0; c < a.out_c; c += kTapChannels) run_taps(a, x, weight, bias, c, y);
+    else run_taps(a, x, weight, bias, y);
 }
 
 void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x,
