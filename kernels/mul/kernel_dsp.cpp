@@ -10,8 +10,8 @@ namespace {
 
 uint32_t in_both_halves(int32_t v) { return static_cast<uint16_t>(v) * 0x10001U; }
 
-// What the loops of fours do not take.
-void mul_one_by_one(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+// What the loops of fours do not take. Its own arguments: y may be theirs, for all gcc knows.
+void mul_one_by_one(const MulArgs a, const int8_t* x, const int8_t* other, int8_t* y) {
   const int32_t right = -a.shift, half = static_cast<int32_t>((1U << right) >> 1);
   for (const int8_t* const end = y + a.count; y < end;)
     for (int32_t i = 0; i < a.period; ++i) {
