@@ -18,6 +18,7 @@
 #include "compile/pass.h"
 #include "compile/place/choose_forms.h"
 #include "compile/place/choose_sides.h"
+#include "compile/place/mean_bias.h"
 #include "compile/place/npu_support.h"
 #include "compile/place/side_costs.h"
 #include "compile/place/subgraph.h"

@@ -9,6 +9,7 @@
 #include "compile/options.h"
 #include "compile/quantize/int4_weights.h"
 #include "compile/quantize/quantization_clusters.h"
+#include "ops/families.h"
 #include "ops/int16.h"
 #include "targets/target.h"
 

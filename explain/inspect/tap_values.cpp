@@ -7,6 +7,7 @@
 
 #include "compile/compilation.h"
 #include "compile/pipeline.h"
+#include "compile/plan/homes.h"
 #include "compile/plan/plan_memory.h"
 #include "ops/families.h"
 #include "targets/target.h"

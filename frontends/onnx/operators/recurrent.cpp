@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "frontends/onnx/operators/classical.h"
 #include "frontends/onnx/operators/compose.h"
 #include "frontends/onnx/operators/import_table.h"
 #include "frontends/onnx/operators/layers.h"
