@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/printable.h"
 
 namespace deuteron {
@@ -17,6 +19,28 @@ std::string format_diagnostic(const Diagnostic& d) {
   if (!d.rule.empty()) text += fmt::format("  [{}]", line(d.rule));
   if (!d.fix.empty()) text += "\n    " + printable(d.fix, Lines::kept);
   return text;
+}
+
+void Diagnostics::add(Diagnostic d) { list_.push_back(std::move(d)); }
+
+void Diagnostics::error(std::string where, std::string what, std::string rule, std::string fix) {
+  add({Severity::error,
+       std::move(where),
+       std::move(what),
+       {},
+       {},
+       std::move(rule),
+       std::move(fix)});
+}
+
+void Diagnostics::warning(std::string where, std::string what, std::string rule, std::string fix) {
+  add({Severity::warning,
+       std::move(where),
+       std::move(what),
+       {},
+       {},
+       std::move(rule),
+       std::move(fix)});
 }
 
 }  // namespace deuteron

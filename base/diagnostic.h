@@ -3,7 +3,6 @@
 // allowed and what to do.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace deuteron {
@@ -25,25 +24,9 @@ std::string format_diagnostic(const Diagnostic&);
 
 class Diagnostics {
  public:
-  void add(Diagnostic d) { list_.push_back(std::move(d)); }
-  void error(std::string where, std::string what, std::string rule, std::string fix = {}) {
-    add({Severity::error,
-         std::move(where),
-         std::move(what),
-         {},
-         {},
-         std::move(rule),
-         std::move(fix)});
-  }
-  void warning(std::string where, std::string what, std::string rule, std::string fix = {}) {
-    add({Severity::warning,
-         std::move(where),
-         std::move(what),
-         {},
-         {},
-         std::move(rule),
-         std::move(fix)});
-  }
+  void add(Diagnostic d);
+  void error(std::string where, std::string what, std::string rule, std::string fix = {});
+  void warning(std::string where, std::string what, std::string rule, std::string fix = {});
   bool has_errors() const {
     for (const Diagnostic& d : list_)
       if (d.severity == Severity::error) return true;

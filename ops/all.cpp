@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/all.h"
 
+#include <utility>
+
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "ops/kernel_call/host_call.h"
@@ -13,6 +15,16 @@ Op::Op(Op&&) noexcept = default;
 Op& Op::operator=(const Op&) = default;
 Op& Op::operator=(Op&&) noexcept = default;
 Op::~Op() = default;
+bool operator==(const Op& a, const Op& b) {
+  return static_cast<const AnyOp&>(a) == static_cast<const AnyOp&>(b);
+}
+
+template <class T>
+requires(!std::is_base_of_v<AnyOp, T>) Op::Op(T op) : AnyOp(std::move(op)) {}
+template Op::Op(Delegate);
+template Op::Op(KernelCall);
+#define OPERATOR(type) template Op::Op(type);
+#include "ops/operators.inc"
 
 template <class T>
 inline constexpr bool kIsCall = std::is_same_v<T, KernelCall>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator. A new one adds its header here and its row to ops/operators.inc.
 #pragma once
+#include <type_traits>
 #include <variant>
 
 #include "ops/add/add.h"
@@ -48,16 +49,18 @@ using AnyOp = std::variant<
 #include "ops/operators.inc"
     Delegate, KernelCall>;
 
-// A struct, so that copying and destroying any of them is compiled once and not in every file that
-// holds a node.
+// A struct, so that making, copying, comparing and destroying any of them is compiled once and not
+// in every file that holds a node.
 struct Op : AnyOp {
-  using AnyOp::AnyOp;
   Op();
+  template <class T>
+  requires(!std::is_base_of_v<AnyOp, T>) Op(T op);
   Op(const Op&);
   Op(Op&&) noexcept;
   Op& operator=(const Op&);
   Op& operator=(Op&&) noexcept;
   ~Op();
+  friend bool operator==(const Op&, const Op&);
 };
 
 // The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of

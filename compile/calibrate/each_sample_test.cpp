@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
+#include "base/watch.h"
 
 namespace deuteron {
 namespace {

@@ -13,6 +13,7 @@
 #include "compile/calibrate/each_sample.h"
 #include "compile/calibrate/float_executor.h"
 #include "compile/calibrate/shared_out.h"
+#include "ops/common/dnn.h"
 
 namespace deuteron {
 
