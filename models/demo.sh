@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the trained digits model, runs it on the host and on an emulated Cortex-M55, and prints what it costs and how accurate it is.
+# demo.sh DEUTERON: compiles the trained digits model, runs it on the host and on an emulated Cortex-M55, and prints what it costs and how
+# accurate it is.
 set -eu
 cd "$(dirname "$0")/.."
-tool=build/deuteron
+tool=$1
 model=models/digits_cnn
 out=build/demo
 mkdir -p "$out"
