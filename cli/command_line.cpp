@@ -272,12 +272,8 @@ std::string CommandLine::complaint(const CLI::ParseError& e) const {
 int CommandLine::run(int argc, char** argv) {
   if (argc == 1) return std::fputs(help_text(facts()).c_str(), stdout), kDone;
   // CLI11 would say that a verb is required, whatever stands there.
-  if (const std::string unknown = argv[1][0] == '-' ? "" : unknown_verb(argv[1]);
-      !unknown.empty()) {
-    std::fprintf(stderr, "deuteron: error: %s\n    `deuteron --help` says what each does\n",
-                 unknown.c_str());
-    return kWrongUsage;
-  }
+  if (const std::string unknown = argv[1][0] == '-' ? "" : unknown_verb(argv[1]); !unknown.empty())
+    return refuse_usage(unknown, "`deuteron --help` says what each does");
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -45,12 +45,14 @@ bool has_colours() {
   return has_terminal() && (none == nullptr || *none == 0);
 }
 
-std::string coloured(const Diagnostic& d) {
+// `text` with its severity, the first such word from `from` on, in a colour where colours are
+// shown.
+std::string coloured(std::string text, Severity severity, size_t from) {
+  if (!has_colours()) return text;
   static constexpr std::pair<std::string_view, int> kSeverities[] = {
       {"note: ", 36}, {"warning: ", 33}, {"error: ", 31}};
-  const auto [word, colour] = kSeverities[static_cast<int>(d.severity)];
-  std::string text = format_diagnostic(d);
-  const size_t at = text.find(word, printable(d.where, Lines::escaped).size());
+  const auto [word, colour] = kSeverities[static_cast<int>(severity)];
+  const size_t at = text.find(word, from);
   return at == text.npos ? text
                          : text.replace(at, word.size(),
                                         fmt::format("\033[1;{}m{}\033[0m ", colour,
@@ -78,9 +80,10 @@ double seconds_of_process() {
 void set_verbosity(Verbosity verbosity) { g_verbosity = verbosity; }
 Verbosity verbosity() { return g_verbosity; }
 
-int refuse_usage(const std::string& text) {
-  if (t_end) t_end->usage = text;
-  else std::fprintf(stderr, "deuteron: error: %s\n    --help explains the options\n", text.c_str());
+int refuse_usage(const std::string& what, const char* help) {
+  if (t_end) return t_end->usage = what, kWrongUsage;
+  const std::string text = fmt::format("deuteron: error: {}\n    {}\n", what, help);
+  std::fputs(coloured(text, Severity::error, 0).c_str(), stderr);
   return kWrongUsage;
 }
 
@@ -110,9 +113,10 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
              code;
     if (json_path == "-") std::fwrite(text.data(), 1, text.size(), stdout);
   }
-  const bool in_colours = has_colours();
-  for (const Diagnostic& d : diagnostics.list())
-    std::fprintf(stderr, "%s\n", (in_colours ? coloured(d) : format_diagnostic(d)).c_str());
+  for (const Diagnostic& d : diagnostics.list()) {
+    const size_t where = printable(d.where, Lines::escaped).size();
+    std::fprintf(stderr, "%s\n", coloured(format_diagnostic(d), d.severity, where).c_str());
+  }
   if (code == kDone && g_verbosity != Verbosity::quiet) {
     const std::string text = printable(summary, Lines::kept);
     std::fwrite(text.data(), 1, text.size(), json_path == "-" ? stderr : stdout);

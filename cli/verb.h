@@ -48,8 +48,9 @@ Verbosity verbosity();
 int finish(const std::string& json_path, Diagnostics& diagnostics, Json result,
            const std::string& summary);
 
-// Ends a verb that was called wrongly: `text` to standard error. Answers kWrongUsage.
-int refuse_usage(const std::string& text);
+// Ends a verb that was called wrongly: what is wrong, and what helps, to standard error. Answers
+// kWrongUsage.
+int refuse_usage(const std::string& what, const char* help = "--help explains the options");
 
 // How a verb ended that runs inside another program (cli/embed.h): what would else be printed. JSON
 // files are written all the same.

@@ -188,6 +188,8 @@ def progress_goes_away(where):
         line, _, rest = text.rpartition("\r\033[K")
         expect(code == 1 and re.search(r"\r\033\[K[a-z-]+, \d+ of \d+, \d+ s$", line), "shows no progress:", repr(text))
         expect(error in rest and ("\033" in rest) == (not variables), variables, "ends with", repr(rest))
+        text, code = what_a_terminal_gets(where, variables, "compil")
+        expect(code == 2 and error in text and ("\033" in text) == (not variables), variables, "refuses with", repr(text))
     text, code = what_a_terminal_gets(where, {}, *command, "-q")
     expect("\r\033" not in text, "-q shows", repr(text))
     expect("\033" not in run(where, *command)[1], "escapes are in what is no terminal")
