@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <iterator>
+#include <mutex>
 #include <utility>
 
 #include "base/watch.h"
@@ -30,6 +32,14 @@ namespace {
 constexpr double kTry = 1.25;  // seconds; then once more
 constexpr std::string_view kInterrupt = "\x03", kDetach = "$D#44";
 std::atomic<int> stopped_socket = -1;  // of a processor that stands, or runs what is ours
+std::array<char, 64> farewell;         // packets that come before kDetach
+std::atomic<size_t> farewell_bytes = 0;
+std::timed_mutex whole_packet;        // held while one is sent
+std::atomic<bool> is_ending = false;  // release_stopped_processors() has the line
+
+void wait_for_the_end() {
+  while (is_ending) usleep(100'000);
+}
 
 uint8_t sum_of(std::string_view text) {
   uint8_t sum = 0;
@@ -89,18 +99,33 @@ GdbLine::Clock::duration to_duration(double seconds) {
 void release_stopped_processors() {
   const int s = stopped_socket.exchange(-1);
   if (s < 0) return;
+  is_ending = whole_packet.try_lock_for(std::chrono::seconds(1));
   (void)!::send(s, kInterrupt.data(), kInterrupt.size(), MSG_NOSIGNAL);
   usleep(100'000);  // the server stops it first
+  if (const size_t n = farewell_bytes.exchange(0)) {
+    (void)!::send(s, farewell.data(), n, MSG_NOSIGNAL);
+    usleep(100'000);
+  }
   (void)!::send(s, kDetach.data(), kDetach.size(), MSG_NOSIGNAL);
+}
+
+void before_release(std::string_view packets) {
+  if (packets.size() > farewell.size()) return;
+  std::ranges::copy(packets, farewell.begin());
+  farewell_bytes = packets.size();
+}
+
+std::string packet_of(std::string_view payload) {
+  return fmt::format("${}#{:02x}", payload, sum_of(payload));
 }
 
 GdbLine::~GdbLine() {
   if (socket_ < 0) return;
-  stopped_socket = -1;
+  leave_processor();
   close(socket_);
 }
 
-void GdbLine::leave_processor() { stopped_socket = -1; }
+void GdbLine::leave_processor() { stopped_socket = -1, farewell_bytes = 0; }
 
 bool GdbLine::connect(const std::string& host, const std::string& port) {
   std::string problem;
@@ -202,6 +227,8 @@ bool GdbLine::lost() {
 }
 
 bool GdbLine::send_bytes(std::string_view bytes) {
+  wait_for_the_end();
+  const std::lock_guard lock(whole_packet);
   const Clock::time_point until = Clock::now() + std::chrono::seconds(5);
   while (!bytes.empty()) {
     const ssize_t n = is_serial_ ? ::write(socket_, bytes.data(), bytes.size())
@@ -222,6 +249,7 @@ bool GdbLine::send_bytes(std::string_view bytes) {
 
 int GdbLine::next_byte(Clock::time_point until) {
   while (at_ == buffer_.size()) {
+    wait_for_the_end();
     stop_if_asked(watch_of_thread());
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -289,7 +317,7 @@ GdbLine::Got GdbLine::receive(std::string& payload, Clock::time_point until, boo
 
 bool GdbLine::send_packet(std::string_view payload) {
   acked_ = refused_ = false;
-  return send_bytes(fmt::format("${}#{:02x}", payload, sum_of(payload)));
+  return send_bytes(packet_of(payload));
 }
 
 std::optional<std::string> GdbLine::request(std::string_view payload, double patience_seconds) {

@@ -69,8 +69,10 @@ SerialPort open_serial_port(std::string_view where);
 
 GdbLine::Clock::duration to_duration(double seconds);
 
-// For when the process ends at once: a processor that was stopped for it runs again. Safe in any
-// thread.
+// For when the process ends at once: a processor that was stopped for it runs again, after these
+// packets. Safe in any thread.
 void release_stopped_processors();
+void before_release(std::string_view packets);  // as they go over the line; at most 64 bytes
+std::string packet_of(std::string_view payload);
 
 }  // namespace deuteron

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace deuteron {
@@ -35,6 +36,11 @@ bool from_hex(std::string_view text, std::span<uint8_t> bytes) {
 }
 std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+std::array<uint8_t, 4> bytes_of_word(uint32_t v) {
+  return {static_cast<uint8_t>(v), static_cast<uint8_t>(v >> 8), static_cast<uint8_t>(v >> 16),
+          static_cast<uint8_t>(v >> 24)};
 }
 
 std::string pack(std::span<const uint8_t> bytes) {
@@ -198,8 +204,7 @@ std::optional<uint32_t> GdbRemote::read_register(int number) {
 }
 
 bool GdbRemote::write_register(int number, uint32_t value) {
-  const uint8_t b[4] = {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8),
-                        static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 24)};
+  const std::array<uint8_t, 4> b = bytes_of_word(value);
   const std::optional<std::string> reply =
       line_.request(fmt::format("P{:x}={}", number, to_hex(b)));
   if (!reply) return false;
@@ -268,6 +273,13 @@ bool GdbRemote::set_breakpoint(uint32_t address) {
 bool GdbRemote::clear_breakpoint(uint32_t address) {
   return line_.request(fmt::format("z{},{:x},2", breaks_in_hardware_ ? '1' : '0', address))
       .has_value();
+}
+
+void GdbRemote::restart_when_released(uint32_t breakpoint, uint32_t address) {
+  constexpr int kPc = 15;
+  before_release('+' +
+                 packet_of(fmt::format("z{},{:x},2", breaks_in_hardware_ ? '1' : '0', breakpoint)) +
+                 '+' + packet_of(fmt::format("P{:x}={}", kPc, to_hex(bytes_of_word(address)))));
 }
 
 void GdbRemote::command(const std::string& text) {

@@ -46,6 +46,8 @@ class GdbRemote {
   int number_of_xpsr();
   bool set_breakpoint(uint32_t address);
   bool clear_breakpoint(uint32_t address);
+  // Where it goes on when the process ends at once, without the breakpoint.
+  void restart_when_released(uint32_t breakpoint, uint32_t address);
   void command(const std::string& text);  // to the server itself; whatever it says
 
   const std::vector<FlashRegion>& flash();  // of the server's memory map; empty: it has none

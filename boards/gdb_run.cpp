@@ -282,8 +282,9 @@ class Session {
     if (gdb_.is_serial())
       return gdb_.write_register(kPc, image_.address_of("deuteron_enter") & ~1u) && gdb_.resume();
     call_ = image_.address_of("deuteron_host_call") & ~1u;
-    return gdb_.set_breakpoint(call_) &&
-           gdb_.write_register(kSp, image_.address_of("handler_stack_top")) &&
+    if (!gdb_.set_breakpoint(call_)) return false;
+    gdb_.restart_when_released(call_, image_.address_of("deuteron_restart") & ~1u);
+    return gdb_.write_register(kSp, image_.address_of("handler_stack_top")) &&
            gdb_.write_register(kPc, image_.address_of("deuteron_enter") & ~1u) && gdb_.resume();
   }
 

@@ -150,15 +150,16 @@ def what_is_refused():
             text, _ = run("run", program, *common, on, "--memory", memory, code=1)
             check(all(word in text for word in words), f"{words}\n{text}")
             check(machine.runs_firmware(), f"{words}: its own firmware does not run afterwards")
-        # A run that is broken off leaves the processor running.
-        stopped = subprocess.Popen([str(c) for c in (TOOL, "run", m3, *common, on, "--memory", "ram=0x20000000+128K")], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        time.sleep(0.15)
-        stopped.send_signal(signal.SIGINT)
-        stopped.wait(timeout=10)
-        time.sleep(0.3)
-        run("run", m3, *common, on, "--memory", "ram=0x20000000+128K")
-        check(machine.runs_firmware(), "after a run that was broken off: its own firmware does not run")
+        # What is broken off, in whatever it does, lets the firmware run again.
+        for number, after, verb in ((signal.SIGINT, 0.3, ["run", m3, "--input", CALIBRATE, "-o", where / "refused"]),
+                                    (signal.SIGTERM, 3, ["calibrate-target", "--target", "cortex-m3", "-o", where / "broken_off.toml"])):
+            stopped = subprocess.Popen([str(c) for c in (TOOL, *verb, "--on", on, "--memory", "ram=0x20000000+128K")], stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+            time.sleep(after)
+            stopped.send_signal(number)
+            text = stopped.communicate(timeout=20)[0]
+            check(stopped.returncode in (0, 128 + number, -number) and ": error: " not in text, f"{verb[0]}, broken off: exit {stopped.returncode}\n{text}")
+            check(machine.runs_firmware(), f"{verb[0]}, broken off: its own firmware does not run")
     # No GDB server: one that says something else, one that ends the connection, one that says nothing.
     for answer, rule, seconds in ((b"HTTP/1.0 400 Bad Request\r\n\r\n", "says `HTTP/1.0 400", 8), (None, "[gdb.lost]", 2), (b"", "[gdb.no_server]", 8)):
         listener = socket.create_server(("127.0.0.1", 0))
