@@ -188,7 +188,7 @@ class Session {
               "gdb.memory",
               fmt::format("{} bytes are missing{}",
                           in_ram ? image_.data_end - end : image_.code_end - code_end,
-                          o_.writes_flash
+                          o_.writes_flash || gdb_.is_serial()
                               ? ""
                               : "; with --flash and flash= of --memory its code lies in flash"));
       problem_->measured = fmt::format(

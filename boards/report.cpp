@@ -188,9 +188,10 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
   const bool is_largest = board == largest_board().name;
   const uint64_t wanted = program + planned + tables;
   const std::string on_chip = fmt::format(
-      "{} bytes are missing: a smaller model, or its constants in flash: `--flash` and `flash=` of "
-      "--memory",
-      wanted > total ? wanted - total : bytes);
+      "{} bytes are missing: a smaller model{}", wanted > total ? wanted - total : bytes,
+      board.starts_with("serial:")
+          ? ""
+          : ", or its constants in flash: `--flash` and `flash=` of --memory");
   Diagnostic d = board_trouble(
       board,
       fmt::format("{} does not fit into the board's memory ({} bytes for it alone; program {}, "

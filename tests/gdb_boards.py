@@ -327,6 +327,10 @@ def by_agent():
                 run("run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"serial:{board.device}", "--memory", "ram=0x20000000+120K")
                 check(outputs(folder) == expected, f"{name} by its UART, run {turn}: other outputs than the host's")
             if name == "netduinoplus2":
+                for memory in ("16K", "96K"):  # too little for the runner; for the program
+                    text, _ = run("run", program, "--input", DIGITS.samples, "-o", where / "refused_too", "--on", f"serial:{board.device}", "--memory",
+                                  f"ram=0x20000000+{memory}", code=1)
+                    check("bytes are missing" in text and "--flash" not in text, text)
                 through_a_bad_serial_line(board, program, expected)
     print(f"the agent: {sizes[0]} bytes of flash, {sizes[2]} of RAM, with a UART of two registers; runs on two machines by their UART")
 
