@@ -23,6 +23,23 @@ uint64_t bytes_in(const Tensor& t) {
   return uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
 }
 
+bool is_written(const char* schema, int32_t argument) {
+  return schema == nullptr || is_out(schema[argument]) || schema[argument] == 'W';
+}
+
+// f(tensor, whether it is written). `schema`: null for a delegate, that may write to all.
+template <class F>
+void for_each_tensor(const Program::Step& step, const char* schema, F f) {
+  for (int32_t i = 0; i < step.count; ++i) {
+    const Value& v = *step.args[i];
+    if (v.kind == Kind::tensor) f(*v.tensor, is_written(schema, i));
+    if (v.kind != Kind::tensor_list) continue;
+    for (int32_t k = 0; k < v.list.count; ++k)
+      if (v.list.items[k] != nullptr && v.list.items[k]->kind == Kind::tensor)
+        f(*v.list.items[k]->tensor, is_written(schema, i));
+  }
+}
+
 // The constants that calls point to, by address. Each gets a place when it is first used, or has it
 // in the file, where that is not empty.
 struct Constants {
@@ -133,14 +150,6 @@ struct Reader {
   }
 };
 
-void add_constants(const Value& v, Constants& constants) {
-  if (v.kind == Kind::tensor) constants.add(*v.tensor);
-  if (v.kind != Kind::tensor_list) return;
-  for (int32_t i = 0; i < v.list.count; ++i)
-    if (v.list.items[i] != nullptr && v.list.items[i]->kind == Kind::tensor)
-      constants.add(*v.list.items[i]->tensor);
-}
-
 const Kernel* find_kernel(const KernelTable& kernels, const std::string& name) {
   for (int32_t i = 0; i < kernels.count; ++i)
     if (name == kernels.kernels[i]->name) return kernels.kernels[i];
@@ -228,10 +237,6 @@ Backend telling_backend(ToldDelegates* const* all) {
 void add_delegate_constants(const ToldDelegate& told, Constants& constants) {
   constants.add_bytes(told.payload, told.payload_bytes);
   for (const Tensor& t : told.arguments) constants.add(t);
-}
-
-bool is_written(const char* schema, int32_t argument) {
-  return schema == nullptr || is_out(schema[argument]) || schema[argument] == 'W';
 }
 
 CTensor tensor_of(const Tensor& t, Reader& reader, bool is_read = false) {
@@ -338,20 +343,7 @@ void add_all_constants(const Program& program, Constants& constants) {
       add_delegate_constants(*static_cast<const ToldDelegate*>(step.delegate->state), constants);
       continue;
     }
-    for (int32_t i = 0; i < step.count; ++i) add_constants(*step.args[i], constants);
-  }
-}
-
-// f(tensor, whether it is written). `schema`: null for a delegate, that may write to all.
-template <class F>
-void for_each_tensor(const Program::Step& step, const char* schema, F f) {
-  for (int32_t i = 0; i < step.count; ++i) {
-    const Value& v = *step.args[i];
-    if (v.kind == Kind::tensor) f(*v.tensor, is_written(schema, i));
-    if (v.kind != Kind::tensor_list) continue;
-    for (int32_t k = 0; k < v.list.count; ++k)
-      if (v.list.items[k] != nullptr && v.list.items[k]->kind == Kind::tensor)
-        f(*v.list.items[k]->tensor, is_written(schema, i));
+    for_each_tensor(step, nullptr, [&](const Tensor& tensor, bool) { constants.add(tensor); });
   }
 }
 
@@ -366,12 +358,14 @@ std::optional<CTensor> made_by(const Program::Step& step, Reader& reader) {
 void follow_inputs(const Program::Step& step, const char* schema, Reader& reader) {
   for_each_tensor(step, schema, [&](const Tensor& t, bool is_written) {
     if (t.constant || t.numel == 0) return;
-    const bool is_outside = std::ranges::any_of(reader.inputs, [&](const OutsideInput& i) {
-      return !is_written && i.is_there() && i.overlaps(t);
-    });
+    bool is_outside = false;
+    for (OutsideInput& i : reader.inputs) {
+      const bool is_read = !is_written || schema == nullptr;
+      if (!is_read || !i.is_there() || !i.overlaps(t)) continue;
+      is_outside = true;
+      i.is_copied = !i.is_read;
+    }
     if (!is_outside) reader.use(t);
-    for (OutsideInput& i : reader.inputs)
-      if (!is_written && i.is_there() && i.overlaps(t) && !i.is_read) i.is_copied = true;
   });
   for_each_tensor(step, schema, [&](const Tensor& t, bool is_written) {
     for (OutsideInput& i : reader.inputs) i.is_gone |= is_written && i.overlaps(t);
@@ -380,10 +374,11 @@ void follow_inputs(const Program::Step& step, const char* schema, Reader& reader
 }
 
 // One call of the program as the core would make it: calls of a kernel, a joining one for each of
-// its parts; or the call as the loader has it, where its kernel tells none.
-void read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa,
-               const CallRecorder& recorder, Reader& reader) {
-  const Program::Step step = program.step(k);
+// its parts; or the call as the loader has it, where its kernel tells none. Gives the kernel's
+// schema; null of a delegate.
+const char* read_call(const Program& program, int32_t k, const Program::Step& step,
+                      const KernelTable& kernels, Isa isa, const CallRecorder& recorder,
+                      Reader& reader) {
   const CallName name = program.name_of_call(k);
   reader.op =
       name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
@@ -397,24 +392,24 @@ void read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
     whole.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
     DEUTERON_CHECK(!reader.lost && whole.npu->state_bytes > 0, whole.op);
     reader.program.calls.push_back(std::move(whole));
-    return follow_inputs(step, nullptr, reader);
+    return nullptr;
   }
   const Kernel* kernel = find_kernel(kernels, reader.op);
   DEUTERON_CHECK(kernel != nullptr, reader.op);
   if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty())
-    return follow_inputs(step, kernel->schema, reader);  // without elements, or in its place
+    return kernel->schema;  // without elements, or in its place
   if (!reader.calls.empty() && !reader.lost) {
     for (CCall& call : reader.calls) {
       call.instruction = static_cast<size_t>(k);
       reader.program.calls.push_back(std::move(call));
     }
-    return follow_inputs(step, kernel->schema, reader);
+    return kernel->schema;
   }
   reader.lost = false;
   whole.kept = kept_call_of(step, *kernel, isa, reader);
   DEUTERON_CHECK(!reader.lost, whole.op);
   reader.program.calls.push_back(std::move(whole));
-  follow_inputs(step, kernel->schema, reader);
+  return kernel->schema;
 }
 
 // Of a program that has been loaded and not run: its states are what the first run reads. What they
@@ -446,8 +441,11 @@ void read_program(const Program& program, const KernelTable& kernels, Isa isa,
                   CallRecorder recorder, Reader& reader) {
   recorder.context = &reader;
   add_all_constants(program, reader.constants);
-  for (int32_t k = 0; k < program.instruction_count(); ++k)
-    read_call(program, k, kernels, isa, recorder, reader);
+  for (int32_t k = 0; k < program.instruction_count(); ++k) {
+    const Program::Step step = program.step(k);
+    const char* const schema = read_call(program, k, step, kernels, isa, recorder, reader);
+    follow_inputs(step, schema, reader);
+  }
   CProgram& c = reader.program;
   for (int32_t i = 0; i < program.output_count(); ++i) {
     const Tensor& t = program.output(i);
