@@ -261,6 +261,8 @@ TEST(Text, SaysWhatIsExpectedWhere) {
       {"w = const f16[2] 1,2", "expected random or base64, found `1`"},
       {"w = const f32[100000,100000] fill(0)",
        "expected at most 2147483647 elements, found 10000000000"},
+      {"w = const f32[2147483647,2147483647,2147483647] 1",
+       "more than 2^40 elements in [2147483647,2147483647,2147483647]"},
       {"w = const f32[100000,1000] fill(0)",
        "expected at most 67108864 bytes of constants, found 400000000"},
       {"w = const f32[-1] random", "expected an integer from 0 to 2147483647, found -1"},
