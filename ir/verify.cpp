@@ -65,7 +65,7 @@ Fault find_fault(const Type& type) {
   i64 elements = 1;
   for (const i64 extent : type.shape) {
     if (extent < 0) return fmt::format("extent {}", extent);
-    if (extent > kMaxElements || elements * std::max<i64>(extent, 1) > kMaxElements)
+    if (extent > kMaxElements / elements)
       return fmt::format("more than 2^40 elements in [{}]", to_text(type.shape));
     elements *= std::max<i64>(extent, 1);
   }
