@@ -12,8 +12,8 @@
 #include "base/printable.h"
 #include "base/watch.h"
 #include "compile/options.h"
-#include "compile/precision/refuse_scales.h"
 #include "ir/text.h"
+#include "ir/unusable_scales.h"
 #include "ir/verify.h"
 
 namespace deuteron {

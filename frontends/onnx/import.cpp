@@ -19,6 +19,7 @@
 #include "frontends/onnx/operators/steps.h"
 #include "frontends/onnx/scope.h"
 #include "ir/minus_infinity.h"
+#include "ir/unusable_scales.h"
 
 namespace deuteron {
 namespace onnx {
@@ -502,6 +503,7 @@ std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes,
   if (!Walk(*model, shapes, graph, diagnostics).run() || count() != before) return std::nullopt;
   remove_dead(graph, "result is not used");
   write_minus_infinity(graph, "onnx.tensor.finite", diagnostics);
+  refuse_unusable_scales(graph, diagnostics);
   if (count() != before) return std::nullopt;
   return graph;
 }

@@ -32,6 +32,7 @@
 #include "frontends/pt2/operators/step_ports.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
+#include "ir/unusable_scales.h"
 
 namespace deuteron {
 namespace pt2 {
@@ -504,6 +505,7 @@ std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archiv
   drop_idle_states(*graph);
   remove_dead(*graph, "result is not used");
   write_minus_infinity(*graph, "pt2.weights.finite", diagnostics);
+  refuse_unusable_scales(*graph, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }

@@ -14,6 +14,7 @@
 #include "frontends/tflite/operators/import_table.h"
 #include "ir/minus_infinity.h"
 #include "ir/states.h"
+#include "ir/unusable_scales.h"
 
 namespace deuteron {
 namespace tflite {
@@ -268,6 +269,7 @@ std::optional<Graph> import_tflite(std::span<const std::byte> bytes,
     return std::nullopt;
   remove_dead(graph, "result is not used");
   write_minus_infinity(graph, "tflite.weights.finite", diagnostics);
+  refuse_unusable_scales(graph, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }

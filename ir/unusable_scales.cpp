@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/precision/refuse_scales.h"
+#include "ir/unusable_scales.h"
 
 #include <fmt/format.h>
 

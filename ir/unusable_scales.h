@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scales that came out as zero or infinity: float32 cannot hold every product of the scales that a
-// model and its data bring.
+// model and its data bring. Every front end ends with this, and so does every pass.
 #pragma once
 #include "base/diagnostic.h"
 #include "ir/graph.h"
