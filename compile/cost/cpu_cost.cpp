@@ -163,7 +163,8 @@ static std::string variety_of(const Graph& g, const Node& node, const CpuWork& w
 }
 
 std::vector<std::string> cost_lines(const Graph& g, const Node& node, const CpuWork& work) {
-  const std::string& name = std::get<KernelCall>(node.op).name;
+  std::string name = std::get<KernelCall>(node.op).name;
+  if (name == kStateWrite) name = "deuteron::copy";  // the same loop
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
   const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) ||
                       std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
