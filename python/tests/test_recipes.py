@@ -148,6 +148,25 @@ def test_one_call(network, samples, tmp_path):
     assert str(made.report) == "nothing is left" and made.etrecord is not None
 
 
+class Nearest(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.register_buffer("places", torch.randn(64, 8))
+
+    def forward(self, x):
+        return torch.cdist(self.layer(x), self.places).topk(3, largest=False).indices
+
+
+def test_what_is_left_may_quantize():
+    x = torch.randn(32, 4, 8)
+    made = compile_whole(Nearest().eval(), (x[0],), target="cortex-m55", calibration=list(x))
+    assert "aten.sqrt" in str(made.report)
+    (plan,) = made.program.executorch_program.execution_plan
+    names = {f"{o.name}.{o.overload}" for o in plan.operators}
+    assert "quantized_decomposed::dequantize_per_tensor.out" in names, names
+
+
 class Angles(nn.Module):
     def forward(self, x):
         return torch.atan2(x, x)

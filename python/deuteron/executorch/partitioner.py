@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
+import executorch.kernels.quantized  # noqa: F401  (out variants of what is left, as dequantize)
 import torch
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data
