@@ -13,7 +13,8 @@
 
 #include "boards/board.h"
 #include "boards/cycles/estimate_cycles.h"
-#include "cli/measured_calls.h"
+#include "boards/emulate.h"
+#include "compile/measured_calls.h"
 #include "targets/show_target.h"
 #include "targets/target.h"
 
@@ -36,18 +37,20 @@ int main(int argc, char** argv) {
   const auto time_calls = [&](const Compilation& c, std::span<const Sample> samples) {
     EmulateOptions options;
     options.by_step = true, options.count_blocks = core != nullptr;
-    BoardRun there{{}, run_emulated(argv[2], c.pte, samples.first(1), options), "", ""};
-    if (!there.run.ok) return there;
-    std::vector<StepCount> steps = there.run.steps.at(0);
-    if (core) {
-      const std::optional<CycleEstimate> cycles =
-          estimate_cycles(*core, board->image, there.run, diagnostics);
-      if (!cycles) return there.run.ok = false, there.run.error = diagnostics.list().at(0), there;
-      for (size_t k = 0; k < steps.size(); k++)
-        steps[k].instructions = static_cast<uint64_t>(cycles->calls.at(k).cycles);
+    const EmulatedRun run = run_emulated(argv[2], c.pte, samples.first(1), options);
+    TimedCalls timed;
+    if (!run.ok) return timed.error = run.error, timed;
+    if (!core) {
+      for (const StepCount& step : run.steps.at(0))
+        timed.cycles.push_back(static_cast<double>(step.instructions));
+      return timed;
     }
-    there.run.steps.assign(2, steps);  // the second one is taken
-    return there;
+    const std::optional<CycleEstimate> estimate =
+        estimate_cycles(*core, board->image, run, diagnostics);
+    if (!estimate) return timed.error = diagnostics.list().at(0), timed;
+    for (const auto& call : estimate->calls)
+      timed.cycles.push_back(static_cast<double>(call.cycles));
+    return timed;
   };
   if (!measure_calls(argv[2], *target, time_calls, m, diagnostics)) return fail();
   const CostFit fit = fit_cost(all_calls(m), *target);

@@ -14,9 +14,10 @@
 #include <set>
 
 #include "base/tensor/elements.h"
-#include "cli/measured_calls.h"
+#include "boards/emulate.h"
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
+#include "compile/measured_calls.h"
 #include "compile/options.h"
 #include "frontends/read_graph.h"
 #include "targets/target.h"
@@ -93,7 +94,12 @@ int main(int argc, char** argv) {
     if (!target) return fmt::print(stderr, "{}: no target\n", argv[1]), 1;
     Measurement m;
     const auto time_calls = [&](const Compilation& c, std::span<const Sample> samples) {
-      return BoardRun{{}, run_with(waits, argv[2], c, samples), "", ""};
+      const EmulatedRun run = run_with(waits, argv[2], c, samples);
+      TimedCalls timed;
+      if (!run.ok) return timed.error = run.error, timed;
+      for (const StepCount& step : run.steps.at(1))
+        timed.cycles.push_back(static_cast<double>(step.instructions));
+      return timed;
     };
     if (!measure_calls(argv[2], *target, time_calls, m, diagnostics))
       return fmt::print(stderr, "{}\n", format_diagnostic(diagnostics.list().at(0))), 1;

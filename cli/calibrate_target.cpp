@@ -10,7 +10,6 @@
 
 #include "base/files/write_file.h"
 #include "boards/board.h"
-#include "cli/measured_calls.h"
 #include "cli/options.h"
 #include "cli/output_paths.h"
 #include "cli/run_on_board.h"
@@ -18,6 +17,7 @@
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
 #include "compile/cost/fit_cost.h"
+#include "compile/measured_calls.h"
 #include "targets/show_target.h"
 #include "targets/target.h"
 
@@ -33,20 +33,22 @@ struct CalibrateOptions {
   double timeout = 0;
 };
 
-BoardRun time_on_board(const Compilation& c, const CalibrateOptions& o,
-                       std::span<const Sample> samples) {
+TimedCalls time_on_board(const Compilation& c, const CalibrateOptions& o,
+                         std::span<const Sample> samples) {
   Diagnostics diagnostics;
   const std::optional<ProgramFile> file =
       ProgramFile::read(o.target, std::as_bytes(std::span(c.pte)), diagnostics);
-  if (!file) {
-    BoardRun none;
-    none.run.error = diagnostics.list().at(0);
-    return none;
-  }
+  if (!file) return {.cycles = {}, .core = "", .clock = "", .error = diagnostics.list().at(0)};
   EmulateOptions options;
   options.timeout_seconds = o.timeout;
   options.by_step = true;
-  return run_stored(*file, o.where, options, samples);
+  const BoardRun there = run_stored(*file, o.where, options, samples);
+  TimedCalls timed{.cycles = {}, .core = there.core, .clock = there.clock, .error = {}};
+  if (!there.run.ok) timed.error = there.run.error;
+  else
+    for (const StepCount& step : there.run.steps.at(1))  // caches are as after the first
+      timed.cycles.push_back(static_cast<double>(step.instructions));
+  return timed;
 }
 
 // An emulated board has the core of its target; others say theirs once they are asked.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of the calibration networks, timed where a program runs, for calibrate-target.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "cli/run_on_board.h"
 #include "compile/calibration_networks.h"
 #include "compile/compilation.h"
 #include "compile/cost/fit_cost.h"
@@ -23,8 +23,15 @@ struct Measurement {
   std::vector<Diagnostic> left_out;  // networks that the chip has no room for
 };
 
-// Of each of the samples the cycles of each call: `steps` of the run.
-using TimeCalls = std::function<BoardRun(const Compilation&, std::span<const Sample>)>;
+// A program's run.
+struct TimedCalls {
+  std::vector<double> cycles;       // of each call, once its caches are warm
+  std::string core, clock;          // as the board names them; "": it does not
+  std::optional<Diagnostic> error;  // where it did not run
+};
+// Of each sample the bytes of each input, in the program's storage order.
+using TimeCalls = std::function<TimedCalls(
+    const Compilation&, std::span<const std::vector<std::vector<uint8_t>>> samples)>;
 
 // `on`: where they run, for messages. False: with a diagnostic.
 bool measure_calls(const std::string& on, const Target& target, const TimeCalls& time_calls,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/measured_calls.h"
+#include "compile/measured_calls.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <random>
 
 #include "base/watch.h"
-#include "cli/options.h"
 #include "compile/cost/cpu_cost.h"
 #include "compile/cost/loop_work.h"
 #include "targets/target.h"
@@ -25,10 +24,10 @@ uint8_t bell_shaped(std::mt19937& bits) {
       ((four & 0xff) + (four >> 8 & 0xff) + (four >> 16 & 0xff) + (four >> 24)) / 4 - 128);
 }
 
-std::vector<Sample> made_up_samples(const Graph& graph) {
+std::vector<std::vector<std::vector<uint8_t>>> made_up_samples(const Graph& graph) {
   std::mt19937 bits(11);
-  std::vector<Sample> samples(2);
-  for (Sample& sample : samples)
+  std::vector<std::vector<std::vector<uint8_t>>> samples(2);
+  for (auto& sample : samples)
     for (const Port& port : graph.inputs) {
       std::vector<uint8_t>& bytes = sample.emplace_back(graph.type(port.value).bytes());
       if (graph.type(port.value).dtype == DType::f32)
@@ -60,12 +59,11 @@ bool is_core(const std::string& found, const std::string& on, const Target& targ
   return false;
 }
 
-// The second inference is taken: caches are as after the first.
-void take_calls(const Graph& graph, const std::vector<StepCount>& steps, Isa isa, Measurement& m) {
+void take_calls(const Graph& graph, const std::vector<double>& timed, Isa isa, Measurement& m) {
   size_t k = 0;
   for (const Node& node : graph.nodes) {
     if (!std::holds_alternative<KernelCall>(node.op)) continue;
-    const double cycles = static_cast<double>(steps.at(k++).instructions);
+    const double cycles = timed.at(k++);
     const CpuWork work = cpu_work(graph, node);
     m.calls.push_back({cost_lines(graph, node, work), work, cycles});
     const std::optional<LoopWork> loops = loop_work(graph, node, isa);
@@ -86,19 +84,19 @@ bool measure_calls(const std::string& on, const Target& target, const TimeCalls&
     const std::optional<Compilation> c = compile_network(network, target, diagnostics);
     if (!c) return false;
     note_progress("measuring calls", done++, static_cast<int64_t>(networks.size()));
-    const BoardRun there = time_calls(*c, made_up_samples(c->graph));
-    if (!there.run.ok && is_about_room(there.run.error)) {
-      m.left_out.push_back(there.run.error);
+    const TimedCalls there = time_calls(*c, made_up_samples(c->graph));
+    if (there.error && is_about_room(*there.error)) {
+      m.left_out.push_back(*there.error);
       continue;
     }
-    if (!there.run.ok) {
-      Diagnostic why = there.run.error;
+    if (there.error) {
+      Diagnostic why = *there.error;
       if (why.rule == "gdb.core") why.fix = kNameTheCore;  // the program is none of the user's
       return diagnostics.add(std::move(why)), false;
     }
     if (!is_core(there.core, on, target, diagnostics)) return false;
     m.core = there.core, m.clock = there.clock;
-    take_calls(c->graph, there.run.steps.at(1), target.isa, m);
+    take_calls(c->graph, there.cycles, target.isa, m);
   }
   if (m.calls.empty()) {
     diagnostics.add(m.left_out.at(0));
