@@ -30,34 +30,43 @@ const BuiltinTarget* base_called(const std::string& name) {
   return nullptr;
 }
 
+std::string console_text(const Chip::Console& c) {
+  if (c.name.empty()) return "-";
+  return fmt::format("{} {:#010x} {} {}/{}", c.name, c.base, c.registers, c.tx, c.rx);
+}
+
 int list_chips(const std::string& json) {
   Json list = Json::array();
-  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {}\n", "chip", "core",
-                                 "RAM KB", "flash", "MHz", "waits", "ran");
+  std::string text = fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {:<11}  {}\n", "chip",
+                                 "core", "RAM KB", "flash", "MHz", "waits", "ran", "console");
   const auto kilobytes = [](std::span<const ChipRegion> regions) {
     uint64_t sum = 0;
     for (const ChipRegion& r : regions) sum += r.bytes;
     return sum == 0 ? std::string("-") : std::to_string(sum / 1024);
   };
   for (const Chip& c : all_chips()) {
-    text += fmt::format(
-        "{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {}\n", c.name, c.core, kilobytes(c.ram),
-        kilobytes(c.flash), c.clock_hz == 0 ? "-" : std::to_string(c.clock_hz / 1000000),
-        c.waits.clock_hz == 0 ? "-"
-                              : fmt::format("{} @{}", c.waits.states, c.waits.clock_hz / 1000000),
-        c.ran);
+    text += fmt::format("{:<13}  {:<10}  {:>7}  {:>7}  {:>3}  {:>7}  {:<11}  {}\n", c.name, c.core,
+                        kilobytes(c.ram), kilobytes(c.flash),
+                        c.clock_hz == 0 ? "-" : std::to_string(c.clock_hz / 1000000),
+                        c.waits.clock_hz == 0
+                            ? "-"
+                            : fmt::format("{} @{}", c.waits.states, c.waits.clock_hz / 1000000),
+                        c.ran, console_text(c.console));
     list.push_back({{"name", c.name},
                     {"core", c.core},
                     {"ram", text_of(c.ram)},
                     {"flash", text_of(c.flash)},
                     {"clock_hz", c.clock_hz == 0 ? Json() : Json(c.clock_hz)},
                     {"wait_states", c.waits.clock_hz == 0 ? Json() : Json(c.waits.states)},
+                    {"console", c.console.name.empty() ? Json() : Json(console_text(c.console))},
                     {"source", c.source},
                     {"ran", c.ran}});
   }
   text += fmt::format(
       "{}; MHz: after reset; waits: wait states of the flash at the highest clock; -: not "
-      "published; emulated: by QEMU's model of it. --target, and --memory with --on gdb:, take a "
+      "published; emulated: by QEMU's model of it; console: the UART of a board with this chip, "
+      "its base, registers (boards/agent/deuteron_agent_uart.h), TX and RX. --target, and --memory "
+      "with --on gdb:, take a "
       "name or its beginning.\n",
       counted(static_cast<long long>(list.size()), "chip"));
   Diagnostics diagnostics;

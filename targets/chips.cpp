@@ -63,6 +63,24 @@ Chip::Waits waits_of(std::string_view text) {
   return w;
 }
 
+// "USART2@0x40004400/stm32_2/PA2/PA3"
+Chip::Console console_of(std::string_view text) {
+  Chip::Console c;
+  if (text == "-") return c;
+  const std::string_view all = text;
+  std::string_view parts[5];
+  for (size_t k = 0; k < 5; ++k) {
+    const size_t end = text.find(k == 0 ? '@' : '/');
+    DEUTERON_CHECK((end == text.npos) == (k == 4),
+                   fmt::format("chips.txt: `{}` must be UART@BASE/REGISTERS/TX/RX", all));
+    parts[k] = text.substr(0, end);
+    text.remove_prefix(k == 4 ? text.size() : end + 1);
+  }
+  c.name = parts[0], c.base = number_of(parts[1]), c.registers = parts[2];
+  c.tx = parts[3], c.rx = parts[4];
+  return c;
+}
+
 std::string lower(std::string_view text) {
   std::string s(text);
   for (char& c : s) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -80,10 +98,10 @@ std::span<const Chip> all_chips() {
       text.remove_prefix(std::min(text.size(), row.size() + 1));
       if (row.empty() || row.starts_with('#')) continue;
       const std::vector<std::string_view> c = columns_of(row);
-      DEUTERON_CHECK(c.size() == 8, fmt::format("chips.txt: `{}` must have 8 columns", row));
+      DEUTERON_CHECK(c.size() == 9, fmt::format("chips.txt: `{}` must have 9 columns", row));
       list.push_back({std::string(c[0]), std::string(c[1]), regions_of(c[2]), regions_of(c[3]),
-                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(c[5]),
-                      std::string(c[6]), std::string(c[7])});
+                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(c[5]), console_of(c[6]),
+                      std::string(c[7]), std::string(c[8])});
     }
     return list;
   }();

@@ -22,6 +22,10 @@ struct Chip {
   struct Waits {                       // of the flash, at the highest clock; 0: not known
     uint32_t states = 0, clock_hz = 0, line_bytes = 0, cache_bytes = 0;
   } waits;
+  struct Console {                        // of a board with this chip; no name: not known
+    std::string name, registers, tx, rx;  // "USART2", "stm32_2", "PA2", "PA3"
+    uint32_t base = 0;
+  } console;
   std::string source;  // where the figures are from, as chips.txt says
   std::string ran;     // "emulated", "never run"
 };

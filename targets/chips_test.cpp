@@ -3,6 +3,7 @@
 // can be put into.
 #include "targets/chips.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 namespace deuteron {
 namespace {
+
+using testing::AnyOf;
 
 TEST(Chips, EveryRowIsATarget) {
   EXPECT_GE(all_chips().size(), 30u);
@@ -27,6 +30,21 @@ TEST(Chips, EveryRowIsATarget) {
     EXPECT_TRUE(c.ran == "emulated" || c.ran == "protocol only" || c.ran == "never run") << c.name;
     EXPECT_FALSE(c.source.empty()) << c.name;
   }
+}
+
+// Of boards/agent/deuteron_agent_uart.h.
+TEST(Chips, ConsolesHaveKnownRegisters) {
+  size_t known = 0;
+  for (const Chip& c : all_chips()) {
+    if (c.console.name.empty()) continue;
+    ++known;
+    EXPECT_THAT(c.console.registers,
+                AnyOf("stm32_1", "stm32_2", "nrf", "pl011", "sercom", "kinetis"))
+        << c.name;
+    EXPECT_EQ(c.console.base >> 28, 4u) << c.name;  // the peripherals' region
+    EXPECT_NE(c.console.tx, c.console.rx) << c.name;
+  }
+  EXPECT_GE(known, 30u);
 }
 
 TEST(Chips, RegionsAreWholeAndApart) {

@@ -242,22 +242,23 @@ def pulled(at):
 
 
 AGENT = """#include "deuteron_agent.h"
+#include "deuteron_agent_uart.h"
 #define UART ((volatile uint32_t *)%(uart)s)
 #define NVIC ((volatile uint32_t *)0xe000e100 + %(interrupt)d / 32) /* enables; 32 words on: disables, 96 on: pends no more */
 #define BIT (1u << %(interrupt)d %% 32)
 int deuteron_agent_get(void) {
-  if (!(UART[%(state)d] & %(full)d)) {
-    __asm volatile("cpsid i");
-    NVIC[0] = BIT;
-    __asm volatile("wfi");
-    %(woken)s
-    NVIC[32] = BIT;
-    NVIC[96] = BIT;
-    __asm volatile("cpsie i");
-  }
-  return UART[%(state)d] & %(full)d ? (int)(UART[%(data)d] & 255) : -1;
+  int c = deuteron_uart_get_%(kind)s(%(uart)s);
+  if (c >= 0 || %(polls)d) return c;
+  __asm volatile("cpsid i");
+  NVIC[0] = BIT;
+  __asm volatile("wfi");
+  %(woken)s
+  NVIC[32] = BIT;
+  NVIC[96] = BIT;
+  __asm volatile("cpsie i");
+  return deuteron_uart_get_%(kind)s(%(uart)s);
 }
-void deuteron_agent_put(unsigned char c) { while (%(busy)s) {} UART[%(data)d] = c; }
+void deuteron_agent_put(unsigned char c) { deuteron_uart_put_%(kind)s(%(uart)s, c); }
 extern uint32_t bss_begin, bss_end;
 int main(void) {
   for (uint32_t *p = &bss_begin; p < &bss_end; p++) *p = 0;
@@ -265,29 +266,34 @@ int main(void) {
   deuteron_agent_serve();
   return 0;
 }
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)0x20020000, main};
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {(void *)%(ram_end)s, main};
 """
 LAYOUT = """ENTRY(main)
 SECTIONS {
   .text 0 : { KEEP(*(.vectors)) . = 0x200; *(.text*) *(.rodata*) }
-  .bss 0x2001f000 : { bss_begin = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }
+  .bss %(bss)s : { bss_begin = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }
   /DISCARD/ : { *(.ARM.exidx*) *(.comment*) }
 }
 """
-# The chip's own UART: STM32's USART1 (RM0090, 30.6) and the one of Arm's CMSDK (DDI 0479, 4.3), which is read once
-# after it is switched on. They sleep until a byte is there (tests/mlperf_tiny.py says why).
-CMSDK = dict(uart="0x40004000", state=1, full=2, data=0, busy="UART[1] & 1", begin="UART[4] = 16; UART[2] = 11; (void)UART[0];", woken="UART[3] = 2;",
-             interrupt=0)
+# UARTs of boards/agent/deuteron_agent_uart.h: how they are switched on, and what wakes a core that sleeps until a byte is there
+# (tests/mlperf_tiny.py says why). CMSDK's is read once after it is switched on.
+def uart(kind, base, begin, interrupt=0, woken="", polls=0, ram_end=0x20020000):
+    return {"kind": kind, "uart": base, "begin": begin, "interrupt": interrupt, "woken": woken, "polls": polls, "ram_end": ram_end, "bss": ram_end - 0x1000}
+
+
+CMSDK = uart("cmsdk", "0x40004000", "UART[4] = 16; UART[2] = 11; (void)UART[0];", woken="UART[3] = 2;")
 UARTS = {
-    "netduinoplus2": dict(uart="0x40011000", state=0, full=32, data=1, busy="!(UART[0] & 128)", begin="UART[3] = 0x202c;", woken="", interrupt=37),
+    "netduinoplus2": uart("stm32_1", "0x40011000", "UART[3] = 0x202c;", interrupt=37),
     "mps2-an385": CMSDK, "mps2-an386": CMSDK,
+    "lm3s6965evb": uart("pl011", "0x4000c000", "UART[12] = 0x301;", polls=1, ram_end=0x20010000),
+    "microbit": uart("nrf", "0x40002000", "UART[320] = 4; UART[0] = 1; UART[2] = 1;", polls=1, ram_end=0x20004000),
 }
 
 
 def build_agent(name, core):
     """The image, and what `size` prints of the agent: text, data, bss."""
     layout, source, image, part = where / "layout.ld", where / f"{name}.c", where / f"{name}.elf", where / f"{name}.o"
-    layout.write_text(LAYOUT)
+    layout.write_text(LAYOUT % UARTS[name])
     source.write_text(AGENT % UARTS[name])
     compiler = ["arm-none-eabi-gcc", f"-mcpu={core}", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-std=c99", "-Wall",
                 "-Wextra", "-Werror", f"-I{SOURCE / 'boards' / 'agent'}"]
