@@ -8,6 +8,7 @@
 //
 // MODEL is quantized. A line for each kind of memory: what constants wait, and tensors, in cycles
 // for a line of so many bytes; how much of the models' time that is; the errors of different calls.
+// Then what the models wait for tensors alone, and what the compiler says of it.
 #include <fmt/format.h>
 
 #include <random>
@@ -17,6 +18,7 @@
 #include "boards/emulate.h"
 #include "compile/compile.h"
 #include "compile/cost/cpu_cost.h"
+#include "compile/cost/program_cost.h"
 #include "compile/measured_calls.h"
 #include "compile/options.h"
 #include "frontends/read_graph.h"
@@ -53,15 +55,21 @@ struct Errors {
   double cycles = 0, at_once = 0;
 };
 
-static void add_model(const std::string& model, const Target& target, const char* board,
-                      const MemoryWaits& waits, Errors& e) {
+static std::optional<Compilation> compiled(const std::string& model, const Target& target) {
   Diagnostics diagnostics;
   std::optional<Graph> graph = read_graph(model, diagnostics);
   CompileOptions options;
   options.packed_weights = true;
   std::optional<Compilation> c;
   if (graph) c = compile(std::move(*graph), target, {}, options, diagnostics);
-  if (!c) return fmt::print(stderr, "{}: left out\n", model);
+  if (!c) fmt::print(stderr, "{}: left out\n", model);
+  return c;
+}
+
+static void add_model(const std::string& model, const Target& target, const char* board,
+                      const MemoryWaits& waits, Errors& e) {
+  const std::optional<Compilation> c = compiled(model, target);
+  if (!c) return;
   const std::vector<Sample> samples = made_up_samples(c->graph);
   const EmulatedRun run = run_with(waits, board, *c, samples),
                     at_once = run_with({}, board, *c, samples);
@@ -80,6 +88,23 @@ static void add_model(const std::string& model, const Target& target, const char
       fmt::print(stderr, "{} {}: {:.0f} cycles, predicted {:+.0f} %\n", model, line, cycles,
                  100 * e.errors.back());
   }
+}
+
+// What the CPU waits where each 4 bytes of RAM take a cycle more, and what program_cost() says.
+static void compare_ram(const std::string& model, Target target, const char* board) {
+  const std::optional<Compilation> c = compiled(model, target);
+  if (!c) return;
+  const std::vector<Sample> samples = made_up_samples(c->graph);
+  const EmulatedRun run = run_with({{}, {1, 4}}, board, *c, samples),
+                    at_once = run_with({}, board, *c, samples);
+  if (!run.ok || !at_once.ok) return fmt::print(stderr, "{}: left out\n", model);
+  i64 waited = 0;
+  for (size_t k = 0; k < run.steps.at(1).size(); k++)
+    waited += static_cast<i64>(run.steps[1][k].instructions - at_once.steps.at(1)[k].instructions);
+  MemoryRegion ram{.name = "ram", .holds = {"activations"}, .reach = {"cpu"}};
+  ram.bytes_per_cycle_q8 = ram.write_bytes_per_cycle_q8 = 4 * 256;
+  target.memories = {ram};
+  fmt::print("{} | {} | {}\n", model, waited, program_cost(c->graph, 0, target).tensor_wait);
 }
 
 int main(int argc, char** argv) {
@@ -117,4 +142,8 @@ int main(int argc, char** argv) {
                over);
     std::fflush(stdout);
   }
+  Diagnostics diagnostics;
+  const std::optional<Target> target = find_target(argv[1], diagnostics);
+  fmt::print("\nmodel | waited for tensors, a cycle for 4 bytes | predicted\n");
+  for (int k = 3; k < argc; k++) compare_ram(argv[k], *target, argv[2]);
 }

@@ -99,9 +99,12 @@ std::span<const Chip> all_chips() {
       if (row.empty() || row.starts_with('#')) continue;
       const std::vector<std::string_view> c = columns_of(row);
       DEUTERON_CHECK(c.size() == 9, fmt::format("chips.txt: `{}` must have 9 columns", row));
+      const size_t next = c[5].find(';');  // of the flash; of the RAM
+      const std::string_view waits[] = {c[5].substr(0, next),
+                                        next == c[5].npos ? "-" : c[5].substr(next + 1)};
       list.push_back({std::string(c[0]), std::string(c[1]), regions_of(c[2]), regions_of(c[3]),
-                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(c[5]), console_of(c[6]),
-                      std::string(c[7]), std::string(c[8])});
+                      c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(waits[0]),
+                      waits_of(waits[1]), console_of(c[6]), std::string(c[7]), std::string(c[8])});
     }
     return list;
   }();
@@ -139,16 +142,20 @@ std::string recipe_of(const Chip& chip) {
       "format = 1\nname = \"{}\"\ndescription = \"{}: {}, RAM {}, flash {}\"\nextends = [\"{}\"]\n",
       chip.name, chip.name, chip.core, text_of(chip.ram), text_of(chip.flash),
       chip.core == "cortex-m0+" ? "cortex-m0plus" : chip.core);
-  const uint32_t clock = chip.waits.clock_hz != 0 ? chip.waits.clock_hz : chip.clock_hz;
+  const uint32_t clock = chip.highest_clock_hz();
+  const auto add_waits = [&](const Chip::Waits& w) {
+    if (w.line_bytes != 0)
+      text += fmt::format("wait_states = {}\nline_bytes = {}\ncache_bytes = {}\n", w.states,
+                          w.line_bytes, w.cache_bytes);
+  };
   if (clock != 0) text += fmt::format("\n[cpu]\nclock_hz = {}\n", clock);
   text += fmt::format("\n[[memory]]\nname = \"ram\"\nbytes = {}\nholds = [\"activations\"]\n",
                       largest(chip.ram));
-  if (!chip.flash.empty())
-    text += fmt::format("\n[[memory]]\nname = \"flash\"\nbytes = {}\nholds = [\"constants\"]\n",
-                        largest(chip.flash));
-  if (!chip.flash.empty() && chip.waits.line_bytes != 0)
-    text += fmt::format("wait_states = {}\nline_bytes = {}\ncache_bytes = {}\n", chip.waits.states,
-                        chip.waits.line_bytes, chip.waits.cache_bytes);
+  add_waits(chip.ram_waits);
+  if (chip.flash.empty()) return text;
+  text += fmt::format("\n[[memory]]\nname = \"flash\"\nbytes = {}\nholds = [\"constants\"]\n",
+                      largest(chip.flash));
+  add_waits(chip.waits);
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chips that people own: the rows of boards/chips.txt.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,15 +20,19 @@ struct Chip {
   std::string core;                    // a target: "cortex-m4"
   std::vector<ChipRegion> ram, flash;  // code may run from the first RAM
   uint32_t clock_hz = 0;               // after reset; 0: not known
-  struct Waits {                       // of the flash, at the highest clock; 0: not known
+  struct Waits {                       // at the highest clock; 0: not known
     uint32_t states = 0, clock_hz = 0, line_bytes = 0, cache_bytes = 0;
-  } waits;
+  } waits, ram_waits;                     // of the flash, of the RAM
   struct Console {                        // of a board with this chip; no name: not known
     std::string name, registers, tx, rx;  // "USART2", "stm32_2", "PA2", "PA3"
     uint32_t base = 0;
   } console;
-  std::string source;  // where the figures are from, as chips.txt says
-  std::string ran;     // "emulated", "never run"
+  std::string source;                  // where the figures are from, as chips.txt says
+  std::string ran;                     // "emulated", "never run"
+  uint32_t highest_clock_hz() const {  // that the wait states are of; else after reset
+    return std::max({waits.clock_hz, ram_waits.clock_hz,
+                     waits.clock_hz + ram_waits.clock_hz == 0 ? clock_hz : 0});
+  }
 };
 
 std::span<const Chip> all_chips();

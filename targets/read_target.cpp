@@ -398,9 +398,9 @@ class Reader {
     return v;
   }
 
-  // Of a line, beside what bus and buffer add: docs/cpu-cost.md.
+  // Of a line; bus and buffer of a flash add to it: docs/cpu-cost.md.
   void read_wait_states(const toml::table& m, MemoryRegion& region) {
-    constexpr i64 kLineCycles = 3;
+    const i64 line_cycles = region.is_flash ? 3 : 0;
     region.wait_states = integer(m, "wait_states", m.contains("line_bytes")).value_or(0);
     region.line_bytes = integer(m, "line_bytes", m.contains("wait_states")).value_or(0);
     region.cache_bytes = integer(m, "cache_bytes", false).value_or(-1);
@@ -417,7 +417,7 @@ class Reader {
           "target.memory.wait_states");
     if (region.wait_states > 0)
       region.bytes_per_cycle_q8 =
-          std::max<i64>(region.line_bytes * 256 / (region.wait_states + kLineCycles), 1);
+          std::max<i64>(region.line_bytes * 256 / (region.wait_states + line_cycles), 1);
   }
 
   // A memory for constants alone is flash unless the file says otherwise.
@@ -463,11 +463,11 @@ class Reader {
       region.name = string(*m, "name", true).value_or("");
       region.holds = strings(*m, "holds", kHolds, "use of a memory");
       region.reach = m->get("reach") ? strings(*m, "reach", kProcessors, "processor") : kProcessors;
+      read_kind(*m, region);
       region.bytes_per_cycle_q8 = speed(*m, "bytes_per_cycle_q8", region, "read").value_or(0);
       read_wait_states(*m, region);
       region.write_bytes_per_cycle_q8 = speed(*m, "write_bytes_per_cycle_q8", region, "written")
                                             .value_or(region.bytes_per_cycle_q8);
-      read_kind(*m, region);
       // A board's external flash may be of any size; memory for activations always ends somewhere.
       if (const std::optional<int64_t> bytes = integer(*m, "bytes", !region.is_flash)) {
         region.bytes = *bytes;

@@ -53,7 +53,8 @@ static std::pair<i64, i64> on_cpu(const PassContext& pass, Graph graph) {
   trial.options.packed_growth_percent = kAnyGrowthPercent;
   if (!trial.run("choose-kernels", "fit-scratch")) return {-1, 0};
   const ProgramCost cost = program_cost(trial.graph, 0, pass.target);
-  return {cost.not_known > 0 ? -1 : cost.cpu + cost.wait, bytes_of_constants(trial.graph)};
+  return {cost.not_known > 0 ? -1 : cost.cpu + cost.wait + cost.tensor_wait,
+          bytes_of_constants(trial.graph)};
 }
 
 SideCosts side_costs(const PassContext& pass, const Node& node, bool takes) {

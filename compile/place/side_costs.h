@@ -10,7 +10,7 @@ namespace deuteron {
 
 struct SideCosts {
   i64 npu = -1,
-      cpu = -1;  // cycles, waiting for constants included; -1: not known, or not possible there
+      cpu = -1;  // cycles, waiting for memories included; -1: not known, or not possible there
 };
 // `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators
 // without kernels.

@@ -45,7 +45,8 @@ class Reporter {
       for (const Folded& f : *list) tell(f.origin, f.reason);
     r_.macs = macs_of(c_);
     r_.cost = program_cost(g_, c_.npu.cycles(), target_);
-    if (c_.plan.placement.is_placed()) r_.cost.wait = c_.plan.placement.cycles;
+    if (c_.plan.placement.is_placed())
+      r_.cost.wait = c_.plan.placement.cycles, r_.cost.tensor_wait = 0;
     r_.cost.not_known += c_.npu.not_predicted();
     return std::move(r_);
   }

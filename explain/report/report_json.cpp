@@ -85,10 +85,12 @@ Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
           {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
           {"cpu_is", cost.kind_of_cpu},
           {"crossing", cost.crossing},
-          {"memories", cost.wait > 0                             ? "weights in flash"
+          {"memories", cost.tensor_wait > 0                      ? "tensors in slow RAM"
+                       : cost.wait > 0                           ? "weights in flash"
                        : f.target && !f.target->measured.empty() ? "as measured"
                                                                  : "answer at once"},
           {"wait_for_constants", cost.wait},
+          {"wait_for_tensors", cost.tensor_wait},
           {"total", known ? Json(cost.total()) : Json(nullptr)},
           {"cpu_calls_not_known", cost.not_known},
           {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) /

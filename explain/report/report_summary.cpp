@@ -213,7 +213,8 @@ class Summary {
   void time() {
     const ProgramCost& cost = r_.cost;
     if (cost.total() <= 0 || cost.not_known > 0) return;
-    const bool at_once = cost.wait + cost.calls == 0 && f_.target && f_.target->measured.empty();
+    const bool at_once =
+        cost.wait + cost.tensor_wait + cost.calls == 0 && f_.target && f_.target->measured.empty();
     const std::string cpu = fmt::format("{} ({}{})", grouped(cost.cpu), cost.kind_of_cpu,
                                         at_once ? ", no wait states" : "");
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
@@ -223,9 +224,11 @@ class Summary {
                           1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock),
                           clock / 1000000)
             : "";
-    const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for constants {} (assumed{})",
-                                                         grouped(cost.wait), wait_states())
-                                           : "";
+    const auto wait_for = [&](const char* what, i64 cycles, const auto& memory_of) {
+      return wait_text(what, cycles, f_.target ? memory_of(*f_.target) : nullptr);
+    };
+    const std::string wait = wait_for("constants", cost.wait, memory_of_constants) +
+                             wait_for("tensors", cost.tensor_wait, memory_of_tensors);
     const std::string sum =
         wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
@@ -238,15 +241,6 @@ class Summary {
                   grouped(cost.crossing))
             : "";
     line(clock > 0 ? "time" : "cycles", time + npu + cpu + wait + sum);
-  }
-
-  std::string wait_states() const {
-    const MemoryRegion* m = f_.target ? memory_of_constants(*f_.target) : nullptr;
-    if (!m || m->line_bytes == 0) return "";
-    return fmt::format(": in flash, {} for {} bytes, {}", counted(m->wait_states, "wait state"),
-                       m->line_bytes,
-                       m->cache_bytes > 0 ? fmt::format("cache of {}", grouped(m->cache_bytes))
-                                          : std::string("no cache"));
   }
 
   void choice() {

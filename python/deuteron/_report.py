@@ -145,6 +145,7 @@ class Cycles:
     cpu: Optional[int]
     crossing: int
     wait_for_constants: int
+    wait_for_tensors: int
     total: Optional[int]
     cpu_calls_not_known: int
     milliseconds: Optional[float]
