@@ -55,7 +55,7 @@ void widen_pair(const MatmulArgs& a, const int8_t* other, int16_t* to) {
 void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
   alignas(4) int16_t room[kRoom];
   const int32_t quads = (a.inner + kDspQuad - 1) / kDspQuad, padded = quads * kDspQuad;
-  const int32_t group = elements_of_turns(quads), unused = group - 4 * padded;
+  const int32_t group = 4 * padded;
   const int32_t fit = (kRoom - 2 * padded) / group, last = a.rows - 4;
   int16_t* const pair = room + fit * group;
   const int32_t right = -a.shift;
@@ -69,7 +69,7 @@ void run_tiles(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t
     int32_t row = first;
     for (int32_t g = 0; g < tiles.groups; ++g) {
       row = begin + 4 * g < last ? begin + 4 * g : last;
-      widen_rows(a, x + row * a.inner, room + g * group + unused);
+      widen_rows(a, x + row * a.inner, room + g * group);
     }
     for (int32_t c = 0; c < a.columns; c += 2) {
       const int32_t column = c < a.columns - 2 ? c : a.columns - 2;

@@ -19,12 +19,8 @@ inline bool meets_dsp_tiles(const MatmulArgs& a) {
          (a.shift == 0 ? a.multiplier < 1 << 30 : a.shift < 0 && a.shift >= -20);
 }
 
-// Elements that four rows take: a multiple of those that a turn of the loop takes, which its first
-// turn begins with a part of.
-constexpr int32_t elements_of_turns(int32_t quads) { return (quads + 3) / 4 * 4 * 4 * kDspQuad; }
-
-// Rows of the first matrix lie as deuteron_widen_four_dsp() writes them, each group at the end of
-// elements_of_turns(), those of the second one as deuteron_widen_two_dsp() does.
+// Rows of the first matrix lie as deuteron_widen_four_dsp() writes them, those of the second one as
+// deuteron_widen_two_dsp() does.
 struct DspTiles {
   const int16_t *rows, *pair, *pair_end;
   int32_t groups;  // of four rows, at least 1
