@@ -16,10 +16,11 @@ inline Ends ends_of(const int8_t* x, int32_t count) {
   if (count >= 4) {
     const int8_t* const last = x + count - 4;  // may overlap the word before it
     uint32_t least = four_at(last), most = least;
-    for (; x < last; x += 4) {
-      const uint32_t word = four_at(x);
+    const auto meet = [&](uint32_t word) {
       least = smaller_bytes(word, least), most = larger_bytes(word, most);
-    }
+    };
+    for (; last - x > 4; x += 8) meet(four_at(x)), meet(four_at(x + 4));
+    if (x < last) meet(four_at(x));
     for (int bits = 16; bits >= 8; bits /= 2) {
       least = smaller_bytes(least, least >> bits | least << (32 - bits));
       most = larger_bytes(most, most >> bits | most << (32 - bits));

@@ -7,6 +7,7 @@
 #include "kernels/integer/reciprocal.h"
 #include "kernels/integer/requantize_words.h"
 #include "kernels/softmax/exponential.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -41,48 +42,128 @@ template <class Y>
 struct Steps;
 template <>
 struct Steps<int8_t> {
+#if defined(DEUTERON_DSP)
+  static constexpr int32_t kTurn = 8;  // elements of a turn of loops
+#else
+  static constexpr int32_t kTurn = 4;
+#endif
   static constexpr int kBits = 8;
   static constexpr uint32_t kEnough = uint32_t{1} << 28;
   static int32_t saturated(int32_t y) { return saturate_s8(y); }
 };
 template <>
 struct Steps<int16_t> {
+  static constexpr int32_t kTurn = 4;
   static constexpr int kBits = 16;
   static constexpr uint32_t kEnough = UINT32_MAX;  // none: kMostSoftmaxWideColumns
   static int32_t saturated(int32_t y) { return saturate_s16(y); }
 };
+
+// Registers hold all four before one of them is used: none is waited for.
+template <class T>
+struct Four {
+  T v[4];
+  void known() {
+#if defined(DEUTERON_DSP)
+    asm("" : "+r"(v[0]), "+r"(v[1]), "+r"(v[2]), "+r"(v[3]));
+#endif
+  }
+};
+inline Four<uint32_t> four_of(const uint32_t* e, const int8_t* x) {
+  Four<int32_t> at{{x[0], x[1], x[2], x[3]}};
+  at.known();
+  Four<uint32_t> four{{e[at.v[0]], e[at.v[1]], e[at.v[2]], e[at.v[3]]}};
+  return four.known(), four;
+}
+
+// sum + e / 2^12, halves up.
+inline uint32_t plus_step(uint32_t sum, uint32_t e) {
+#if defined(DEUTERON_DSP)
+  uint32_t r;
+  asm("smmlar %0, %1, %2, %3" : "=r"(r) : "r"(e), "r"(1 << 20), "r"(sum));
+  return r;
+#else
+  return sum + ((e + (1u << 11)) >> 12);
+#endif
+}
+
+// multiply_unsigned() by 2^30 or more: 2 * scale - 2^32 is negative, and e is added for the rest.
+inline uint32_t multiply_large(uint32_t e, uint32_t scale) {
+#if defined(DEUTERON_DSP)
+  uint32_t r;
+  asm("smmlar %0, %1, %2, %1" : "=r"(r) : "r"(e), "r"(2 * scale));
+  return r;
+#else
+  return multiply_unsigned(e, scale);
+#endif
+}
+
+// v / 2^bits + added, halves up.
+inline int32_t shift_and_add(uint32_t v, int32_t bits, int32_t added) {
+#if defined(DEUTERON_DSP)
+  int32_t r;  // the last bit shifted out is added
+  asm("lsrs %0, %1, %2\n\tadc %0, %0, %3" : "=&r"(r) : "r"(v), "r"(bits), "r"(added) : "cc");
+  return r;
+#else
+  return static_cast<int32_t>((v + (1u << (bits - 1))) >> bits) + added;
+#endif
+}
+
+// Sums from kEnough on are any number that is no less.
+template <class Y>
+inline uint32_t sum_of(int32_t columns, const int8_t* x, const uint32_t* e) {
+  constexpr int32_t kTurn = Steps<Y>::kTurn, kWithoutWrap = 4096;  // each is at most 2^19
+  uint32_t sum = 0;
+  for (int32_t i = 0; i < columns && sum < Steps<Y>::kEnough;) {
+    const int32_t end = columns - i < kWithoutWrap ? columns : i + kWithoutWrap;
+    uint32_t other = 0;
+    for (; kLoadsInARow && i + kTurn <= end; i += kTurn)
+      for (int32_t k = i; k < i + kTurn; k += 4) {
+        const Four<uint32_t> of = four_of(e, x + k);
+        sum = plus_step(sum, of.v[0]), other = plus_step(other, of.v[1]);
+        sum = plus_step(sum, of.v[2]), other = plus_step(other, of.v[3]);
+      }
+    sum += other;
+#pragma GCC unroll 1
+    for (; i < end; ++i) sum = plus_step(sum, e[x[i]]);
+  }
+  return sum;
+}
 
 // One row. `e`: exponentials, by elements of x. Nothing here is negative, so halves go up.
 template <class Y>
 inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
   constexpr int kBits = Steps<Y>::kBits;
   constexpr uint32_t kEnough = Steps<Y>::kEnough;
-  constexpr int32_t kLeast = -(1 << (kBits - 1));
-  uint32_t sum = 0;
-  int32_t i = 0;
-  for (; i + 4 <= columns && sum < kEnough; i += 4)  // four are at most 2^21
-    for (int32_t k = i; k < i + 4; ++k) sum += (e[x[k]] + (1u << 11)) >> 12;
-  for (; i < columns && sum < kEnough; ++i) sum += (e[x[i]] + (1u << 11)) >> 12;
+  constexpr int32_t kLeast = -(1 << (kBits - 1)), kTurn = Steps<Y>::kTurn;
+  const uint32_t sum = sum_of<Y>(columns, x, e);
   if (sum >= kEnough) {
-    for (i = 0; i < columns; ++i) y[i] = kLeast;
+    for (int32_t i = 0; i < columns; ++i) y[i] = kLeast;
     return;
   }
   const int headroom = leading_zeros(sum),
             bits = 43 - kBits - headroom;  // 2^19 <= sum, and of int8 < 2^28: bits 23..31
   const auto scale = static_cast<uint32_t>(
       reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u)));
-  const uint32_t half = uint32_t{1} << (bits - 1);
-  const auto result = [&](uint32_t exponential) {  // at most 2^32 >> bits steps
-    const auto steps = static_cast<int32_t>((multiply_unsigned(exponential, scale) + half) >> bits);
-    return static_cast<Y>(Steps<Y>::saturated(steps + kLeast));
+  // Reciprocals are below 2^30 of the last five numbers alone, and here the last `headroom` bits
+  // are 0.
+  const auto scaled = [scale](uint32_t v) {
+    return kBits == 8 ? multiply_large(v, scale) : multiply_unsigned(v, scale);
   };
-  for (i = 0; kLoadsInARow && i + 4 <= columns; i += 4) {  // y may be x
-    const uint32_t of[] = {e[x[i]], e[x[i + 1]], e[x[i + 2]], e[x[i + 3]]};
-    y[i] = result(of[0]), y[i + 1] = result(of[1]);
-    y[i + 2] = result(of[2]), y[i + 3] = result(of[3]);
-  }
+  const auto result = [bits](uint32_t v) {  // at most 2^32 >> bits steps
+    return static_cast<Y>(Steps<Y>::saturated(shift_and_add(v, bits, kLeast)));
+  };
+  int32_t i = 0;
+  for (; kLoadsInARow && i + kTurn <= columns; i += kTurn)  // y may be x
+    for (int32_t k = i; k < i + kTurn; k += 4) {
+      Four<uint32_t> of = four_of(e, x + k);
+      for (uint32_t& v : of.v) v = scaled(v);
+      of.known();
+      y[k] = result(of.v[0]), y[k + 1] = result(of.v[1]);
+      y[k + 2] = result(of.v[2]), y[k + 3] = result(of.v[3]);
+    }
 #pragma GCC unroll 1
-  for (; i < columns; ++i) y[i] = result(e[x[i]]);
+  for (; i < columns; ++i) y[i] = result(scaled(e[x[i]]));
 }
 
 constexpr int64_t kManyElements = 256;

@@ -6,6 +6,7 @@
 #include "kernels/common/kernel_test.h"
 #include "kernels/common/kernels.h"
 #include "kernels/common/test_spoiled_calls.h"
+#include "kernels/integer/reciprocal.h"
 #include "kernels/softmax/reference.h"
 
 namespace deuteron {
@@ -210,6 +211,14 @@ TEST(SoftmaxS8WideKernel, Refuses) {
 
 TEST(SoftmaxS8WideKernel, StaysInsideItsTensors) {
   expect_inside(kSoftmaxS8Wide, "x8:3,5 i:1500000000 i:20 i:-200 x16:3,5");
+}
+
+// What the DSP extension's multiplication by a reciprocal holds to be true: kernel.cpp.
+TEST(SoftmaxKernel, ReciprocalsAreHalfAtLeast) {
+  int32_t least = INT32_MAX;
+  for (int32_t v = INT32_MAX - 15, k = 0; k < 1 << 20; ++k, v -= 16)
+    least = std::min(least, reciprocal_of_one_plus(v));
+  EXPECT_GE(least, 1 << 30);
 }
 
 }  // namespace softmax_test
