@@ -37,8 +37,8 @@ LoopWork sum_work(const SumArgs& a, Isa isa) {
 
 // Few elements have an exponential each, many those of 256 distances. Differences are held to be
 // alike likely. mac: steps of exponentials with a factor for each bit, where time depends on data;
-// tap: of many, exponentials that are not 0, with MVE vectors; result, operand: fours of results
-// and those behind, or vectors; window: rows.
+// tap: of many, exponentials that are not 0, with MVE vectors; result, operand: results by turns of
+// a loop and those behind, or vectors; window: rows.
 std::optional<LoopWork> softmax_work(const Graph& g, const Node& node, Isa isa) {
   constexpr i64 kDistances = 256, kManyElements = 256, kFewVectors = 48;  // kernels/softmax/
   const Type& x = g.type(node.inputs[0]);
@@ -66,7 +66,8 @@ std::optional<LoopWork> softmax_work(const Graph& g, const Node& node, Isa isa) 
   }
   const bool is_few = elements < kManyElements;
   const i64 exponentials = y.back() == 1 ? 0 : is_few ? elements - rows : kDistances;
-  w.results = rows * (y.back() / 4), w.operands = rows * (y.back() % 4);
+  const i64 turn = isa == Isa::dsp ? 8 : 4;
+  w.results = rows * (y.back() / turn), w.operands = rows * (y.back() % turn);
   w.macs = exponentials * steps / kDistances;
   w.taps = is_few ? 0 : exponentials * computed / kDistances;
   return LoopWork{is_few ? "few" : "many", w};
