@@ -110,6 +110,8 @@ bool GdbRemote::greet() {
                       "speaks version {}",
                       version, kAgentVersion),
           "serial.version", "build the firmware with the header that came with this program");
+    if (const size_t program = features->find("program="); program != features->npos)
+      program_at_ = number_in("0x" + features->substr(program + 8));
   }
   const std::optional<std::string> state = line_.request("?");
   if (!state) return false;

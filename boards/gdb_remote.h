@@ -40,6 +40,7 @@ class GdbRemote {
   bool write(uint32_t address, std::span<const uint8_t> bytes);  // RAM
   // The same bytes by the server's own checksum; nullopt: it has none, or an error.
   std::optional<bool> has_bytes(uint32_t address, std::span<const uint8_t> bytes);
+  uint32_t program_at() const { return program_at_; }  // of an agent's firmware; 0: it has none
   std::optional<uint32_t> read_word(uint32_t address);
   std::optional<uint32_t> read_register(int number);
   bool write_register(int number, uint32_t value);
@@ -69,6 +70,7 @@ class GdbRemote {
   GdbLine line_;
   size_t packet_bytes_ = 400;
   bool running_ = false, breaks_in_hardware_ = true;
+  uint32_t program_at_ = 0;
   int xpsr_ = -1;
   std::optional<std::vector<FlashRegion>> flash_;
 };

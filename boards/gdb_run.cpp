@@ -27,7 +27,8 @@ constexpr double kLookSeconds = 2;  // so often a processor that is silent is lo
 
 constexpr uint32_t kIsar3 = 0xe000ed6c, kMvfr0 = 0xe000ef40, kMvfr1 = 0xe000ef44,
                    kDemcr = 0xe000edfc, kDwtControl = 0xe0001000;
-constexpr int kAgent = 32;  // boards/agent/deuteron_agent.h
+constexpr uint32_t kAlignment = 16;  // of a program
+constexpr int kAgent = 32;           // boards/agent/deuteron_agent.h
 constexpr int kR0 = 0, kR1 = 1, kSp = 13, kLr = 14, kPc = 15;
 constexpr uint32_t kThumb = 1u << 24, kExceptionNumber = 0x1ff;
 constexpr uint32_t kTraceEnable = 1u << 24, kCatchHardFault = 1u << 10, kNoCycleCounter = 1u << 25;
@@ -202,7 +203,25 @@ class Session {
       pool_.push_back(o_.memory.ram[k]);
     if (o_.writes_flash && image_.code_end + program_.size() <= code_end)
       program_at_ = static_cast<uint32_t>(image_.code_end);
-    return choose_clock();
+    return look_for_program() && choose_clock();
+  }
+
+  // One that the board's own firmware holds is not sent.
+  bool look_for_program() {
+    const uint32_t at = gdb_.program_at();
+    if (at == 0) return true;
+    constexpr size_t kPiece = 32768;  // so much is summed while the line is silent
+    bool same = at % kAlignment == 0;
+    for (size_t from = 0; same && from < program_.size(); from += kPiece) {
+      const std::optional<bool> found =
+          gdb_.has_bytes(at + static_cast<uint32_t>(from),
+                         program_.subspan(from, std::min(kPiece, program_.size() - from)));
+      if (gdb_.error()) return false;
+      same = found.value_or(false);
+    }
+    if (same) program_at_ = at;
+    result.core += same ? ", program of its firmware" : ", which holds another program";
+    return true;
   }
 
   bool choose_clock() {
@@ -252,7 +271,7 @@ class Session {
 
   bool upload() {
     const bool in_flash = o_.writes_flash;
-    if (program_at_ != 0) {  // in one piece: a block of flash is erased whole
+    if (in_flash && program_at_ != 0) {  // in one piece: a block of flash is erased whole
       std::vector<uint8_t> all = image_.code.bytes;
       all.resize(program_at_ - image_.code.address);
       all.insert(all.end(), program_.begin(), program_.end());

@@ -331,6 +331,16 @@ def answer(name, core):
     return said
 
 
+def of_its_own(program, expected):
+    """Firmware with a program: that one is not sent, which saves its RAM; of another it says so."""
+    for held, kilobytes, said in ((program, 102, "program of its firmware"), (__file__, 120, "which holds another program")):
+        with Serial("netduinoplus2", build_agent("netduinoplus2", "cortex-m4", held)[0]) as board:
+            folder = where / "own_program"
+            shutil.rmtree(folder, ignore_errors=True)
+            text, _ = run("run", program, "--input", DIGITS.samples, "-o", folder, "--on", f"serial:{board.device}", "--memory", f"ram=0x20000000+{kilobytes}K")
+            check(said in text and outputs(folder) == expected, text)
+
+
 def by_agent():
     if not shutil.which("arm-none-eabi-gcc"):
         print("left out: firmware with deuteron_agent.h (`arm-none-eabi-gcc` is not installed)")
@@ -351,6 +361,7 @@ def by_agent():
                                   f"ram=0x20000000+{memory}", code=1)
                     check("bytes are missing" in text and "--flash" not in text, text)
                 through_a_bad_serial_line(board, program, expected)
+    of_its_own(program, expected)
     for name, core in (("lm3s6965evb", "cortex-m3"), ("microbit", "cortex-m0")):  # and whose registers are others
         said = answer(name, core)
         check(b"agent=" in said, f"{name}'s agent says {said}")

@@ -241,7 +241,8 @@ def pulled(at):
     return lambda byte, number: bytes([byte]) if number < at else None
 
 
-AGENT = """#include "deuteron_agent.h"
+AGENT = """%(program)s
+#include "deuteron_agent.h"
 #include "deuteron_agent_uart.h"
 #define UART ((volatile uint32_t *)%(uart)s)
 #define NVIC ((volatile uint32_t *)0xe000e100 + %(interrupt)d / 32) /* enables; 32 words on: disables, 96 on: pends no more */
@@ -290,11 +291,17 @@ UARTS = {
 }
 
 
-def build_agent(name, core):
-    """The image, and what `size` prints of the agent: text, data, bss."""
+PROGRAM = """extern const char program[];
+#define DEUTERON_AGENT_PROGRAM program
+__asm__(".section .rodata.program,\\"a\\"\\n.balign 16\\n.global program\\nprogram: .incbin \\"%s\\"\\n.text");
+"""
+
+
+def build_agent(name, core, program=None):
+    """The image, of firmware with that program, and what `size` prints of the agent: text, data, bss."""
     layout, source, image, part = where / "layout.ld", where / f"{name}.c", where / f"{name}.elf", where / f"{name}.o"
     layout.write_text(LAYOUT % UARTS[name])
-    source.write_text(AGENT % UARTS[name])
+    source.write_text(AGENT % {**UARTS[name], "program": PROGRAM % program if program else ""})
     compiler = ["arm-none-eabi-gcc", f"-mcpu={core}", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-std=c99", "-Wall",
                 "-Wextra", "-Werror", f"-I{SOURCE / 'boards' / 'agent'}"]
     subprocess.run([*compiler, "-c", source, "-o", part], check=True)

@@ -7,8 +7,10 @@
      void deuteron_agent_put(unsigned char);  sends a byte; waits for room
 
    It reads and writes memory for the host, which puts the runner into the RAM that `--memory`
-   names: keep that free of your own. It never returns. Packets are those of GDB's remote serial
-   protocol, so a byte that is lost, doubled or flipped is asked for again. C99. */
+   names: keep that free of your own. A program (.pte) that your firmware holds, aligned to 16, is
+   not sent again where DEUTERON_AGENT_PROGRAM is its address, defined in front of this header. The
+   function never returns. Packets are those of GDB's remote serial protocol, so a byte that is
+   lost, doubled or flipped is asked for again. C99. */
 #ifndef DEUTERON_AGENT_H
 #define DEUTERON_AGENT_H
 #include <stdint.h>
@@ -76,9 +78,12 @@ static void deuteron_agent_end(void) {
   deuteron_agent_put('#');
   deuteron_agent_hex(sum);
 }
+static void deuteron_agent_text(const char* text) {
+  while (*text) deuteron_agent_send(*text++);
+}
 static void deuteron_agent_say(const char* text) {
   deuteron_agent_begin();
-  while (*text) deuteron_agent_send(*text++);
+  deuteron_agent_text(text);
   deuteron_agent_end();
 }
 
@@ -171,7 +176,16 @@ static void deuteron_agent_registers(const unsigned char* p, int writes) {
 static void deuteron_agent_query(const unsigned char* p) {
   uint32_t from, bytes, k, crc;
   if (p[0] != 'C' || p[1] != 'R') {
-    deuteron_agent_say(p[0] == 'S' ? "PacketSize=f0;agent=1" : "");
+    deuteron_agent_begin();
+    if (p[0] == 'S') {
+      deuteron_agent_text("PacketSize=f0;agent=1");
+#ifdef DEUTERON_AGENT_PROGRAM
+      deuteron_agent_text(";program=");
+      for (k = 0, from = (uint32_t)(uintptr_t)(DEUTERON_AGENT_PROGRAM); k < 4; k++, from <<= 8)
+        deuteron_agent_hex((unsigned char)(from >> 24));
+#endif
+    }
+    deuteron_agent_end();
     return;
   }
   p = deuteron_agent_number(p + 4, &from);
