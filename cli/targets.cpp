@@ -60,7 +60,8 @@ int list_chips(const std::string& json) {
                     {"wait_states", c.waits.clock_hz == 0 ? Json() : Json(c.waits.states)},
                     {"console", c.console.name.empty() ? Json() : Json(console_text(c.console))},
                     {"source", c.source},
-                    {"ran", c.ran}});
+                    {"ran", c.ran},
+                    {"npu_not_used", c.npu.empty() ? Json() : Json(c.npu)}});
   }
   text += fmt::format(
       "{}; MHz: after reset; waits: wait states of the flash at the highest clock; -: not "

@@ -98,13 +98,15 @@ std::span<const Chip> all_chips() {
       text.remove_prefix(std::min(text.size(), row.size() + 1));
       if (row.empty() || row.starts_with('#')) continue;
       const std::vector<std::string_view> c = columns_of(row);
-      DEUTERON_CHECK(c.size() == 9, fmt::format("chips.txt: `{}` must have 9 columns", row));
+      DEUTERON_CHECK(c.size() == 9 || c.size() == 10,
+                     fmt::format("chips.txt: `{}` must have 9 columns, or 10", row));
       const size_t next = c[5].find(';');  // of the flash; of the RAM
       const std::string_view waits[] = {c[5].substr(0, next),
                                         next == c[5].npos ? "-" : c[5].substr(next + 1)};
       list.push_back({std::string(c[0]), std::string(c[1]), regions_of(c[2]), regions_of(c[3]),
                       c[4] == "-" ? 0 : 1000000 * number_of(c[4]), waits_of(waits[0]),
-                      waits_of(waits[1]), console_of(c[6]), std::string(c[7]), std::string(c[8])});
+                      waits_of(waits[1]), console_of(c[6]), std::string(c[7]), std::string(c[8]),
+                      std::string(c.size() == 10 ? c[9] : "")});
     }
     return list;
   }();
@@ -139,8 +141,10 @@ std::string recipe_of(const Chip& chip) {
     return std::ranges::max_element(regions, {}, &ChipRegion::bytes)->bytes;
   };
   std::string text = fmt::format(
-      "format = 1\nname = \"{}\"\ndescription = \"{}: {}, RAM {}, flash {}\"\nextends = [\"{}\"]\n",
+      "format = 1\nname = \"{}\"\ndescription = \"{}: {}, RAM {}, flash {}{}\"\nextends = "
+      "[\"{}\"]\n",
       chip.name, chip.name, chip.core, text_of(chip.ram), text_of(chip.flash),
+      chip.npu.empty() ? "" : fmt::format("; its {} is not used", chip.npu),
       chip.core == "cortex-m0+" ? "cortex-m0plus" : chip.core);
   const uint32_t clock = chip.highest_clock_hz();
   const auto add_waits = [&](const Chip::Waits& w) {

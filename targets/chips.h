@@ -29,6 +29,7 @@ struct Chip {
   } console;
   std::string source;                  // where the figures are from, as chips.txt says
   std::string ran;                     // "emulated", "never run"
+  std::string npu;                     // beside the core, and not used: "Neutron N1-16"
   uint32_t highest_clock_hz() const {  // that the wait states are of; else after reset
     return std::max({waits.clock_hz, ram_waits.clock_hz,
                      waits.clock_hz + ram_waits.clock_hz == 0 ? clock_hz : 0});

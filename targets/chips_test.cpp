@@ -14,6 +14,7 @@ namespace deuteron {
 namespace {
 
 using testing::AnyOf;
+using testing::HasSubstr;
 
 TEST(Chips, EveryRowIsATarget) {
   EXPECT_GE(all_chips().size(), 30u);
@@ -70,6 +71,12 @@ TEST(Chips, FamiliesThatPeopleOwnAreThere) {
         "rp2040",   "rp2350",   "atsamd51", "mcxn947", "mimxrt1060", "mimxrt1170", "amap4",
         "ae722f80", "ae822fa0", "pse84",    "ra8"})
     EXPECT_FALSE(chips_called(family).empty()) << family;
+}
+
+TEST(Chips, AnNpuThatIsNotUsedIsNamed) {
+  Diagnostics diagnostics;
+  EXPECT_THAT(find_target("mcxn947", diagnostics)->description,
+              HasSubstr("its Neutron N1-16 is not used"));
 }
 
 TEST(Chips, NamesMayBeCutShort) {
