@@ -196,9 +196,11 @@ static bool read_samples(const ModelOptions& o, const Graph& graph, const ByteIn
   if (inputs.empty())
     return result.samples = made_up_samples(inputs),
            true;  // so many steps of a network that runs by itself
+  constexpr size_t kMostNames = 10;
   std::string names;
-  for (const InputSpec& i : inputs)
+  for (const InputSpec& i : std::span(inputs).first(std::min(inputs.size(), kMostNames)))
     names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
+  if (inputs.size() > kMostNames) names += fmt::format(" and {} more", inputs.size() - kMostNames);
   if (!make_up_samples) {
     diagnostics.error(
         o.model,

@@ -357,6 +357,7 @@ int run(const RunOptions& o) {
     summary +=
         fmt::format("wrote {} to {}\n", counted(static_cast<i64>(result->outputs.size()), "output"),
                     o.output_dir);
+  else if (o.profile.empty()) summary += "no outputs are kept: --output-dir D writes them\n";
   if (!o.profile.empty())
     summary +=
         fmt::format("wrote a profile of {} to {}\n",
@@ -401,9 +402,9 @@ void add_run(CommandLine& line) {
       "--output-dir out/ --on qemu:mps3-an547",
       run, o);
   verb.option("-o,--output-dir", o->output_dir,
-              "folder for output0.npy, output1.npy, ..., created if missing")
-      .value("D")
-      .required();
+              "folder for output0.npy, output1.npy, ..., created if missing; default: outputs are "
+              "not kept")
+      .value("D");
   verb.option("--profile", o->profile, "also write the time of every kernel to this file (ETDump)")
       .value("FILE");
   verb.option("--cycles", o->cycles,
