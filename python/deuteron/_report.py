@@ -25,6 +25,9 @@ class Rows(list[T]):
     def _names(self) -> list[str]:
         return [f.name for f in fields(typing.cast(Any, self[0]))] if self else []
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
     def _repr_html_(self) -> str:
         names = self._names()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
@@ -413,6 +416,13 @@ class Finding:
     code: str = ""  #: the change as a line of Python
     cost: Optional[float] = None
     unit: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.concern}: {self.what}  [{self.rule}]"
+        for name, said in (("costs", self.cost_text), ("why", self.why), ("change", self.change)):
+            if said:
+                text += f"\n    {name:<6}  {said}"
+        return text
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,7 @@ def test_without_a_program(program, digits, images):
     assert str(program.report).count("\n") < 40
     findings = deuteron.doctor(digits, target="cortex-m3", calibration=images)
     assert findings[0].rule == "doctor.float_ports" and findings.to_pandas().loc[0, "unit"] == "cycles"
+    assert "[doctor.float_ports]\n    costs " in str(findings)
     assert "doctor.float_ports" in findings._repr_html_() and deuteron.ops("cortex-m55").to_pandas().shape[0] > 20
     assert [port["name"] for port in deuteron.inspect(digits)["inputs"]] == ["x"]
     assert set(dir(deuteron)) == set(deuteron.__all__) and all(hasattr(deuteron, name) for name in dir(deuteron))
