@@ -211,7 +211,7 @@ TEST_F(Cli, WrongUsageIsTwo) {
           {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--stop-after", "nowhere"},
           "passes: ");
   refused(2, {"compile", kModel, "another", "--target", "cortex-m55", "-o", path("x")}, "another");
-  refused(2, {"run", "x.pte"}, "--output-dir is required");
+  refused(2, {"run"}, "program is required");
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--on", "mars"},
           "neither `host` nor `qemu:BOARD`");
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--timeout", "-3"}, "--timeout");
