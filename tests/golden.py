@@ -130,6 +130,11 @@ class Golden:
             return self.fault
         try:
             printed, code = self.run(tool)
+            # UBSan looks behind a pointer to an object through a pipe: where no file is left it takes one in a hundred for bad.
+            for _ in range(3):
+                if "ulimit -n" not in self.given or " vptr" not in printed:
+                    break
+                printed, code = self.run(tool)
         except subprocess.TimeoutExpired:
             return f"not done after {TIMEOUT_SECONDS} s"
         if "[board.not_built]" in printed:
