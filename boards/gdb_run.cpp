@@ -220,7 +220,7 @@ class Session {
       same = found.value_or(false);
     }
     if (same) program_at_ = at;
-    result.core += same ? ", program of its firmware" : ", which holds another program";
+    result.found = same ? ", program of its firmware" : ", which holds another program";
     return true;
   }
 

@@ -29,6 +29,8 @@ struct ProbeRun {
   EmulatedRun run;    // `instructions` are cycles
   std::string core;   // "Cortex-M4 r0p1"
   std::string clock;  // "DWT cycle counter"; "" : nothing counts
+  std::string
+      found;  // of a program that the board's own firmware holds: ", program of its firmware"
 };
 
 // `where`: "gdb:HOST:PORT".

@@ -186,7 +186,7 @@ void describe_run(RunResult& r, const RunOptions& o, const BoardRun& there, i64 
                        run.load_instructions);
   }
   r.summary = fmt::format("{} on {}, a {}: {}; {}", counted(samples, "sample"), o.where.on,
-                          there.core, time, memory);
+                          there.core + there.found, time, memory);
 }
 
 std::optional<RunResult> run_there(const ProgramFile& file, const RunOptions& o,

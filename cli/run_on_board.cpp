@@ -105,7 +105,7 @@ BoardRun run_stored(const ProgramFile& file, const Where& where, const EmulateOp
   probe.isa = file.summary.isa;
   probe.kernels = kernels_of(file);
   ProbeRun run = run_on_probe(where.on, program, samples, probe);
-  return {{}, std::move(run.run), std::move(run.core), std::move(run.clock)};
+  return {{}, std::move(run.run), std::move(run.core), std::move(run.clock), std::move(run.found)};
 }
 
 std::optional<BoardRun> run_on_board(const ProgramFile& file, const Where& where,

@@ -30,7 +30,7 @@ std::string check_where(const Where& where);  // "", or what does not go togethe
 struct BoardRun {
   std::vector<std::vector<std::byte>> outputs;  // as of run_on_host()
   EmulatedRun run;
-  std::string core, clock;  // behind a GDB server
+  std::string core, clock, found;  // behind a GDB server: as of ProbeRun
 };
 // Of samples in the program's storage order. `run` says whether it went well; `outputs` is empty.
 BoardRun run_stored(const ProgramFile& file, const Where& where, const EmulateOptions& options,
