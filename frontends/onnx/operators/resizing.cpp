@@ -255,6 +255,12 @@ std::vector<Resized> read_axes(Call& c, const Operand& x) {
     if (out != in || scale != 1 || first != 0 || last != 1)
       result.push_back({axes[k], in, out, scale, first, last});
   }
+  // The places of the result along an axis are looked up, perhaps for several forms.
+  for (const Resized& r : result) {
+    c.require(r.out <= kMostWeights, "resizes an axis of too many elements", std::to_string(r.out),
+              std::to_string(kMostWeights), "onnx.resize.extent");
+    if (!c.ok() || !c.may_make(4 * r.out)) return {};
+  }
   return result;
 }
 
