@@ -164,6 +164,9 @@ class Call {
   // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
   void result(ValueId v) { result(0, v); }
   void result(size_t i, ValueId v);
+  // A result without elements: as one of several parts that are joined it says nothing.
+  void leave_empty(size_t i = 0);
+  bool is_empty(size_t i) const;  // operand i
 
   // Variables, by their handles: result 0, or an operand.
   void name_variable(const VarHandleOptions& options);

@@ -18,6 +18,9 @@ const Type& Call::declared_result(size_t i) {
   return i < out_.size() ? state_.tensors[out_[i]].type : kNothing;
 }
 bool Call::is_bytes(size_t i) const { return has(i) && state_.tensors[in_[i]].shifted; }
+bool Call::is_empty(size_t i) const {
+  return has(i) && state_.tensors[in_[i]].state == ModelTensor::State::empty;
+}
 bool Call::is_constant(size_t i) { return has(i) && state_.tensors[in_[i]].constant.has_value(); }
 
 bool Call::is_made_of_constants(size_t i) {
@@ -42,6 +45,9 @@ ModelTensor* Call::tensor(size_t i) {
   if (t.unsupported) {
     const Refusal& r = *t.unsupported;
     refuse({fmt::format("tensor `{}` {}", t.name, r.what), r.measured, r.limit, r.rule});
+  } else if (t.state == ModelTensor::State::empty) {
+    refuse({fmt::format("reads `{}`, which has no elements", t.name), "0", "1..",
+            "tflite.tensor.extent"});
   } else if (t.state == ModelTensor::State::broken) {
     ok_ = false;  // reported
   } else if (!t.constant && t.state == ModelTensor::State::unknown) {

@@ -151,6 +151,8 @@ void Call::result(size_t i, ValueId v) {
           std::to_string(i + 1), "tflite.operator.results");
   if (!ok_) return;
   ModelTensor& t = state_.tensors[out_[i]];
+  for (size_t k = 0; t.open.size() == shape(v).size() && k < t.type.shape.size(); ++k)
+    if (t.open[k]) t.type.shape[k] = shape(v)[k];
   require(type(v).shape == t.type.shape,
           "has a result of another shape than the file says: it is damaged", to_text(type(v).shape),
           to_text(t.type.shape), "tflite.result.shape");
@@ -174,6 +176,10 @@ void Call::result(size_t i, ValueId v) {
     t.constant = state_.graph.values[v].constant, t.type.dtype = own;
   else if (const GraphValue* weights = steps_behind(v))
     t.constant = constant_of(numbers_of(weights->constant->bytes.data(), weights->type));
+}
+
+void Call::leave_empty(size_t i) {
+  if (ok_ && i < out_.size()) state_.tensors[out_[i]].state = ModelTensor::State::empty;
 }
 
 }  // namespace deuteron::tflite

@@ -215,10 +215,12 @@ std::optional<Refusal> read(const Model& model, const Tensor& t,
   result.type.dtype = row->dtype;
   if (t.sparsity())
     result.unsupported = wrong("is sparse", "sparse", "dense", "tflite.tensor.sparse");
-  for (const i32 extent : ints_of(t.shape_signature()))
+  for (const i32 extent : ints_of(t.shape_signature())) {
     if (extent < -1)
       return wrong("has an extent that is neither known nor left open", std::to_string(extent),
                    "-1..", "tflite.tensor.extent");
+    result.open.push_back(extent == -1);
+  }
   const QuantizationParameters* q = t.quantization();
   const bool has_steps = result.type.dtype == DType::s8 || result.type.dtype == DType::u8 ||
                          result.type.dtype == DType::s16;

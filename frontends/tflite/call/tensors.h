@@ -32,12 +32,15 @@ struct ModelTensor {
   std::optional<Refusal> unsupported;  // why nothing can be done with it: its type, for one. Said
                                        // of the operator that touches it
   bool is_variable = false;
+  // Extents that the file leaves open, as in a turn of a loop, are those of what is computed.
+  std::vector<bool> open;
 
   enum class State : u8 {
     unknown,
     there,
+    empty,
     broken
-  } state = State::unknown;  // broken: of an operator that was refused
+  } state = State::unknown;  // empty: without elements; broken: of an operator that was refused
   ValueId value = -1;        // as the type says; -1 of a constant: not asked for so far
   ValueId real = -1;         // dequantized
   NodeId to_real = -1;       // the node that makes `real`: it works for everybody who reads it

@@ -115,10 +115,14 @@ static void import_concatenation(Call& c) {
   c.require(o->fused_activation_function() == ActivationFunctionType::NONE,
             "has a fused activation", "", "", "tflite.operator.activation");
   std::vector<ValueId> parts;
-  for (size_t i = 0; i < c.operands(); ++i) parts.push_back(c.in(i));
+  for (size_t i = 0; i < c.operands(); ++i)
+    if (!c.is_empty(i)) parts.push_back(c.in(i));
   if (!c.ok()) return;
+  if (parts.empty()) return c.leave_empty();
   make_one_type(c, parts);
-  if (c.ok()) c.result(c.add(Concat{c.axis(o->axis(), c.rank(parts[0]))}, parts));
+  if (c.ok() && parts.size() > 1)
+    parts = {c.add(Concat{c.axis(o->axis(), c.rank(parts[0]))}, parts)};
+  if (c.ok()) c.result(parts[0]);
 }
 
 static void import_pack(Call& c) {
@@ -194,10 +198,11 @@ static void import_slice(Call& c) {
   for (size_t k = 0; c.ok() && k < begin.size(); ++k) {
     const i64 extent = c.shape(x)[k], first = std::clamp<i64>(begin[k], 0, extent),
               count = size[k] == -1 ? extent - first : size[k];
-    c.require(begin[k] >= 0 && count >= 1 && begin[k] <= extent && count <= extent - first,
+    c.require(begin[k] >= 0 && count >= 0 && begin[k] <= extent && count <= extent - first,
               "slices what its operand does not have",
               fmt::format("{} elements from {}", count, begin[k]), fmt::format("0..{}", extent - 1),
               "tflite.slice.range");
+    if (count == 0) return c.leave_empty();
     x = part(c, x, static_cast<i64>(k), begin[k], count, 1, fmt::format("axis{}", k));
   }
   c.result(x);
