@@ -34,6 +34,7 @@ bool is_quantized(const Graph&);
 
 void choose_forms(PassContext&);            // compile/place/choose_forms.cpp
 void fold_constants(PassContext&);          // compile/simplify/fold_constants.cpp
+void find_recurrent_layers(PassContext&);   // compile/simplify/recurrent_layers.cpp
 void fuse(PassContext&);                    // compile/simplify/fuse.cpp
 void fuse_again(PassContext&);              // compile/simplify/fuse.cpp
 void infer_layout(PassContext&);            // compile/simplify/layout.cpp

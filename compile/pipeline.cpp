@@ -24,6 +24,8 @@ static constexpr Pass kPipeline[] = {
     {"choose-forms", choose_forms},
     // Permutes and reshapes of constants are done; neighbours that undo each other are gone.
     {"fold-constants", fold_constants},
+    // A recurrent layer that stands written out, step by step, is one operator.
+    {"find-recurrent", find_recurrent_layers},
     // No batch norm stands behind a convolution or linear layer; clamps and zero pads are
     // attributes of what they follow or precede.
     {"fuse", fuse},
