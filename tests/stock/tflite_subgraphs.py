@@ -55,6 +55,7 @@ def computed_branch(c):
 def counted_loop(c):
     """As Keras writes a recurrent layer: a loop counter, the step of the sequence, what is written for each step, and a state."""
     steps, inputs, units, stride = c.pick(1, 5), c.pick(1, 6), c.pick(1, 6), c.pick(1, 2)
+    joins = c.pick(0, 1)
     hidden = (1 / 256, -128)
     x = c.steps([steps, inputs])
     number = c.choose([[], [1]])
@@ -76,8 +77,21 @@ def counted_loop(c):
         if c.pick(0, 1):
             both = [c.subgraph([now, h], lambda a, b: [b if keep else a]) for keep in (0, 1)]
             now = c.op("IF", [c.truth(row), now, h], h, [1, units], "IfOptions", thenSubgraphIndex=both[0], elseSubgraphIndex=both[1])
+        return [add(turn, 1), add(at, stride), now, (joined if joins else updated)(ys, now, flat), xs]
+
+    def updated(ys, now, flat):
         start = c.b.op("CONCATENATION", [flat, c.ints([0])], [c.b.tensor([2], dtype=np.int32)], "ConcatenationOptions", axis=0)
-        return [add(turn, 1), add(at, stride), now, c.op("DYNAMIC_UPDATE_SLICE", [ys, now, start], ys, [steps, units], "DynamicUpdateSliceOptions"), xs]
+        return c.op("DYNAMIC_UPDATE_SLICE", [ys, now, start], ys, [steps, units], "DynamicUpdateSliceOptions")
+
+    def joined(ys, now, flat):
+        """As Keras 3: what is before the step, the step, what is behind it. The first part is empty in the first turn, the last one in the last."""
+        pair = lambda v, n: c.b.op("CONCATENATION", [v, c.ints([n])], [c.b.tensor([2], dtype=np.int32)], "ConcatenationOptions", axis=0)
+        behind = c.b.op("ADD", [flat, c.ints([1])], [c.b.tensor([1], dtype=np.int32)], "AddOptions")
+        parts = []
+        for begin, size in ((c.ints([0, 0]), pair(flat, -1)), (pair(behind, 0), c.ints([-1, -1]))):
+            parts.append(c.op("SLICE", [ys, begin, size], ys, [1, units], "SliceOptions"))
+            c.b.graph.tensors[parts[-1]].shapeSignature = [-1, units]
+        return c.op("CONCATENATION", [parts[0], now, parts[1]], ys, [steps, units], "ConcatenationOptions", axis=0)
 
     begin = [scalar(0), scalar(5), c.b.constant(c.r.integers(-128, 128, [1, units]).astype(np.int8), *hidden),
              c.b.constant(np.full([steps, units], -128, np.int8), *hidden), x]
