@@ -321,7 +321,7 @@ class Writer {
 
   void write(const Clamp& op, const Node& node) {
     const Type &x = in_type(node, 0), &y = out_type(node);
-    const i32 from = tensor(node.inputs[0]);
+    i32 from = tensor(node.inputs[0]);
     if (op.bounds.none())
       return add(Builtin::QUANTIZE, {from}, out(node), node, Options::QuantizeOptions,
                  tflite::CreateQuantizeOptions(b_));
@@ -331,16 +331,22 @@ class Writer {
                                               Builtin::RELU_N1_TO_1, Builtin::RELU_0_TO_1};
       return add(kBuiltins[static_cast<size_t>(*activation)], {from}, out(node), node);
     }
-    DEUTERON_CHECK(x.quant == y.quant);
-    const StepRange range = step_range(op.bounds, x.quant);
+    const std::string& name = g_.values[node.outputs[0]].name;
+    if (x.quant != y.quant) {  // bounds of an activation that fall between two steps
+      const i32 unbounded = between(y, name + "_unbounded");
+      add(Builtin::QUANTIZE, {from}, unbounded, node, Options::QuantizeOptions,
+          tflite::CreateQuantizeOptions(b_));
+      from = unbounded;
+    }
+    const StepRange range = step_range(op.bounds, y.quant);
     const bool both = range.high < 127 && range.low > -128;
-    const i32 middle = both ? between(y, g_.values[node.outputs[0]].name + "_below") : out(node);
+    const i32 middle = both ? between(y, name + "_below") : out(node);
     const auto options = [&] { return tflite::CreateMaximumMinimumOptions(b_); };
     if (range.high < 127 || range.low == -128)
-      add(Builtin::MINIMUM, {from, step(range.high, x.quant, "high")}, middle, node,
+      add(Builtin::MINIMUM, {from, step(range.high, y.quant, "high")}, middle, node,
           Options::MaximumMinimumOptions, options());
     if (range.low > -128)
-      add(Builtin::MAXIMUM, {both ? middle : from, step(range.low, x.quant, "low")}, out(node),
+      add(Builtin::MAXIMUM, {both ? middle : from, step(range.low, y.quant, "low")}, out(node),
           node, Options::MaximumMinimumOptions, options());
   }
 
