@@ -310,6 +310,14 @@ def order_of_steps(c):
     return [c.b.op(fn, [x, other] if c.pick(0, 1) else [other, x], [c.b.tensor(shape, dtype=np.bool_)], fn.title().replace("_", "") + "Options")]
 
 
+def prelu_by_place(c):
+    """Slopes of each place, as Keras writes them unless it is told which axes share one."""
+    shape = c.shape(c.pick(2, 4))
+    slopes = [1 if k > 0 and c.pick(0, 3) == 0 else n for k, n in enumerate(shape)][1:]
+    x = c.floats(shape)
+    return [c.op("PRELU", [x, c.b.constant(c.r.uniform(-2, 2, slopes).astype(np.float32))], x, shape)]
+
+
 def floor_div(c):
     shape = c.shape(c.pick(1, 4))
     other = (c.r.uniform(0.2, 2, [e if c.pick(0, 1) else 1 for e in shape]) * c.choose([1, -1])).astype(np.float32)
@@ -387,7 +395,7 @@ def matmul_broadcast(c):
 
 
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, quantize_int32, softmax_to_int16, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
-         integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
+         integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, prelu_by_place, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast, function_of_steps, *tflite_subgraphs.CASES]
 
 

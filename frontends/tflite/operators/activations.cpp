@@ -82,6 +82,14 @@ static ValueId prelu_of_int16(Call& c, ValueId x, ValueId slope) {
 }
 
 // The slope has one element for each channel, or one for all.
+// Slopes of each place, as Keras has them unless it is told to share them.
+static ValueId prelu_by_place(Call& c, ValueId x, ValueId slope) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const ValueId above = c.add(Clamp{.bounds = {0, kInfinity}}, {x}, "above"),
+                below = c.add(Clamp{.bounds = {-kInfinity, 0}}, {x}, "below");
+  return c.add(Add{}, {above, c.add(Mul{}, {below, slope}, "sloped")});
+}
+
 static void import_prelu(Call& c) {
   c.takes(2, 2);
   const ValueId x = c.real(0);
@@ -96,9 +104,10 @@ static void import_prelu(Call& c) {
             "tflite.operand.constant");
   if (!c.ok()) return;
   const i64 count = c.type(slope).elements(), channels = c.rank(x) == 0 ? 1 : c.shape(x).back();
-  c.require(count == 1 || (count == channels && c.shape(slope).back() == count),
-            "has slopes along other axes than the last one", to_text(c.shape(slope)),
-            fmt::format("1 or {}", channels), "tflite.prelu.slope");
+  const bool by_channel = count == 1 || (count == channels && c.shape(slope).back() == count);
+  c.require(by_channel || !is_int16, "has slopes along other axes than the last one",
+            to_text(c.shape(slope)), fmt::format("1 or {}", channels), "tflite.prelu.slope");
+  if (!by_channel) return c.result(prelu_by_place(c, x, slope));
   slope = c.reshape(slope, {count}, "slope");
   c.result(is_int16 ? prelu_of_int16(c, x, slope) : c.add(Prelu{}, {x, slope}));
 }
