@@ -102,10 +102,12 @@ inline int32_t aligned_term(int32_t x, int32_t zero, int32_t left_shift, int32_t
 inline int32_t clamp_to(int32_t x, int32_t low, int32_t high) {
   return x < low ? low : x > high ? high : x;
 }
-// Of int32 or int64.
-template <class T>
-int32_t saturate_s16(T v) {
-  return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : static_cast<int32_t>(v);
+inline int32_t saturate_s16(int32_t v) {
+  return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v;
+}
+inline int32_t saturate_s16(int64_t v) {
+  const int32_t low = static_cast<int32_t>(v), high = static_cast<int32_t>(v >> 32);
+  return saturate_s16(high == low >> 31 ? low : (high >> 31) ^ INT32_MAX);
 }
 
 // clamp(zero + requantize(sum), low, high); low and high are int8. The zero point is added modulo

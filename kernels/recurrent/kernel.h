@@ -86,8 +86,9 @@ inline void put_step(int16_t* to, uint32_t v, int32_t multiplier, int32_t shift,
       saturate_s16(int64_t{requantize(static_cast<int32_t>(v), multiplier, shift)} + zero));
 }
 
+// round(product / 2^shift), halves up
 inline int64_t scaled_gate(int64_t product, int32_t shift) {
-  return (product + (int64_t{1} << (shift - 1))) >> shift;
+  return ((product >> (shift - 1)) + 1) >> 1;
 }
 
 // What one step has in hand.
@@ -100,24 +101,26 @@ struct RecurrentStep {
   const Step *x, *h;
   Step* h_new;
 
-  // The two parts of the gates of unit j, rows j, j + units, .. : each sum times its multiplier.
+  // Of the gates of unit j, rows j, j + units, ..
   template <int32_t gates>
-  void products(int32_t j, int64_t (&in)[gates], int64_t (&state)[gates]) const {
-    Sum of_x[gates], of_h[gates];
+  void sums(int32_t j, Sum (&of_x)[gates], Sum (&of_h)[gates]) const {
     Rows::sum(weight + j * inputs, units * inputs, x, inputs, of_x);
     Rows::sum(recurrent + j * units, units * units, h, units, of_h);
-    for (int32_t g = 0, r = j; g < gates; ++g, r += units) {
-      in[g] = int64_t{bias[r] + of_x[g]} * multiplier[r];
-      state[g] = int64_t{recurrent_bias[r] + of_h[g]} * recurrent_multiplier[r];
-    }
   }
-  // Gates of unit j.
+  int64_t of_input(int32_t row, Sum of_x) const {
+    return int64_t{bias[row] + of_x} * multiplier[row];
+  }
+  int64_t of_state(int32_t row, Sum of_h) const {
+    return int64_t{recurrent_bias[row] + of_h} * recurrent_multiplier[row];
+  }
+  int32_t gate(int32_t row, Sum of_x, Sum of_h) const {
+    return saturate_s16(scaled_gate(of_input(row, of_x) + of_state(row, of_h), shift[row]));
+  }
   template <int32_t gates>
-  void all(int32_t j, int32_t (&gate)[gates]) const {
-    int64_t in[gates], state[gates];
-    products(j, in, state);
-    for (int32_t g = 0; g < gates; ++g)
-      gate[g] = saturate_s16(scaled_gate(in[g] + state[g], shift[j + g * units]));
+  void all(int32_t j, int32_t (&gate_of)[gates]) const {
+    Sum of_x[gates], of_h[gates];
+    sums(j, of_x, of_h);
+    for (int32_t g = 0, r = j; g < gates; ++g, r += units) gate_of[g] = gate(r, of_x[g], of_h[g]);
   }
 };
 

@@ -26,14 +26,13 @@ void run_gru(const GruArgsOf<Step>& a) {
       },
       [&](const RecurrentStep<Rows, Step>& s) {
         for (int32_t j = 0; j < units; ++j) {
-          int64_t of_x[3], of_h[3];
-          s.products(j, of_x, of_h);
-          const int32_t r = sigmoid_q15(saturate_s16(scaled_gate(of_x[0] + of_h[0], s.shift[j])));
-          const int32_t z =
-              sigmoid_q15(saturate_s16(scaled_gate(of_x[1] + of_h[1], s.shift[units + j])));
-          const int32_t shift = s.shift[2 * units + j];
-          const int64_t in = within_30_bits(scaled_gate(of_x[2], shift)),
-                        st = within_30_bits(scaled_gate(of_h[2], shift));
+          typename RecurrentStep<Rows, Step>::Sum of_x[3], of_h[3];
+          s.sums(j, of_x, of_h);
+          const int32_t r = sigmoid_q15(s.gate(j, of_x[0], of_h[0])),
+                        z = sigmoid_q15(s.gate(units + j, of_x[1], of_h[1]));
+          const int32_t row = 2 * units + j, shift = s.shift[row];
+          const int64_t in = within_30_bits(scaled_gate(s.of_input(row, of_x[2]), shift)),
+                        st = within_30_bits(scaled_gate(s.of_state(row, of_h[2]), shift));
           const int32_t n = tanh_q15(saturate_s16(in + ((r * st + (1 << 14)) >> 15)));
           const int32_t h = saturate_s16(
               (int64_t{z} * a.states[j] + (((32768 - z) * n) >> (15 - a.state_bits)) + (1 << 14)) >>
