@@ -69,9 +69,42 @@ static std::optional<Patch> evaluate(const Graph& g, const Uses& uses, NodeId ro
       b.constant(y, constant_of(std::move(result)), g.values[node.outputs[0]].name));
 }
 
+static bool is_zeros(const Graph& g, ValueId v) {
+  return g.is_constant(v) && g.type(v) == Type{DType::f32, g.type(v).shape, {}} &&
+         std::ranges::all_of(g.values[v].constant->as<float>(), [](float x) { return x == 0; });
+}
+
+// f(x, 0)   becomes   x where f is a sum, and 0 where it is a product: in the first step of a loop,
+// mostly
+static std::optional<Patch> drop_zeros(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (!is_binary(node.op)) return std::nullopt;
+  const Type& y = g.type(node.outputs[0]);
+  for (const size_t zero : {size_t{0}, size_t{1}}) {
+    if (!is_zeros(g, node.inputs[zero])) continue;
+    // What becomes of some numbers tells which function it is, bounds included.
+    std::vector<float> numbers{1.5f, -2.25f, 1e30f, -1e30f, 1e-30f}, zeros(5), result(5);
+    const Type some{DType::f32, {5}, {}};
+    HostTensor in[] = {{&some, numbers.data()}, {&some, numbers.data()}};
+    in[zero] = {&some, zeros.data()};
+    const HostTensor out{&some, result.data()};
+    execute(node.op, in, {&out, 1});
+    const ValueId x = node.inputs[1 - zero];
+    if (result == numbers && g.type(x) == y)
+      return PatchBuilder(g, root, "zeros are added").replace_root(x);
+    if (result != zeros || y.elements() > most_elements(g, uses, node)) continue;
+    PatchBuilder b(g, root, "multiplied by zeros");
+    return b.replace_root(
+        b.constant(y, constant_of(std::vector<float>(static_cast<size_t>(y.elements()))),
+                   g.values[node.outputs[0]].name));
+  }
+  return std::nullopt;
+}
+
 void fold_constants(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.push_back(evaluate);
+  rules.push_back(drop_zeros);
   // With samples it gets parameters for its activations, too; without, its layers stay in float.
   if (!pass.samples.empty() && has_only_quantized_constants(pass.graph))
     rules.push_back(fold_dequantize_of_constant);
