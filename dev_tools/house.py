@@ -23,7 +23,7 @@ BOUNDS = {
     "circles of folders": (0, 0),
     "files touched outside its folder by a new operator, kernel or target": (43, 4),
     "files that name prelu outside its folders": (3, 3),
-    "files that name an operator outside its folders, all operators": (297, None),
+    "files that name an operator outside its folders, all operators": (305, None),
     "lines that test for an operator's type outside ops/": (60, 60),
     "lines that read a call's argument by its position": (0, 0),
     "bytes of the longest product file": (25600, 25600),

@@ -2,6 +2,7 @@
 // Cells of recurrent layers that stand written out in a float graph: what a loop of Keras, ONNX or
 // PyTorch has become.
 #pragma once
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -15,8 +16,21 @@ struct ElementSpan {
   i64 first = 0, count = 0;
   bool operator==(const ElementSpan&) const = default;
 };
-ElementSpan span_of(const Graph& g, const Uses& uses, ValueId v);
-ElementSpan behind_moves(const Graph& g, const Uses& uses, ElementSpan span);
+
+class ElementMoves {
+ public:
+  ElementMoves(const Graph& g, const Uses& uses) : g_(g), uses_(uses) {}
+  ElementSpan whole(ValueId v) const { return {v, 0, g_.type(v).elements()}; }
+  ElementSpan behind(ElementSpan span);
+
+ private:
+  std::optional<ElementSpan> before(NodeId mover, const ElementSpan& span);
+  const std::vector<i32>& places(NodeId mover);
+
+  const Graph& g_;
+  const Uses& uses_;
+  std::map<NodeId, std::vector<i32>> places_;
+};
 
 // A part of a constant matrix times elements of a value: rows from `row` on, columns from `column`
 // on, as many as there are elements.
@@ -48,7 +62,11 @@ inline size_t sums_of(CellKind kind) { return kind == CellKind::rnn ? 1 : 4; }
 inline bool takes_x(CellKind kind, size_t k) { return kind != CellKind::gru || k != 3; }
 inline bool takes_state(CellKind kind, size_t k) { return kind != CellKind::gru || k != 2; }
 
+// A layer of such cells.
+Op cell_op(CellKind kind, const RecurrentForm& form);
+
 // The cell whose result the node makes, if it makes one.
-std::optional<RecurrentCell> cell_at(const Graph& g, const Uses& uses, NodeId node);
+std::optional<RecurrentCell> cell_at(const Graph& g, const Uses& uses, ElementMoves& moves,
+                                     NodeId node);
 
 }  // namespace deuteron

@@ -7,6 +7,7 @@
 #include "compile/options.h"
 #include "compile/pass.h"
 #include "compile/simplify/recurrent_cells.h"
+#include "ops/families.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -26,12 +27,12 @@ struct LayerStep {
 
 class LayerFinder {
  public:
-  explicit LayerFinder(const Graph& g) : g_(g), uses_(g) {}
+  explicit LayerFinder(const Graph& g) : g_(g), uses_(g), moves_(g, uses_) {}
 
   // The steps of one layer, in the order in which they run; empty: there is none left.
   std::vector<LayerStep> find() {
     for (NodeId n = 0; n < static_cast<NodeId>(g_.nodes.size()); ++n)
-      if (auto cell = cell_at(g_, uses_, n)) add(std::move(*cell));
+      if (auto cell = cell_at(g_, uses_, moves_, n)) add(std::move(*cell));
     for (const LayerStep& first : steps_) {
       if (first.before >= 0 || first.after < 0) continue;
       std::vector<LayerStep> layer{first};
@@ -41,6 +42,7 @@ class LayerFinder {
     return {};
   }
   const Uses& uses() const { return uses_; }
+  ElementMoves& moves() { return moves_; }
 
  private:
   void add(RecurrentCell cell) {
@@ -60,7 +62,7 @@ class LayerFinder {
     std::vector<i32> found;
     const auto look = [&](const std::map<ValueId, i32>& in, const ElementSpan& span) {
       const auto at = in.find(span.base);
-      if (at != in.end() && span == whole(span.base) && steps_[at->second].after < 0 &&
+      if (at != in.end() && span == moves_.whole(span.base) && steps_[at->second].after < 0 &&
           steps_[at->second].cell.kind == cell.kind)
         found.push_back(at->second);
     };
@@ -70,7 +72,6 @@ class LayerFinder {
       for (const MatrixTimes& p : cell.gates[0]->products) look(by_h_, p.x);
     return found;
   }
-  ElementSpan whole(ValueId v) const { return {v, 0, g_.type(v).elements()}; }
 
   bool same_rows(const std::optional<MatrixTimes>& a, const std::optional<MatrixTimes>& b) const {
     if (!a || !b) return !a && !b;
@@ -79,12 +80,11 @@ class LayerFinder {
             (g_.type(a->weight) == g_.type(b->weight) &&
              *g_.values[a->weight].constant == *g_.values[b->weight].constant));
   }
-  MatrixTimes columns_of(const MatrixTimes& p, i64 first, i64 count) const {
-    return {behind_moves(g_, uses_, {p.x.base, p.x.first + first, count}), p.weight, p.row,
-            p.column + first};
+  MatrixTimes columns_of(const MatrixTimes& p, i64 first, i64 count) {
+    return {moves_.behind({p.x.base, p.x.first + first, count}), p.weight, p.row, p.column + first};
   }
   // One matrix may meet the input and the state, which lie one behind the other.
-  std::vector<MatrixTimes> apart(const GateSum& sum, const ElementSpan& state) const {
+  std::vector<MatrixTimes> apart(const GateSum& sum, const ElementSpan& state) {
     if (sum.products.size() != 1) return sum.products;
     const MatrixTimes& p = sum.products[0];
     const i64 rest = p.x.count - state.count;
@@ -95,7 +95,7 @@ class LayerFinder {
     return sum.products;
   }
   std::vector<MatrixTimes> apart_as(const GateSum& sum, const std::optional<MatrixTimes>& x,
-                                    const std::optional<MatrixTimes>& state) const {
+                                    const std::optional<MatrixTimes>& state) {
     if (sum.products.size() != 1 || !x || !state) return sum.products;
     const MatrixTimes& p = sum.products[0];
     if (p.x.count != x->x.count + state->x.count) return sum.products;
@@ -103,10 +103,10 @@ class LayerFinder {
   }
 
   // A step behind another: what it takes of that one is its state.
-  std::optional<StepParts> parts_behind(const RecurrentCell& before,
-                                        const RecurrentCell& cell) const {
+  std::optional<StepParts> parts_behind(const RecurrentCell& before, const RecurrentCell& cell) {
     const size_t sums = sums_of(cell.kind);
-    StepParts parts{{}, whole(before.h), StepParts::Products(sums), StepParts::Products(sums)};
+    StepParts parts{
+        {}, moves_.whole(before.h), StepParts::Products(sums), StepParts::Products(sums)};
     for (size_t k = 0; k < sums; ++k) {
       if (!cell.gates[k]) return std::nullopt;
       for (const MatrixTimes& p : apart(*cell.gates[k], *parts.state)) {
@@ -136,7 +136,7 @@ class LayerFinder {
   // The first step of a layer: what multiplies its input is known from the second one. A state of
   // zeros may be left out.
   std::optional<StepParts> parts_of_first(const RecurrentCell& first, const RecurrentCell& second,
-                                          const StepParts& next) const {
+                                          const StepParts& next) {
     const size_t sums = sums_of(first.kind);
     StepParts parts{{}, {}, StepParts::Products(sums), StepParts::Products(sums)};
     size_t states = 0, wanted = 0;
@@ -212,15 +212,17 @@ class LayerFinder {
 
   const Graph& g_;
   Uses uses_;
+  ElementMoves moves_;
   std::vector<LayerStep> steps_;
   std::map<ValueId, i32> by_h_, by_c_;
 };
 
 class LayerWriter {
  public:
-  LayerWriter(Graph& g, const Uses& uses, const std::vector<LayerStep>& layer)
+  LayerWriter(Graph& g, const Uses& uses, ElementMoves& moves, const std::vector<LayerStep>& layer)
       : g_(g),
         uses_(uses),
+        moves_(moves),
         layer_(layer),
         kind_(layer[0].cell.kind),
         steps_(std::ssize(layer)),
@@ -240,7 +242,7 @@ class LayerWriter {
     in.insert(in.end(), {weight, recurrent, bias, recurrent_bias});
     add_initial(in);
     const std::vector<std::pair<ValueId, bool>> wholes = whole_sequences(form.reverse);
-    const std::vector<ValueId> out = add(op_of(form), std::move(in), name_);
+    const std::vector<ValueId> out = add(cell_op(kind_, form), std::move(in), name_);
     for (const auto& [v, turned] : wholes) {
       const ValueId y = turned ? picked(out[0], falling(steps_)) : out[0];
       replace(v, reshaped(y, g_.type(v).shape));
@@ -351,19 +353,13 @@ class LayerWriter {
         [](float v) { return v == 0; });
   }
 
-  Op op_of(const RecurrentForm& form) const {
-    if (kind_ == CellKind::lstm) return Lstm{form, 0};
-    if (kind_ == CellKind::gru) return Gru{form};
-    return Rnn{form, false};
-  }
-
   // Values that have the results of all steps in their order, or in the opposite one (true), where
   // y lies the other way.
   std::vector<std::pair<ValueId, bool>> whole_sequences(bool reverse) const {
     std::vector<std::pair<ValueId, bool>> found;
-    for (const Node& node : g_.nodes) {
-      if (!std::holds_alternative<Concat>(node.op) && !std::holds_alternative<Gather>(node.op))
-        continue;
+    for (NodeId n = 0; n < old_nodes_; ++n) {
+      const Node& node = g_.nodes[n];
+      if (!is_movement(node.op)) continue;
       const ValueId v = node.outputs[0];
       if (g_.type(v).elements() != steps_ * units_) continue;
       for (const bool falls : {false, true})
@@ -373,7 +369,7 @@ class LayerWriter {
   }
   bool holds_steps(ValueId v, bool falls) const {
     for (i64 k = steps_; k-- > 0;) {  // the last one first: it tells most values apart
-      const ElementSpan part = behind_moves(g_, uses_, {v, k * units_, units_});
+      const ElementSpan part = moves_.behind({v, k * units_, units_});
       const RecurrentCell& cell = step(falls ? steps_ - 1 - k : k);
       if ((part.base != cell.h && part.base != cell.y) || part.first != 0) return false;
     }
@@ -432,14 +428,12 @@ class LayerWriter {
     layer->origin = merge(layer->origin, gone);
     if (needed[y]) return;
     layer->outputs.erase(layer->outputs.begin());
-    const auto shorten = [](auto& op) {
-      if constexpr (requires { op.form.sequence; }) op.form.sequence = false;
-    };
-    std::visit(shorten, layer->op);
+    recurrent_form(layer->op)->sequence = false;
   }
 
   Graph& g_;
   const Uses& uses_;
+  ElementMoves& moves_;
   const std::vector<LayerStep>& layer_;
   CellKind kind_;
   i64 steps_, inputs_, units_;
@@ -457,7 +451,7 @@ void find_recurrent_layers(PassContext& pass) {
     LayerFinder finder(pass.graph);
     const std::vector<LayerStep> layer = finder.find();
     if (layer.empty()) return;
-    LayerWriter(pass.graph, finder.uses(), layer).run();
+    LayerWriter(pass.graph, finder.uses(), finder.moves(), layer).run();
     if (pass.rewrites_left && *pass.rewrites_left > 0) --*pass.rewrites_left;
   }
 }
