@@ -105,10 +105,11 @@ inline int32_t clamp_to(int32_t x, int32_t low, int32_t high) {
 inline int32_t saturate_s16(int32_t v) {
   return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v;
 }
-inline int32_t saturate_s16(int64_t v) {
+inline int32_t saturate_s32(int64_t v) {
   const int32_t low = static_cast<int32_t>(v), high = static_cast<int32_t>(v >> 32);
-  return saturate_s16(high == low >> 31 ? low : (high >> 31) ^ INT32_MAX);
+  return high == low >> 31 ? low : (high >> 31) ^ INT32_MAX;
 }
+inline int32_t saturate_s16(int64_t v) { return saturate_s16(saturate_s32(v)); }
 
 // clamp(zero + requantize(sum), low, high); low and high are int8. The zero point is added modulo
 // 2^32, as in the stock kernels.

@@ -114,10 +114,13 @@ struct RecurrentStep {
     return int64_t{recurrent_bias[row] + of_h} * recurrent_multiplier[row];
   }
   int32_t gate(int32_t row, Sum of_x, Sum of_h) const {
-    return saturate_s16(scaled_gate(of_input(row, of_x) + of_state(row, of_h), shift[row]));
+    // scaled_gate(), saturated before its last shift, which changes no result and stays in 32 bits
+    return saturate_s16(round_up_shift_right(
+        saturate_s32((of_input(row, of_x) + of_state(row, of_h)) >> (shift[row] - 1)), 1));
   }
+  // Apart: gcc 12 keeps nothing in registers where it is inlined.
   template <int32_t gates>
-  void all(int32_t j, int32_t (&gate_of)[gates]) const {
+  [[gnu::noinline]] void all(int32_t j, int32_t (&gate_of)[gates]) const {
     Sum of_x[gates], of_h[gates];
     sums(j, of_x, of_h);
     for (int32_t g = 0, r = j; g < gates; ++g, r += units) gate_of[g] = gate(r, of_x[g], of_h[g]);
