@@ -95,7 +95,7 @@ class Walk {
       const bool is_plain = d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8;
       const bool has_steps = (d == DType::s8 || d == DType::s16) && !t.type.quant.empty() &&
                              !t.type.quant.per_channel();
-      if (!t.unsupported && !is_plain && !has_steps)
+      if (!t.unsupported && ((!is_plain && !has_steps) || t.is_complex))
         diagnostics_.add({Severity::error,
                           fmt::format("{}: input `{}`", graph().name, t.name),
                           "has elements of a type that is not supported",
@@ -112,6 +112,7 @@ class Walk {
   }
 
   static std::string name_of_type(const ModelTensor& t) {
+    if (t.is_complex) return "COMPLEX64";
     return std::string(t.shifted ? "u8" : deuteron::name_of(t.type.dtype)) +
            (t.type.quant.empty() ? " without a scale" : "");
   }
@@ -181,6 +182,10 @@ class Walk {
       ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::there) {
         error(fmt::format("output `{}` is made by no operator", t.name), "tflite.output.missing");
+        continue;
+      }
+      if (t.is_complex) {
+        error(fmt::format("output `{}` is of complex numbers", t.name), "tflite.tensor.complex");
         continue;
       }
       if (t.value < 0) {

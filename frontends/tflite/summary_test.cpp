@@ -33,8 +33,7 @@ std::set<std::string> documented(const char* begins, const char* ends) {
 
 TEST(TfliteSummary, TheDocumentHasTheBuiltins) {
   const std::vector<std::string> imported = imported_tflite_builtins();
-  const std::set<std::string> names =
-      documented("### Builtins", "`frontends/tflite/summary_test.cpp`");
+  const std::set<std::string> names = documented("### Builtins", "Operands that say shapes");
   EXPECT_EQ(names, std::set<std::string>(imported.begin(), imported.end()));
   EXPECT_EQ(imported.size(), names.size()) << "a builtin has two rows";
 }

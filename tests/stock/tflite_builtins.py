@@ -318,6 +318,18 @@ def prelu_by_place(c):
     return [c.op("PRELU", [x, c.b.constant(c.r.uniform(-2, 2, slopes).astype(np.float32))], x, shape)]
 
 
+def spectrum(c):
+    """As tf.signal.stft becomes: the spectrum of each row, of more or fewer numbers than the row has."""
+    rows, columns = c.pick(1, 4), c.pick(2, 24)
+    length = 2 ** c.pick(1, 4)
+    x = c.floats([rows, 1, columns])
+    bins = length // 2 + 1
+    z = c.b.op("RFFT2D", [x, c.ints([1, length])], [c.b.tensor([rows, 1, bins], dtype=np.complex64)])
+    z = c.b.op("RESHAPE", [z, c.ints([rows, bins])], [c.b.tensor([rows, bins], dtype=np.complex64)], "ReshapeOptions", newShape=[rows, bins])
+    part = c.choose(["COMPLEX_ABS", "REAL", "IMAG"])
+    return [c.b.op(part, [z], [c.b.tensor([rows, bins], dtype=np.float32)])]
+
+
 def floor_div(c):
     shape = c.shape(c.pick(1, 4))
     other = (c.r.uniform(0.2, 2, [e if c.pick(0, 1) else 1 for e in shape]) * c.choose([1, -1])).astype(np.float32)
@@ -395,7 +407,7 @@ def matmul_broadcast(c):
 
 
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, quantize_int32, softmax_to_int16, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
-         integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, prelu_by_place, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
+         integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, prelu_by_place, spectrum, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast, function_of_steps, *tflite_subgraphs.CASES]
 
 

@@ -8,7 +8,7 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 kTypes = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int32): schema.TensorType.INT32, np.dtype(np.float32): schema.TensorType.FLOAT32,
-          np.dtype(np.int64): schema.TensorType.INT64, np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.bool_): schema.TensorType.BOOL}
+          np.dtype(np.int64): schema.TensorType.INT64, np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.bool_): schema.TensorType.BOOL, np.dtype(np.complex64): schema.TensorType.COMPLEX64}
 
 
 class Builder:

@@ -164,6 +164,13 @@ class Call {
   // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
   void result(ValueId v) { result(0, v); }
   void result(size_t i, ValueId v);
+  // Numbers of two parts, float32 each. Nothing else takes or makes them.
+  struct Complex {
+    ValueId real, imaginary;
+  };
+  bool is_complex(size_t i) const;  // operand i
+  Complex complex(size_t i);
+  void complex_result(Complex z);
   // A result without elements: as one of several parts that are joined it says nothing.
   void leave_empty(size_t i = 0);
   bool is_empty(size_t i) const;  // operand i
@@ -195,8 +202,8 @@ class Call {
                   i64 elements);  // of a result: refuses too many that no file holds
   std::optional<ValueId> real_part_of_steps(const Op& op, const std::vector<ValueId>& inputs,
                                             const Shape& to, std::string_view suffix);
-  const GraphValue* steps_behind(ValueId v) const;  // null: not made of a constant
-  ModelTensor* tensor(size_t i);                    // operand; null: refused
+  const GraphValue* steps_behind(ValueId v) const;            // null: not made of a constant
+  ModelTensor* tensor(size_t i, bool takes_complex = false);  // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);

@@ -36,7 +36,7 @@ bool Call::is_made_of_constants(size_t i) {
   return false;
 }
 
-ModelTensor* Call::tensor(size_t i) {
+ModelTensor* Call::tensor(size_t i, bool takes_complex) {
   if (!ok_) return nullptr;
   require(has(i), "lacks an operand that it needs", fmt::format("operand {} is left out", i),
           "an operand", "tflite.operator.operands");
@@ -66,8 +66,19 @@ ModelTensor* Call::tensor(size_t i) {
           "write the file again: its operators stand in the order in which they run, and "
           "constants have a buffer");
   }
+  if (ok_ && t.is_complex && !takes_complex)
+    refuse({fmt::format("reads `{}`, which is of complex numbers", t.name), "COMPLEX64",
+            "COMPLEX_ABS, IMAG, REAL, RESHAPE", "tflite.tensor.complex"});
   fit_int16(t);
   return ok_ ? &t : nullptr;
+}
+
+bool Call::is_complex(size_t i) const { return has(i) && state_.tensors[in_[i]].is_complex; }
+Call::Complex Call::complex(size_t i) {
+  const ModelTensor* t = tensor(i, true);
+  require(!t || t->is_complex, "takes complex numbers", t ? to_text(t->type) : "", "COMPLEX64",
+          "tflite.tensor.complex");
+  return ok_ ? Complex{t->value, t->imaginary} : Complex{-1, -1};
 }
 
 void Call::fit_int16(const ModelTensor& t) {

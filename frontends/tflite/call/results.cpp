@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/tensor/axes.h"
 #include "base/tensor/elements.h"
@@ -151,7 +152,7 @@ void Call::result(size_t i, ValueId v) {
           std::to_string(i + 1), "tflite.operator.results");
   if (!ok_) return;
   ModelTensor& t = state_.tensors[out_[i]];
-  for (size_t k = 0; t.open.size() == shape(v).size() && k < t.type.shape.size(); ++k)
+  for (size_t k = 0; t.type.shape.size() == shape(v).size() && k < t.open.size(); ++k)
     if (t.open[k]) t.type.shape[k] = shape(v)[k];
   require(type(v).shape == t.type.shape,
           "has a result of another shape than the file says: it is damaged", to_text(type(v).shape),
@@ -159,6 +160,7 @@ void Call::result(size_t i, ValueId v) {
   if (t.unsupported)
     refuse({fmt::format("tensor `{}` {}", t.name, t.unsupported->what), t.unsupported->measured,
             t.unsupported->limit, t.unsupported->rule});
+  require(!t.is_complex, "makes complex numbers", "COMPLEX64", "FLOAT32", "tflite.tensor.complex");
   require(!t.type.quant.per_channel(), "has a result with several scales",
           std::to_string(t.type.quant.scale.size()), "1", "tflite.quant.channels");
   fit_int16(t);
@@ -176,6 +178,15 @@ void Call::result(size_t i, ValueId v) {
     t.constant = state_.graph.values[v].constant, t.type.dtype = own;
   else if (const GraphValue* weights = steps_behind(v))
     t.constant = constant_of(numbers_of(weights->constant->bytes.data(), weights->type));
+}
+
+void Call::complex_result(Complex z) {
+  if (!ok_ || out_.empty()) return result(0, z.real);
+  ModelTensor& t = state_.tensors[out_[0]];
+  require(std::exchange(t.is_complex, false), "has a result of another type than it computes",
+          to_text(t.type), "COMPLEX64", "tflite.result.type");
+  result(0, z.real);
+  t.is_complex = true, t.imaginary = z.imaginary;
 }
 
 void Call::leave_empty(size_t i) {

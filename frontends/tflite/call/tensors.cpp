@@ -47,6 +47,7 @@ constexpr TypeRow kTypes[] = {
     {TensorType::INT32, DType::s32, 32},
     {TensorType::INT64, DType::s64, 64},
     {TensorType::BOOL, DType::b8, 8},
+    {TensorType::COMPLEX64, DType::f32, 64},
 };
 
 Refusal wrong(std::string what, std::string measured, std::string limit, const char* rule) {
@@ -175,6 +176,11 @@ Constant constant_in(std::span<const u8> data, DType dtype,
 std::optional<Refusal> read_data(const Model& model, const Tensor& t, const TypeRow& row,
                                  const std::shared_ptr<const void>& owner, ModelTensor& result) {
   const auto data = buffer_of(model, t);
+  if (!data.empty() && row.type == TensorType::COMPLEX64) {
+    result.unsupported = wrong("is a constant of complex numbers", name_of_type(t.type()),
+                               "what RFFT2D computes", "tflite.tensor.complex");
+    return std::nullopt;
+  }
   if (data.empty()) {
     if (row.bits < 8)
       result.unsupported =
@@ -213,6 +219,7 @@ std::optional<Refusal> read(const Model& model, const Tensor& t,
     return std::nullopt;
   }
   result.type.dtype = row->dtype;
+  result.is_complex = row->type == TensorType::COMPLEX64;
   if (t.sparsity())
     result.unsupported = wrong("is sparse", "sparse", "dense", "tflite.tensor.sparse");
   for (const i32 extent : ints_of(t.shape_signature())) {
@@ -221,6 +228,7 @@ std::optional<Refusal> read(const Model& model, const Tensor& t,
                    "-1..", "tflite.tensor.extent");
     result.open.push_back(extent == -1);
   }
+  if (result.open.size() != result.type.shape.size()) result.open.clear();
   const QuantizationParameters* q = t.quantization();
   const bool has_steps = result.type.dtype == DType::s8 || result.type.dtype == DType::u8 ||
                          result.type.dtype == DType::s16;

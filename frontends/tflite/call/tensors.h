@@ -32,6 +32,7 @@ struct ModelTensor {
   std::optional<Refusal> unsupported;  // why nothing can be done with it: its type, for one. Said
                                        // of the operator that touches it
   bool is_variable = false;
+  bool is_complex = false;  // the type is that of its parts
   // Extents that the file leaves open, as in a turn of a loop, are those of what is computed.
   std::vector<bool> open;
 
@@ -43,6 +44,7 @@ struct ModelTensor {
   } state = State::unknown;  // empty: without elements; broken: of an operator that was refused
   ValueId value = -1;        // as the type says; -1 of a constant: not asked for so far
   ValueId real = -1;         // dequantized
+  ValueId imaginary = -1;    // of complex numbers, whose real part is `value`
   NodeId to_real = -1;       // the node that makes `real`: it works for everybody who reads it
   NodeId to_steps = -1;      // of an input: the node that makes `value`
   i32 maker = -1;            // operator

@@ -30,6 +30,7 @@ using ImportRows = std::span<const ImportRow>;
   FILE(shapes)                      \
   FILE(scatter)                     \
   FILE(slices)                      \
+  FILE(spectra)                     \
   FILE(svdf)                        \
   FILE(variables)                   \
   FILE(volumes)                     \

@@ -84,13 +84,17 @@ void finish_split(Call& c, ValueId x, i64 axis, const std::vector<i64>& sizes) {
 // The result's shape says it all: the operand that repeats it is not asked.
 static void import_reshape(Call& c) {
   c.takes(1, 2);
-  const ValueId x = c.in(0);
+  const bool is_complex = c.is_complex(0);
+  const Call::Complex z = is_complex ? c.complex(0) : Call::Complex{c.in(0), -1};
+  const ValueId x = z.real;
   if (!c.ok()) return;
   const Shape& to = c.declared_result(0).shape;
   c.require(numel(to) == c.type(x).elements(), "has a result of another number of elements",
             std::to_string(numel(to)), std::to_string(c.type(x).elements()),
             "tflite.reshape.elements");
-  if (c.ok()) c.result(c.reshape(x, to));
+  if (!c.ok()) return;
+  if (!is_complex) return c.result(c.reshape(x, to));
+  c.complex_result({c.reshape(x, to), c.reshape(z.imaginary, to, "imaginary")});
 }
 
 static void import_transpose(Call& c) {
