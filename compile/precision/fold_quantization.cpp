@@ -262,10 +262,16 @@ static Type state_of_cells(const Type& cells) {
 
 // The same for a recurrent layer, whose results share the parameters of the state. What is wanted
 // as float, or with other parameters than the first result has, is converted behind the layer.
-static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, NodeId root) {
+static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, NodeId root,
+                                           const RuleContext& context) {
   const Node& node = g.nodes[root];
   const i64 states = state_results(node.op);
   if (states == 0 || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  // Its weights have no steps that would say what is meant.
+  if (context.decided &&
+      std::ranges::any_of(context.decided->quantization.in_float,
+                          [&](const InFloat& f) { return f.origin == node.origin; }))
+    return std::nullopt;
   const auto is_read = [&](ValueId v) {
     return !uses.readers[v].empty() || uses.output_uses[v] != 0;
   };
