@@ -245,7 +245,8 @@ TEST(FindRecurrent, AnInputThatStaysTheSameIsRepeated) {
   w.text += "input x : f32[1,3]\n";
   const std::string all = w.add("gather(x) index=0,0,0,0", "4,3");
   const auto h = w.write(0, {all, 4, 3, 2});
-  expect_layers(w.text + "output " + read_by(w, h, 2, 1) + "\n", 1);
+  const std::string y = read_by(w, h, 2, 1);
+  expect_layers(w.text + "output " + y + "\n", 1);
 }
 
 // As torch's cells come: each step is a layer of one step.
