@@ -161,7 +161,7 @@ def test_ended_by_its_user(digits, plain, images, tmp_path, engine, how):
     began = time.monotonic()
     os.killpg(user.pid, how)
     said = user.communicate(timeout=WAIT)[1]
-    assert time.monotonic() - began < 5 and user.returncode != 0
+    assert time.monotonic() - began < 20 and user.returncode != 0  # not the minute that it may wait
     assert how == signal.SIGKILL or "KeyboardInterrupt" in said
     count = len(log_of(tmp_path))
     time.sleep(1)
