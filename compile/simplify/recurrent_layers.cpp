@@ -327,7 +327,7 @@ class LayerWriter {
       for (const double b : step.cell.gates[reset ? 3 : k]->bias)
         bias.push_back(of_x || reset ? static_cast<float>(b) : 0.0f);
     }
-    const std::string& of =
+    const std::string of =
         g_.values[(of_x ? step.parts.of_x : step.parts.of_state)[0]->weight].name;
     return {g_.add_value(of, {DType::f32, {rows, columns}, {}}, constant_of(std::move(weights))),
             g_.add_value(of + "_bias", {DType::f32, {rows}, {}}, constant_of(std::move(bias)))};
