@@ -38,6 +38,45 @@ class CellReader {
     return read_rnn(h);
   }
 
+  // A layer of one step.
+  std::optional<RecurrentCell> read_layer(const Node& node, const RecurrentForm& form) const {
+    const Shape& x = g_.type(node.inputs[0]).shape;
+    if (form.bidirectional || x[0] * x[1] != 1) return std::nullopt;
+    for (size_t k = 1; k <= kWeightsOfADirection; ++k)
+      if (!g_.is_constant(node.inputs[k]) || g_.type(node.inputs[k]).dtype != DType::f32)
+        return std::nullopt;
+    const size_t h = form.sequence ? 1 : 0, first = initial_operand(form);
+    const i64 units = g_.type(node.outputs[h]).elements(),
+              gates = g_.type(node.inputs[1]).shape[0] / units;
+    const CellKind kind = gates == 4 ? CellKind::lstm : gates == 3 ? CellKind::gru : CellKind::rnn;
+    if (kind == CellKind::rnn && !(node.op == cell_op(kind, form))) return std::nullopt;
+    RecurrentCell cell{kind, node.outputs[h], -1, {}, {}, {}, 1};
+    if (form.sequence) cell.y = node.outputs[0];
+    if (kind == CellKind::lstm) cell.c = node.outputs[h + 1];
+    std::optional<ElementSpan> state;
+    if (node.inputs.size() > first) {
+      state = moves_.behind(whole(node.inputs[first]));
+      if (kind == CellKind::gru) cell.h_before = state;
+      if (kind == CellKind::lstm) cell.c_before = moves_.behind(whole(node.inputs[first + 1]));
+    }
+    const auto add = [&](GateSum& sum, bool of_x, i64 row) {
+      const size_t at = 1 + (of_x ? kInputWeight : kStateWeight);
+      const ValueId bias = node.inputs[at + kInputBias - kInputWeight];
+      add_constant({bias, row, units}, sum);
+      if (of_x)
+        sum.products.push_back({moves_.behind(whole(node.inputs[0])), node.inputs[at], row, 0});
+      else if (state) sum.products.push_back({*state, node.inputs[at], row, 0});
+    };
+    for (size_t k = 0; k < sums_of(kind); ++k) {
+      GateSum sum{{}, std::vector<double>(static_cast<size_t>(units))};
+      const i64 row = static_cast<i64>(kind == CellKind::gru && k == 3 ? 2 : k) * units;
+      if (takes_x(kind, k)) add(sum, true, row);
+      if (takes_state(kind, k)) add(sum, false, row);
+      cell.gates.push_back(std::move(sum));
+    }
+    return cell;
+  }
+
  private:
   // The operator that makes all elements of the span, each from the elements at its place.
   template <class T>
@@ -221,47 +260,6 @@ class CellReader {
     return RecurrentCell{CellKind::rnn, h.base, -1, {std::move(sum)}, {}, {}};
   }
 
-  // A layer of one step.
- public:
-  std::optional<RecurrentCell> read_layer(const Node& node, const RecurrentForm& form) const {
-    const Shape& x = g_.type(node.inputs[0]).shape;
-    if (form.bidirectional || x[0] * x[1] != 1) return std::nullopt;
-    for (size_t k = 1; k <= kWeightsOfADirection; ++k)
-      if (!g_.is_constant(node.inputs[k]) || g_.type(node.inputs[k]).dtype != DType::f32)
-        return std::nullopt;
-    const size_t h = form.sequence ? 1 : 0, first = initial_operand(form);
-    const i64 units = g_.type(node.outputs[h]).elements(),
-              gates = g_.type(node.inputs[1]).shape[0] / units;
-    const CellKind kind = gates == 4 ? CellKind::lstm : gates == 3 ? CellKind::gru : CellKind::rnn;
-    if (kind == CellKind::rnn && !(node.op == cell_op(kind, form))) return std::nullopt;
-    RecurrentCell cell{kind, node.outputs[h], -1, {}, {}, {}, 1};
-    if (form.sequence) cell.y = node.outputs[0];
-    if (kind == CellKind::lstm) cell.c = node.outputs[h + 1];
-    std::optional<ElementSpan> state;
-    if (node.inputs.size() > first) {
-      state = moves_.behind(whole(node.inputs[first]));
-      if (kind == CellKind::gru) cell.h_before = state;
-      if (kind == CellKind::lstm) cell.c_before = moves_.behind(whole(node.inputs[first + 1]));
-    }
-    const auto add = [&](GateSum& sum, bool of_x, i64 row) {
-      const size_t at = 1 + (of_x ? kInputWeight : kStateWeight);
-      const ValueId bias = node.inputs[at + kInputBias - kInputWeight];
-      add_constant({bias, row, units}, sum);
-      if (of_x)
-        sum.products.push_back({moves_.behind(whole(node.inputs[0])), node.inputs[at], row, 0});
-      else if (state) sum.products.push_back({*state, node.inputs[at], row, 0});
-    };
-    for (size_t k = 0; k < sums_of(kind); ++k) {
-      GateSum sum{{}, std::vector<double>(static_cast<size_t>(units))};
-      const i64 row = static_cast<i64>(kind == CellKind::gru && k == 3 ? 2 : k) * units;
-      if (takes_x(kind, k)) add(sum, true, row);
-      if (takes_state(kind, k)) add(sum, false, row);
-      cell.gates.push_back(std::move(sum));
-    }
-    return cell;
-  }
-
- private:
   const Graph& g_;
   const Uses& uses_;
   ElementMoves& moves_;
@@ -324,6 +322,14 @@ ElementSpan ElementMoves::behind(ElementSpan span) {
     span = *moved;
   }
   return span;
+}
+
+bool ElementMoves::is_zero(const ElementSpan& s) const {
+  if (!g_.is_constant(s.base) || g_.type(s.base).dtype != DType::f32) return false;
+  const auto data = g_.values[s.base].constant->as<float>();
+  return std::ranges::all_of(
+      data.subspan(static_cast<size_t>(s.first), static_cast<size_t>(s.count)),
+      [](float x) { return x == 0; });
 }
 
 std::optional<RecurrentCell> cell_at(const Graph& g, const Uses& uses, ElementMoves& moves,

@@ -17,11 +17,13 @@ struct ElementSpan {
   bool operator==(const ElementSpan&) const = default;
 };
 
+// Where elements come from; what movements do is looked up once.
 class ElementMoves {
  public:
   ElementMoves(const Graph& g, const Uses& uses) : g_(g), uses_(uses) {}
   ElementSpan whole(ValueId v) const { return {v, 0, g_.type(v).elements()}; }
   ElementSpan behind(ElementSpan span);
+  bool is_zero(const ElementSpan& span) const;  // a part of a float constant
 
  private:
   std::optional<ElementSpan> before(NodeId mover, const ElementSpan& span);

@@ -125,13 +125,6 @@ class LayerFinder {
   bool is_zero(const std::optional<GateSum>& sum) const {
     return std::ranges::all_of(sum->bias, [](double b) { return b == 0; });
   }
-  bool is_zero(const ElementSpan& s) const {
-    if (!g_.is_constant(s.base) || g_.type(s.base).dtype != DType::f32) return false;
-    const auto data = g_.values[s.base].constant->as<float>();
-    return std::ranges::all_of(
-        data.subspan(static_cast<size_t>(s.first), static_cast<size_t>(s.count)),
-        [](float x) { return x == 0; });
-  }
 
   // The first step of a layer: what multiplies its input is known from the second one. A state of
   // zeros may be left out.
@@ -161,7 +154,7 @@ class LayerFinder {
     }
     if (states != 0 && states != wanted) return std::nullopt;
     if (first.h_before && first.h_before != parts.state &&
-        !(states == 0 && is_zero(*first.h_before)))
+        !(states == 0 && moves_.is_zero(*first.h_before)))
       return std::nullopt;
     return parts;
   }
@@ -335,8 +328,8 @@ class LayerWriter {
 
   void add_initial(std::vector<ValueId>& in) {
     const LayerStep& first = layer_.front();
-    const bool has_cell = first.cell.c_before && !is_zero(*first.cell.c_before);
-    if ((!first.parts.state || is_zero(*first.parts.state)) && !has_cell) return;
+    const bool has_cell = first.cell.c_before && !moves_.is_zero(*first.cell.c_before);
+    if ((!first.parts.state || moves_.is_zero(*first.parts.state)) && !has_cell) return;
     for (const auto& given : {first.parts.state, first.cell.c_before}) {
       if (given) in.push_back(value_of(*given, {1, 1, units_}));
       else
@@ -344,13 +337,6 @@ class LayerWriter {
                                   constant_of(std::vector<float>(static_cast<size_t>(units_)))));
       if (kind_ != CellKind::lstm) break;
     }
-  }
-  bool is_zero(const ElementSpan& s) const {
-    if (!g_.is_constant(s.base)) return false;
-    const auto data = g_.values[s.base].constant->as<float>();
-    return std::ranges::all_of(
-        data.subspan(static_cast<size_t>(s.first), static_cast<size_t>(s.count)),
-        [](float v) { return v == 0; });
   }
 
   // Values that have the results of all steps in their order, or in the opposite one (true), where
